@@ -46,7 +46,7 @@ struct Pair {
 template <class C, bool kSymmetric>
 struct ChernoffSums {
   std::size_t num_components;
-  C alpha;
+  const double* alpha;  // [kBlock]
   double* sums;        // [M][M][kBlock]
   LogParts logs;       // [M][kBlock]: product of s_m / s_0; for m = 0: product of s_0
   LogParts pair_logs;  // [M][M][kBlock]: product of v_ij
@@ -57,9 +57,10 @@ struct ChernoffSums {
                                   const Store& store) const {
     RangeCheck<C> range;
     RangeCheck<C> ratio;
-    pack_first(source, packed, range, store, logs.at(input));
+    const Vec<C> alphas = store.of_input(alpha, input);
+    pack_first(source, packed, alphas, range, store, logs.at(input));
     for (std::size_t m = 1; m < num_components; ++m) {
-      pack(source, packed, m, ratio, store, logs.at(m * kBlock + input));
+      pack(source, packed, m, alphas, ratio, store, logs.at(m * kBlock + input));
     }
     for (std::size_t i = 0; i + 1 < num_components; ++i) {
       for_each_tile<kWidest>(i + 1, num_components, [&](auto width, std::size_t j) HWY_ATTR {
@@ -71,8 +72,8 @@ struct ChernoffSums {
   }
 
   template <class Source, class Store>
-  HWY_INLINE void pack_first(const Source& source, const Packed<C>& packed, RangeCheck<C>& range, const Store& store,
-                             const LogParts& log) const {
+  HWY_INLINE void pack_first(const Source& source, const Packed<C>& packed, Vec<C> alphas, RangeCheck<C>& range,
+                             const Store& store, const LogParts& log) const {
     const Tag<C> d;
     Product<C> product;
     for (std::size_t k = 0; k < packed.steps; ++k) {
@@ -83,14 +84,14 @@ struct ChernoffSums {
       const Vec<C> inverse = hn::Div(hn::Set(d, C{1}), s);
       hn::Store(inverse, d, packed.array(num_components, 0) + at);
       hn::Store(hn::Mul(inverse, inverse), d, packed.array(num_components, 1) + at);
-      store_variance(hn::Set(d, C{1}), packed, 0, at);
+      store_variance(hn::Set(d, C{1}), alphas, packed, 0, at);
     }
     store.log(product, log);
   }
 
   template <class Source, class Store>
-  HWY_INLINE void pack(const Source& source, const Packed<C>& packed, std::size_t m, RangeCheck<C>& ratio,
-                       const Store& store, const LogParts& log) const {
+  HWY_INLINE void pack(const Source& source, const Packed<C>& packed, std::size_t m, Vec<C> alphas,
+                       RangeCheck<C>& ratio, const Store& store, const LogParts& log) const {
     const Tag<C> d;
     Product<C> product;
     for (std::size_t k = 0; k < packed.steps; ++k) {
@@ -99,16 +100,17 @@ struct ChernoffSums {
       const Vec<C> s = hn::Mul(source.stddev(packed, m, k), inverse);
       ratio.add(source.mean(packed, m, k), s);
       product.multiply(s, k);
-      store_variance(hn::Mul(s, s), packed, m, at);
+      store_variance(hn::Mul(s, s), alphas, packed, m, at);
     }
     store.log(product, log);
   }
 
-  HWY_INLINE void store_variance(Vec<C> v, const Packed<C>& packed, std::size_t m, std::size_t at) const {
+  HWY_INLINE void store_variance(Vec<C> v, Vec<C> alphas, const Packed<C>& packed, std::size_t m,
+                                 std::size_t at) const {
     const Tag<C> d;
-    hn::Store(hn::Mul(hn::Set(d, 1 - alpha), v), d, packed.array(m, 1) + at);
+    hn::Store(hn::Mul(hn::Sub(hn::Set(d, C{1}), alphas), v), d, packed.array(m, 1) + at);
     if constexpr (!kSymmetric) {
-      hn::Store(hn::Mul(hn::Set(d, alpha), v), d, packed.array(m, 2) + at);
+      hn::Store(hn::Mul(alphas, v), d, packed.array(m, 2) + at);
     }
   }
 
@@ -169,7 +171,7 @@ struct ChernoffSums {
 struct ChernoffCall {
   std::size_t count;
   std::size_t num_components;
-  double alpha;
+  const double* alpha;
   bool symmetric;
   double least;
 };
@@ -181,12 +183,12 @@ HWY_INLINE void finish_chernoff(const ChernoffCall& call, const LogParts& logs, 
   const std::size_t num_components = call.num_components;
   const Vec<double> ln2 = hn::Set(d, kLn2);
   const Vec<double> half = hn::Set(d, 0.5);
-  const Vec<double> alpha = hn::Set(d, call.alpha);
-  const Vec<double> beta = hn::Set(d, 1 - call.alpha);
-  const Vec<double> factor = hn::Set(d, 0.5 * call.alpha * (1 - call.alpha));
   take_logs(logs, num_components, call.count, out.sum_log_stddev);
   for (std::size_t n = 0; n < call.count; n += hn::Lanes(d)) {
-    auto trusted = hn::Eq(ln2, ln2);
+    auto large = hn::Eq(ln2, ln2);
+    const Vec<double> alpha = hn::LoadU(d, call.alpha + n);
+    const Vec<double> beta = hn::Sub(hn::Set(d, 1.0), alpha);
+    const Vec<double> factor = hn::Mul(half, hn::Mul(alpha, beta));
     // Component 0 is the unit: its own ratio is 1.
     const auto parts = [&](std::size_t m, const double* of) HWY_ATTR {
       return m == 0 ? hn::Zero(d) : hn::LoadU(d, of + m * kBlock + n);
@@ -210,10 +212,10 @@ HWY_INLINE void finish_chernoff(const ChernoffCall& call, const LogParts& logs, 
         if (call.symmetric) {
           hn::StoreU(value, d, out.divergence + (j * num_components + i) * kBlock + n);
         }
-        trusted = hn::And(trusted, holds(value, call.least));
+        large = hn::And(large, holds(value, call.least));
       }
     }
-    keep_trusted(trusted, call.count - n, out.trusted + n);
+    lower_trust(large, Trust::kLargeOnly, call.count - n, out.trust + n);
     for (std::size_t m = 1; m < num_components; ++m) {
       double* at = out.sum_log_stddev + m * kBlock + n;
       hn::StoreU(hn::Add(hn::LoadU(d, at), hn::LoadU(d, out.sum_log_stddev + n)), d, at);
@@ -222,7 +224,7 @@ HWY_INLINE void finish_chernoff(const ChernoffCall& call, const LogParts& logs, 
 }
 
 template <class T>
-HWY_INLINE void chernoff_any(const BlockInput<T>& in, double alpha, double* scratch, const BlockResult& out) {
+HWY_INLINE void chernoff_any(const BlockInput<T>& in, const double* alpha, double* scratch, const BlockResult& out) {
   const std::size_t num_components = in.num_components;
   const std::size_t pairs = num_components * num_components;
   const LogParts logs{scratch, scratch + num_components * kBlock};
@@ -231,10 +233,10 @@ HWY_INLINE void chernoff_any(const BlockInput<T>& in, double alpha, double* scra
   const auto run = [&](auto symmetric) HWY_ATTR {
     constexpr bool kSymmetric = decltype(symmetric)::value;
     run_block(in, memory,
-              ChernoffSums<float, kSymmetric>{num_components, static_cast<float>(alpha), out.divergence, logs, pair_logs},
-              ChernoffSums<double, kSymmetric>{num_components, alpha, out.divergence, logs, pair_logs}, out.trusted);
+              ChernoffSums<float, kSymmetric>{num_components, alpha, out.divergence, logs, pair_logs},
+              ChernoffSums<double, kSymmetric>{num_components, alpha, out.divergence, logs, pair_logs}, out.trust);
   };
-  const bool is_symmetric = alpha == 0.5;
+  const bool is_symmetric = std::all_of(alpha, alpha + in.count, [](double a) { return a == 0.5; });
   if (is_symmetric) {
     run(std::true_type());
   } else {
@@ -243,10 +245,10 @@ HWY_INLINE void chernoff_any(const BlockInput<T>& in, double alpha, double* scra
   finish_chernoff({in.count, num_components, alpha, is_symmetric, in.least}, logs, pair_logs, out);
 }
 
-void chernoff_float(const BlockInput<float>& in, double alpha, double* scratch, const BlockResult& out) {
+void chernoff_float(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out) {
   chernoff_any(in, alpha, scratch, out);
 }
-void chernoff_double(const BlockInput<double>& in, double alpha, double* scratch, const BlockResult& out) {
+void chernoff_double(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out) {
   chernoff_any(in, alpha, scratch, out);
 }
 
@@ -259,11 +261,11 @@ namespace dissent::kernels {
 HWY_EXPORT(chernoff_float);
 HWY_EXPORT(chernoff_double);
 
-void chernoff_block(const BlockInput<float>& in, double alpha, double* scratch, const BlockResult& out) {
+void chernoff_block(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out) {
   HWY_DYNAMIC_DISPATCH(chernoff_float)(in, alpha, scratch, out);
 }
 
-void chernoff_block(const BlockInput<double>& in, double alpha, double* scratch, const BlockResult& out) {
+void chernoff_block(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out) {
   HWY_DYNAMIC_DISPATCH(chernoff_double)(in, alpha, scratch, out);
 }
 

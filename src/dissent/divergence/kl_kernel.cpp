@@ -94,7 +94,7 @@ HWY_INLINE void finish_kl(std::size_t count, std::size_t num_components, double 
   const Vec<double> ln2 = hn::Set(d, kLn2);
   take_logs(logs, num_components, count, out.sum_log_stddev);
   for (std::size_t n = 0; n < count; n += hn::Lanes(d)) {
-    auto trusted = hn::Eq(ln2, ln2);
+    auto large = hn::Eq(ln2, ln2);
     for (std::size_t i = 0; i < num_components; ++i) {
       const LogParts log_i = logs.at(i * kBlock + n);
       const Vec<double> mantissa_i = hn::LoadU(d, log_i.mantissa);
@@ -110,10 +110,10 @@ HWY_INLINE void finish_kl(std::size_t count, std::size_t num_components, double 
         const Vec<double> mantissas = hn::Sub(hn::LoadU(d, log_j.mantissa), mantissa_i);
         const Vec<double> value = hn::MulAdd(hn::Set(d, 0.5), hn::LoadU(d, at), hn::MulAdd(exponents, ln2, mantissas));
         hn::StoreU(value, d, at);
-        trusted = hn::And(trusted, holds(value, least));
+        large = hn::And(large, holds(value, least));
       }
     }
-    keep_trusted(trusted, count - n, out.trusted + n);
+    lower_trust(large, Trust::kLargeOnly, count - n, out.trust + n);
   }
 }
 
@@ -123,7 +123,7 @@ HWY_INLINE void kl_any(const BlockInput<T>& in, double* scratch, const BlockResu
   const LogParts logs{scratch, scratch + num_components * kBlock};
   double* memory = scratch + 2 * num_components * kBlock;
   run_block(in, memory, KlSums<float>{num_components, out.divergence, logs},
-            KlSums<double>{num_components, out.divergence, logs}, out.trusted);
+            KlSums<double>{num_components, out.divergence, logs}, out.trust);
   finish_kl(in.count, num_components, in.least, logs, out);
 }
 

@@ -95,6 +95,10 @@ struct LogParts {
 
 template <class C>
 struct ReduceLanes {
+  // A number that belongs to an input, for all its lanes.
+  HWY_INLINE Vec<C> of_input(const double* values, std::size_t input) const {
+    return hn::Set(Tag<C>(), static_cast<C>(values[input]));
+  }
   HWY_INLINE void sum(Vec<C> v, double* to) const {
     *to = static_cast<double>(hn::GetLane(hn::SumOfLanes(Tag<C>(), v)));
   }
@@ -106,6 +110,9 @@ struct ReduceLanes {
 };
 
 struct KeepLanes {
+  HWY_INLINE Vec<double> of_input(const double* values, std::size_t input) const {
+    return hn::LoadU(Tag<double>(), values + input);
+  }
   HWY_INLINE void sum(Vec<double> v, double* to) const { hn::StoreU(v, Tag<double>(), to); }
   HWY_INLINE void log(Product<double> product, const LogParts& to) const {
     product.normalise();
@@ -205,53 +212,53 @@ struct RangeCheck {
   }
 };
 
-// And-s per-input flags, vectorised over inputs, into the bytes of a block.
-HWY_INLINE void keep_trusted(hn::Mask<Tag<double>> mask, std::size_t count, std::uint8_t* trusted) {
+// Lowers the trust in those of `count` inputs whose lane is false.
+HWY_INLINE void lower_trust(hn::Mask<Tag<double>> mask, Trust to, std::size_t count, Trust* trust) {
   HWY_ALIGN double flags[hn::MaxLanes(Tag<double>())];
   hn::Store(hn::IfThenElseZero(mask, hn::Set(Tag<double>(), 1.0)), Tag<double>(), flags);
   for (std::size_t lane = 0; lane < std::min(hn::Lanes(Tag<double>()), count); ++lane) {
-    trusted[lane] &= static_cast<std::uint8_t>(flags[lane] != 0);
+    trust[lane] = flags[lane] != 0 ? trust[lane] : std::min(trust[lane], to);
   }
 }
 
 // Runs a kernel over a block. Kernel::run(source, packed, out_offset, store) -> range mask packs and sums all pairs.
 template <class C, class T, class Kernel>
-HWY_INLINE void run_lanes_over_outputs(const BlockInput<T>& in, C* memory, const Kernel& kernel, std::uint8_t* trusted) {
+HWY_INLINE void run_lanes_over_outputs(const BlockInput<T>& in, C* memory, const Kernel& kernel, Trust* trust) {
   const std::size_t lanes = hn::Lanes(Tag<C>());
   const std::size_t row = in.num_components * in.num_outputs;
   const Packed<C> packed{memory, (in.num_outputs + lanes - 1) / lanes};
   for (std::size_t n = 0; n < in.count; ++n) {
     const OutputsSource<C, T> source{in.mean + n * row, in.stddev + n * row, in.num_outputs};
-    trusted[n] = hn::AllTrue(Tag<C>(), kernel.run(source, packed, n, ReduceLanes<C>()));
+    const bool valid = hn::AllTrue(Tag<C>(), kernel.run(source, packed, n, ReduceLanes<C>()));
+    trust[n] = valid ? Trust::kAll : Trust::kNone;
   }
 }
 
 template <class T, class Kernel>
-HWY_INLINE void run_lanes_over_inputs(const BlockInput<T>& in, double* memory, const Kernel& kernel,
-                                      std::uint8_t* trusted) {
+HWY_INLINE void run_lanes_over_inputs(const BlockInput<T>& in, double* memory, const Kernel& kernel, Trust* trust) {
   const std::size_t lanes = hn::Lanes(Tag<double>());
   const Packed<double> packed{memory, in.num_outputs};
   for (std::size_t n = 0; n < in.count; n += lanes) {
     transpose(in, n, packed);
-    std::fill_n(trusted + n, std::min(lanes, in.count - n), std::uint8_t{1});
-    keep_trusted(kernel.run(InputsSource(), packed, n, KeepLanes()), in.count - n, trusted + n);
+    std::fill_n(trust + n, std::min(lanes, in.count - n), Trust::kAll);
+    lower_trust(kernel.run(InputsSource(), packed, n, KeepLanes()), Trust::kNone, in.count - n, trust + n);
   }
 }
 
 // Runs the kernel in the precision asked for, with lanes over outputs when there are enough of them to fill vectors.
 template <class T, class SingleKernel, class DoubleKernel>
 HWY_INLINE void run_block(const BlockInput<T>& in, double* memory, const SingleKernel& single,
-                          const DoubleKernel& twice, std::uint8_t* trusted) {
+                          const DoubleKernel& twice, Trust* trust) {
   if constexpr (std::is_same_v<T, float>) {
     if (in.single_precision) {
-      run_lanes_over_outputs(in, reinterpret_cast<float*>(memory), single, trusted);
+      run_lanes_over_outputs(in, reinterpret_cast<float*>(memory), single, trust);
       return;
     }
   }
   if (in.num_outputs >= 4 * hn::Lanes(Tag<double>()) || in.count == 1) {
-    run_lanes_over_outputs(in, memory, twice, trusted);
+    run_lanes_over_outputs(in, memory, twice, trust);
   } else {
-    run_lanes_over_inputs(in, memory, twice, trusted);
+    run_lanes_over_inputs(in, memory, twice, trust);
   }
 }
 
