@@ -5,12 +5,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # The presets configure library, program, tests and benchmarks together, so the libraries of all are needed to build.
-build_packages=(g++ cmake ninja-build pkg-config libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
-  libcli11-dev nlohmann-json3-dev libzip-dev zlib1g-dev libgtest-dev librapidcheck-dev libbenchmark-dev python3)
+build_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libgtest-dev librapidcheck-dev libbenchmark-dev python3)
 test_packages=(python3-numpy git)
 bench_packages=(python3-numpy python3-torch libopenblas0-serial)
 lint_packages=(clang-format clang-tidy shellcheck git)
-fuzz_packages=(clang libclang-rt-dev)
+fuzz_packages=(clang libclang-rt-dev python3-numpy)
 
 bin=build/release/bin # programs of the release build
 step="start"          # what is being done, for the message on failure
@@ -104,7 +104,7 @@ cmd_bench() {
   PATH="/usr/bin:$PATH" bash benchmarks/run.sh "$bin" "$@"
 }
 
-# Fuzzes each target for the given time, starting from the files in fuzz/corpus/NAME; stops at the first crash.
+# Fuzzes each target for the given time, starting from valid files made for it; stops at the first crash.
 cmd_fuzz() {
   local seconds=${1:-60} source name corpus
   [[ $seconds =~ ^[0-9]+$ ]] || {
@@ -113,14 +113,14 @@ cmd_fuzz() {
   }
   need "${build_packages[@]}" "${fuzz_packages[@]}"
   build fuzz
+  /usr/bin/python3 fuzz/make_corpus.py build/fuzz/corpus
   for source in fuzz/*_fuzz.cpp; do
     name=$(basename "$source" _fuzz.cpp)
     say "fuzz $name for $seconds s"
-    corpus=(build/fuzz/corpus/"$name")
-    mkdir -p "${corpus[0]}"
-    [[ ! -d fuzz/corpus/$name ]] || corpus+=("fuzz/corpus/$name")
+    corpus=build/fuzz/corpus/$name
+    mkdir -p "$corpus"
     "build/fuzz/bin/${name}_fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -verbosity=0 \
-      -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "${corpus[@]}"
+      -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "$corpus"
   done
 }
 
