@@ -43,8 +43,11 @@ struct BlockInput {
 void kl_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
 void kl_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
 
-// chernoff with an alpha for each input, alpha[kBlock]; entries past the count must be in (0, 1) too. When all are 1/2
-// (Bhattacharyya), half of the pairs are computed.
+// `least` and single_precision are not looked at: nothing cancels, so float32 input is computed in single precision.
+void bhattacharyya_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
+void bhattacharyya_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
+
+// chernoff with an alpha for each input, alpha[kBlock]; entries past the count must be in (0, 1) too.
 void chernoff_block(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out);
 void chernoff_block(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out);
 

@@ -31,8 +31,8 @@ struct Best {
 template <class T>
 struct ChernoffBound {
   PairwiseDivergences& pairs;
+  Combiner& combiner;
   const MixtureView<T>& mixture;
-  const Weights& weights;
   std::size_t begin;
   std::size_t count;
   std::size_t first_input;
@@ -43,7 +43,7 @@ struct ChernoffBound {
     Column epistemic;
     Column log_deficit;
     pairs.compute(mixture, begin, count, first_input, std::span(alpha).first(count));
-    combine_block(weights, {pairs.divergence(), kBlock, count}, epistemic.data(), log_deficit.data());
+    combiner.run({pairs.divergence(), kBlock, count, epistemic.data(), log_deficit.data()});
     for (std::size_t n = 0; n < count; ++n) {
       if (log_deficit[n] < best.log_deficit[n] ||
           (log_deficit[n] == best.log_deficit[n] && epistemic[n] > best.epistemic[n])) {
@@ -102,6 +102,7 @@ void search(const Bound& bound, std::size_t count) {
 struct Scratch {
   PairwiseDivergences kl;
   PairwiseDivergences chernoff;
+  Combiner combiner;
 };
 
 }  // namespace
@@ -113,19 +114,21 @@ Uncertainty bounds(const MixtureView<T>& mixture, const Weights& weights, const 
   result.resize(mixture.num_inputs);
   const auto make = [&] {
     return Scratch{{{DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs},
-                   {{DivergenceKind::kChernoff, 0.5}, mixture.num_components, mixture.num_outputs}};
+                   {{DivergenceKind::kChernoff, 0.5}, mixture.num_components, mixture.num_outputs},
+                   Combiner({.weights = weights})};
   };
   for_input_blocks(
       mixture.num_inputs, kBlock, options, make, [&](Scratch& scratch, std::size_t begin, std::size_t count) {
         scratch.kl.compute(mixture, begin, count, options.first_input);
         Column upper;
         Column upper_log_deficit;
-        combine_block(weights, {scratch.kl.divergence(), kBlock, count}, upper.data(), upper_log_deficit.data());
+        scratch.combiner.run({scratch.kl.divergence(), kBlock, count, upper.data(), upper_log_deficit.data()});
         Best best;
         best.epistemic.fill(-1);
         best.log_deficit.fill(std::numeric_limits<double>::infinity());
         best.alpha.fill(0.5);
-        search(ChernoffBound<T>{scratch.chernoff, mixture, weights, begin, count, options.first_input, best}, count);
+        search(ChernoffBound<T>{scratch.chernoff, scratch.combiner, mixture, begin, count, options.first_input, best},
+               count);
         for (std::size_t n = 0; n < count; ++n) {
           const std::size_t to = begin + n;
           // Rounding can put the ends in the wrong order by an ulp where they meet.

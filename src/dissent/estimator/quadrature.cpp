@@ -156,6 +156,27 @@ std::vector<double> breakpoints(const std::vector<Component>& components) {
 }
 
 using Rule = boost::math::quadrature::gauss_kronrod<double, 31>;
+constexpr int kMaxHalvings = 12;
+constexpr double kTolerance = 1e-14;  // of a piece's error, relative to the whole integral
+
+// One application of the rule to [a, b].
+template <class Integrand>
+double integrate_once(const Integrand& integrand, double a, double b, double& error) {
+  return Rule::integrate(integrand, a, b, 0, 0, &error);
+}
+
+// Halves [a, b] until the rule's own error is nothing beside `whole`, so that pieces which hardly count cost nothing.
+template <class Integrand>
+double integrate_piece(const Integrand& integrand, double a, double b, double whole, int halvings) {
+  double error = 0;
+  const double value = integrate_once(integrand, a, b, error);
+  const double middle = 0.5 * (a + b);
+  if (error <= kTolerance * whole || halvings == 0 || middle <= a || middle >= b) {
+    return value;
+  }
+  return integrate_piece(integrand, a, middle, whole, halvings - 1) +
+         integrate_piece(integrand, middle, b, whole, halvings - 1);
+}
 
 // ln of the integral over the line.
 template <class Integrand>
@@ -178,9 +199,14 @@ double log_integral(const Integrand& integrand, const std::vector<double>& point
     const Scaled s = integrand(y);
     return s.value == 0 ? 0 : s.value * std::exp(s.log_scale - scale);
   };
+  double rough = 0;
+  double error = 0;
+  for (std::size_t k = 0; k + 1 < points.size(); ++k) {
+    rough += integrate_once(scaled, points[k], points[k + 1], error);
+  }
   double sum = 0;
   for (std::size_t k = 0; k + 1 < points.size(); ++k) {
-    sum += Rule::integrate(scaled, points[k], points[k + 1], 12, 1e-13);
+    sum += integrate_piece(scaled, points[k], points[k + 1], rough, kMaxHalvings);
   }
   return scale + std::log(sum);
 }
