@@ -1,0 +1,17 @@
+// Names typed by people: check one against a list and suggest the nearest when it is unknown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dissent {
+
+// The entry with the fewest single-character insertions, deletions and replacements (Levenshtein); the first on ties.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+
+// Throws InputError unless `name` is one of `known`, e.g.
+//   environment "hoper" is unknown; did you mean "hopper"? (known: pendulum, hopper, ant, humanoid)
+void check_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
+
+}  // namespace dissent
