@@ -46,4 +46,12 @@ void check_name(std::string_view what, std::string_view name, const std::vector<
         fmt::join(known, ", "));
 }
 
+std::vector<std::string> numbered_names(std::string_view stem, std::size_t count) {
+  std::vector<std::string> names(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    names[k] = fmt::format("{}_{}", stem, k);
+  }
+  return names;
+}
+
 }  // namespace dissent

@@ -1,4 +1,4 @@
-// Names typed by people: check one against a list and suggest the nearest when it is unknown.
+// Names: those typed by people are checked against a list, with a suggestion; those of columns are numbered.
 #pragma once
 
 #include <string>
@@ -13,5 +13,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 // Throws InputError unless `name` is one of `known`, e.g.
 //   environment "hoper" is unknown; did you mean "hopper"? (known: pendulum, hopper, ant, humanoid)
 void check_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
+
+// {"action_0", "action_1", ...}
+std::vector<std::string> numbered_names(std::string_view stem, std::size_t count);
 
 }  // namespace dissent
