@@ -1,0 +1,27 @@
+"""Writes a few small valid files for each fuzz target to start from: make_corpus.py FOLDER (needs numpy)."""
+
+import pathlib
+import sys
+
+import numpy as np
+
+folder = pathlib.Path(sys.argv[1])
+for name in ("npy", "npz", "csv"):
+    (folder / name).mkdir(parents=True, exist_ok=True)
+
+small = np.arange(6).reshape(2, 3)
+for dtype in ("f4", "f8", "i1", "i8", "u2", "?"):
+    np.save(folder / "npy" / f"{dtype.replace('?', 'bool')}.npy", small.astype(dtype))
+np.save(folder / "npy" / "fortran.npy", np.asfortranarray(np.arange(24.0).reshape(2, 3, 4)))
+np.save(folder / "npy" / "big_endian.npy", small.astype(">f4"))
+np.save(folder / "npy" / "scalar.npy", np.float64(1.5))
+np.save(folder / "npy" / "empty.npy", np.zeros((0, 3), "f4"))
+with open(folder / "npy" / "version2.npy", "wb") as file:
+    np.lib.format.write_array(file, small, version=(2, 0))
+
+np.savez(folder / "npz" / "stored.npz", mean=small.astype("f4"), stddev=small + 1.0)
+np.savez_compressed(folder / "npz" / "deflated.npz", mean=np.zeros((50, 4), "f4"), weights=np.ones(3))
+
+(folder / "csv" / "plain.csv").write_bytes(b"a,b,c\n1,2.5,-3e-7\nnan,,inf\n")
+(folder / "csv" / "quoted.csv").write_bytes(b'\xef\xbb\xbf"x, y";city\r\n1;"Bern ""BE""\r\nCH"\r\n;+2\r\n')
+(folder / "csv" / "tabs.csv").write_bytes(b"id\tname\n 1 \ttwo words\n\n")

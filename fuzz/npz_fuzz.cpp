@@ -1,0 +1,23 @@
+// Arbitrary bytes as an NPZ archive: every member is asked for, under a memory limit that must hold.
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "dissent/base/error.hpp"
+#include "dissent/table/npz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace dissent;
+  const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
+  try {
+    const NpzFile file(bytes, "fuzz", {.max_bytes = std::uint64_t{1} << 24});
+    for (const std::string& name : file.names()) {
+      try {
+        file.load(name).to<float>();
+      } catch (const InputError&) {
+      }
+    }
+  } catch (const InputError&) {
+  }
+  return 0;
+}

@@ -1,0 +1,245 @@
+#include "dissent/base/file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+
+std::string parent_directory(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) {
+    return ".";
+  }
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// The name of a temporary beside `target`: hidden, unique in this process, and short enough for any file system.
+std::string temporary_name(const std::string& target) {
+  static std::atomic<unsigned> counter{0};
+  const std::size_t slash = target.rfind('/');
+  const std::string directory = slash == std::string::npos ? "" : target.substr(0, slash + 1);
+  const std::string name = slash == std::string::npos ? target : target.substr(slash + 1);
+  return fmt::format("{}.{}.{}-{}.tmp", directory, name.substr(0, 200), ::getpid(), counter++);
+}
+
+void check_parent(const std::string& path, const std::string& target) {
+  const std::string parent = parent_directory(target);
+  struct stat info {};
+  const bool found = ::stat(parent.c_str(), &info) == 0;
+  check(found, "{}: cannot be written: directory '{}': {}; create it first", path, parent, std::strerror(errno));
+  check(S_ISDIR(info.st_mode), "{}: cannot be written: '{}' is not a directory", path, parent);
+}
+
+// A file system that cannot sync (a pipe, some network mounts) says so with these; it is no loss of data.
+bool sync_refused(int error) { return error == EINVAL || error == ENOTSUP || error == EROFS; }
+
+}  // namespace
+
+struct AtomicFile::State {
+  std::string path;       // as the caller wrote it, for messages
+  std::string target;     // symbolic links resolved
+  std::string temporary;  // empty when writing straight to a device or pipe
+  std::string buffer;
+  std::uint64_t size = 0;
+  int descriptor = -1;
+
+  ~State() { discard(); }
+
+  void open() {
+    check(!path.empty(), "AtomicFile: the file name is empty");
+    check(path.back() != '/', "{}: cannot be written: names a directory; give a file name", path);
+    target = path;
+    struct stat info {};
+    const bool exists = ::stat(path.c_str(), &info) == 0;
+    if (!exists) {
+      check(errno == ENOENT || errno == ENOTDIR, "{}: cannot be written: {}", path, std::strerror(errno));
+      check_parent(path, target);
+    } else if (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode)) {
+      descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (descriptor < 0) {
+        fail_system("{}: cannot be opened for writing: {}", path, std::strerror(errno));
+      }
+      return;
+    } else {
+      check(!S_ISDIR(info.st_mode), "{}: cannot be written: is a directory; give a file name", path);
+      check(S_ISREG(info.st_mode), "{}: cannot be written: is not a regular file", path);
+      if (char* resolved = ::realpath(path.c_str(), nullptr)) {
+        target = resolved;
+        std::free(resolved);
+      }
+    }
+    do {
+      temporary = temporary_name(target);
+      descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (descriptor < 0 && errno == EEXIST);
+    if (descriptor < 0) {
+      temporary.clear();
+      fail_system("{}: cannot be created: {}", path, std::strerror(errno));
+    }
+    if (exists) {
+      // Best effort: an owner other than us may forbid it, and the content matters more than the mode.
+      [[maybe_unused]] const int ignored = ::fchmod(descriptor, info.st_mode & 07777);
+    }
+  }
+
+  void discard() noexcept {
+    if (descriptor >= 0) {
+      ::close(std::exchange(descriptor, -1));
+    }
+    if (!temporary.empty()) {
+      ::unlink(temporary.c_str());
+      temporary.clear();
+    }
+  }
+
+  [[noreturn]] void give_up(const char* what, int error) {
+    discard();
+    fail_system("{}: {} failed: {}", path, what, std::strerror(error));
+  }
+
+  void check_open() const {
+    if (descriptor < 0) {
+      fail_system("{}: is closed; an earlier write failed or it was already committed", path);
+    }
+  }
+
+  void put(const char* data, std::size_t count) {
+    while (count > 0) {
+      // One call moves at most about 2 GiB on Linux; smaller pieces keep the arithmetic plain everywhere.
+      const ssize_t written = ::write(descriptor, data, std::min(count, std::size_t{1} << 30));
+      if (written < 0) {
+        if (errno == EINTR) {
+          continue;
+        }
+        give_up("write", errno);
+      }
+      data += written;
+      count -= static_cast<std::size_t>(written);
+    }
+  }
+
+  void flush() {
+    put(buffer.data(), buffer.size());
+    buffer.clear();
+  }
+};
+
+AtomicFile::AtomicFile(const std::string& path) : state_(std::make_unique<State>()) {
+  state_->path = path;
+  state_->open();
+}
+
+AtomicFile::~AtomicFile() = default;
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
+AtomicFile& AtomicFile::operator=(AtomicFile&&) noexcept = default;
+
+const std::string& AtomicFile::path() const { return state_->path; }
+std::uint64_t AtomicFile::size() const { return state_->size; }
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  State& state = *state_;
+  state.check_open();
+  const char* data = reinterpret_cast<const char*>(bytes.data());
+  if (state.buffer.size() + bytes.size() > kBufferBytes) {
+    state.flush();
+  }
+  if (bytes.size() >= kBufferBytes) {
+    state.put(data, bytes.size());
+  } else {
+    state.buffer.append(data, bytes.size());
+  }
+  state.size += bytes.size();
+}
+
+void AtomicFile::commit() {
+  State& state = *state_;
+  state.check_open();
+  state.flush();
+  const bool in_place = state.temporary.empty();
+  if (!in_place && ::fsync(state.descriptor) != 0 && !sync_refused(errno)) {
+    state.give_up("fsync", errno);
+  }
+  if (::close(std::exchange(state.descriptor, -1)) != 0 && errno != EINTR) {
+    state.give_up("close", errno);
+  }
+  if (in_place) {
+    return;
+  }
+  if (::rename(state.temporary.c_str(), state.target.c_str()) != 0) {
+    state.give_up("rename", errno);
+  }
+  state.temporary.clear();
+  // Makes the rename itself survive a power cut. The file is already whole, so a refusal here is no error.
+  const int directory = ::open(parent_directory(state.target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) {
+    ::fsync(directory);
+    ::close(directory);
+  }
+}
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  // O_NONBLOCK: opening a pipe that nobody writes to must end in an error below, not wait for ever.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  check(descriptor >= 0, "{}: cannot be read: {}", path, std::strerror(errno));
+  struct stat info {};
+  int error = ::fstat(descriptor, &info) == 0 ? 0 : errno;
+  if (error == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    size_ = static_cast<std::size_t>(info.st_size);
+    void* mapping = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    error = mapping == MAP_FAILED ? errno : 0;
+    data_ = error == 0 ? static_cast<const std::byte*>(mapping) : nullptr;
+  }
+  ::close(descriptor);
+  if (error != 0) {
+    fail_system("{}: cannot be mapped into memory: {}", path, std::strerror(error));
+  }
+  check(!S_ISDIR(info.st_mode), "{}: cannot be read: is a directory; give a file name", path);
+  check(S_ISREG(info.st_mode),
+        "{}: cannot be read: is not a regular file (a pipe or device cannot be mapped); "
+        "write it to a file first",
+        path);
+  if (size_ > 0) {
+    ::madvise(const_cast<std::byte*>(data_), size_, MADV_SEQUENTIAL);
+  }
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) {
+    ::munmap(const_cast<std::byte*>(data_), size_);
+  }
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+void MappedFile::release(std::size_t begin, std::size_t end) const {
+  static const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  begin = begin / page * page;
+  end = end >= size_ ? size_ : end / page * page;
+  if (begin < end) {
+    ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+  }
+}
+
+}  // namespace dissent

@@ -1,0 +1,81 @@
+// CSV in and out, after RFC 4180: a header line, fields in "quotes" where they hold a delimiter, a quote ("" inside) or
+// a line break, LF or CRLF. A byte order mark is skipped. Blank lines are skipped. Bytes beyond ASCII pass unchanged.
+//
+// Numbers are read and written independently of the locale: decimal or scientific, an optional sign, and nan, inf or
+// infinity in any case; spaces around them do not count, nor do quotes. Anything else is text, and so are "NA" and
+// "1,5". An empty field is missing. A number beyond float64 (1e999, 1e-999) is an error: it is neither rounded to
+// infinity nor to zero.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissent/base/file.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+
+struct CsvOptions {
+  char delimiter = 0;                                   // 0: the most frequent of , ; and tab in the header line
+  std::size_t max_record_bytes = std::size_t{1} << 24;  // a longer line is taken for a damaged file
+};
+
+// InputError says where: "pool.csv:17:3: expected 5 fields, found 4" is line 17, byte 3 of that line, both from 1.
+Table read_csv(const std::string& path, CsvOptions options = {});
+Table parse_csv(std::string_view text, const std::string& source, CsvOptions options = {});
+
+enum class NumberText { kNumber, kText, kOutOfRange };
+
+// Reads one field by the rule above; sets `value` only for kNumber. Empty is kText.
+NumberText parse_number(std::string_view field, double& value);
+
+// Writes row after row; the file appears, whole, on commit(). Numbers are written with the fewest digits that read back
+// to the same bits.
+//
+//     CsvWriter writer("scores.csv", {"index", "epistemic"});
+//     writer.row(0, 0.25);
+//     writer.commit();
+class CsvWriter {
+ public:
+  CsvWriter(const std::string& path, std::vector<std::string> column_names, char delimiter = ',');
+
+  void field(double value);
+  void field(float value);
+  void field(std::string_view text);
+  void field(const char* text) { field(std::string_view(text)); }
+  template <std::integral T>
+  void field(T value) {
+    integer(std::to_string(value));
+  }
+  void missing();
+
+  // InputError unless the row has as many fields as there are columns.
+  void end_row();
+
+  template <class... Fields>
+  void row(const Fields&... fields) {
+    (field(fields), ...);
+    end_row();
+  }
+
+  void commit();
+
+ private:
+  void integer(std::string_view digits);
+  void begin_field();
+  void put_text(std::string_view text);
+
+  AtomicFile file_;
+  std::string line_;
+  std::size_t num_columns_;
+  std::size_t num_fields_ = 0;
+  char delimiter_;
+};
+
+void write_csv(const std::string& path, const Table& table);
+
+}  // namespace dissent

@@ -1,0 +1,339 @@
+// Two passes at most. The first reads every field as a number, straight from the mapped file, and notes which columns
+// hold text; only if there are any does a second one go over the file again to collect their text. So a numeric file
+// costs one pass and no allocation per field.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+#include "dissent/table/csv.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+std::string_view trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// from_chars knows nan(payload), which is nobody's idea of a number in a table.
+bool has_payload(double value, const char* end) { return std::isnan(value) && end[-1] == ')'; }
+
+class CsvParser {
+ public:
+  CsvParser(std::string_view text, const std::string& source, CsvOptions options)
+      : begin_(text.data()), end_(text.data() + text.size()), source_(source), options_(options) {}
+
+  Table parse() {
+    rewind();
+    check(at_ != end_, "{}: is empty; a header line with column names is required", source_);
+    options_.delimiter = options_.delimiter != 0 ? options_.delimiter : detect_delimiter();
+    check_delimiter();
+    Table table;
+    table.source = source_;
+    read_header(table);
+    const Position first_row{at_, line_begin_, line_};
+    while (begin_record()) {
+      read_numbers(table);
+    }
+    if (std::any_of(table.columns.begin(), table.columns.end(), [](const Column& c) { return c.is_text(); })) {
+      at_ = first_row.at;
+      line_begin_ = first_row.line_begin;
+      line_ = first_row.line;
+      read_text(table);
+    }
+    return table;
+  }
+
+ private:
+  struct Position {
+    const char* at;
+    const char* line_begin;
+    std::size_t line;
+  };
+
+  template <class... Args>
+  [[noreturn]] void fail_at(const char* where, fmt::format_string<Args...> message, Args&&... args) const {
+    fail("{}:{}:{}: {}", source_, line_, where - line_begin_ + 1, fmt::format(message, std::forward<Args>(args)...));
+  }
+
+  void rewind() {
+    at_ = begin_;
+    if (std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with("\xEF\xBB\xBF")) {
+      at_ += 3;
+    }
+    line_begin_ = begin_;
+    line_ = 1;
+    skip_blank_lines();
+  }
+
+  void check_delimiter() const {
+    const char d = options_.delimiter;
+    check(d != '"' && d != '\n' && d != '\r' && d != ' ' && d != '.' && d != '+' && d != '-' &&
+              !(d >= '0' && d <= '9') && !(d >= 'a' && d <= 'z') && !(d >= 'A' && d <= 'Z'),
+          "{}: '{}' cannot be the delimiter; it must not be able to occur in a number or end a line", source_, d);
+  }
+
+  // Length of the line break at p: 0 if there is none.
+  std::size_t line_break(const char* p) const {
+    if (p == end_) {
+      return 0;
+    }
+    if (*p == '\n') {
+      return 1;
+    }
+    return *p == '\r' && p + 1 != end_ && p[1] == '\n' ? 2 : 0;
+  }
+
+  bool at_field_end(const char* p) const { return p == end_ || *p == options_.delimiter || line_break(p) != 0; }
+
+  void skip_blank_lines() {
+    while (const std::size_t length = line_break(at_)) {
+      at_ += length;
+      next_line();
+    }
+  }
+
+  void next_line() {
+    ++line_;
+    line_begin_ = at_;
+  }
+
+  bool begin_record() {
+    skip_blank_lines();
+    record_begin_ = at_;
+    return at_ != end_;
+  }
+
+  // After the last field of a record: over the line break.
+  void end_record() {
+    if (static_cast<std::size_t>(at_ - record_begin_) > options_.max_record_bytes) {
+      fail_at(at_, "line is longer than {} bytes; is this a CSV file?", options_.max_record_bytes);
+    }
+    if (const std::size_t length = line_break(at_)) {
+      at_ += length;
+      next_line();
+    }
+  }
+
+  // The most frequent candidate outside quotes in the first record; the comma when there is none.
+  char detect_delimiter() const {
+    constexpr std::array kCandidates = {',', ';', '\t'};
+    std::array<std::size_t, 3> counts{};
+    bool quoted = false;
+    for (const char* p = at_; p != end_ && (quoted || line_break(p) == 0); ++p) {
+      quoted = quoted != (*p == '"');
+      for (std::size_t k = 0; k < kCandidates.size() && !quoted; ++k) {
+        counts[k] += *p == kCandidates[k] ? 1 : 0;
+      }
+    }
+    return kCandidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin())];
+  }
+
+  // Reads the field at at_ as text and stops at what ends it. The result lies in the file or, unescaped, in scratch_.
+  std::string_view next_field() {
+    if (at_ != end_ && *at_ == '"') {
+      return quoted_field();
+    }
+    const char* const first = at_;
+    while (!at_field_end(at_)) {
+      if (*at_ == '\0' || *at_ == '\r') [[unlikely]] {
+        fail_bad_byte();
+      }
+      ++at_;
+    }
+    return {first, static_cast<std::size_t>(at_ - first)};
+  }
+
+  std::string_view quoted_field() {
+    const Position open{at_, line_begin_, line_};
+    scratch_.clear();
+    for (++at_; at_ != end_; ++at_) {
+      if (*at_ == '"') {
+        if (at_ + 1 == end_ || at_[1] != '"') {
+          break;
+        }
+        ++at_;
+      } else if (*at_ == '\0') {
+        fail_bad_byte();
+      }
+      scratch_ += *at_;
+      if (*at_ == '\n') {
+        ++line_;
+        line_begin_ = at_ + 1;
+      }
+    }
+    if (at_ == end_) {
+      line_ = open.line;
+      line_begin_ = open.line_begin;
+      fail_at(open.at, "the quote opened here is never closed");
+    }
+    ++at_;
+    if (!at_field_end(at_)) {
+      fail_at(at_, "text follows a closing quote; a quote inside a quoted field is written twice");
+    }
+    return scratch_;
+  }
+
+  [[noreturn]] void fail_bad_byte() const {
+    if (*at_ == '\0') {
+      fail_at(at_, "zero byte; this is not a text file, or one in UTF-16: save it as UTF-8");
+    }
+    fail_at(at_, "carriage return without line feed; lines must end in LF or CRLF");
+  }
+
+  bool next_delimiter() {
+    if (at_ != end_ && *at_ == options_.delimiter) {
+      ++at_;
+      return true;
+    }
+    return false;
+  }
+
+  void read_header(Table& table) {
+    record_begin_ = at_;
+    const std::string where = fmt::format("{}:{}", source_, line_);
+    std::vector<std::string> names;
+    do {
+      const bool quoted = at_ != end_ && *at_ == '"';
+      const std::string_view name = next_field();
+      names.emplace_back(quoted ? name : trim(name));
+    } while (next_delimiter());
+    end_record();
+    check_column_names(names, where);
+    table.columns.resize(names.size());
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      table.columns[k].name = std::move(names[k]);
+    }
+  }
+
+  void read_numbers(Table& table) {
+    std::size_t k = 0;
+    do {
+      if (k == table.columns.size()) {
+        fail_field_count(k, k, at_);
+      }
+      read_number(table.columns[k], table.num_rows);
+      ++k;
+    } while (next_delimiter());
+    if (k != table.columns.size()) {
+      fail_at(at_, "expected {} fields, found {}", table.columns.size(), k);
+    }
+    end_record();
+    ++table.num_rows;
+  }
+
+  // Counts on to the end of the record, to say how many fields there really are.
+  [[noreturn]] void fail_field_count(std::size_t expected, std::size_t found, const char* where) {
+    const Position extra{where, line_begin_, line_};
+    do {
+      next_field();
+      ++found;
+    } while (next_delimiter());
+    line_begin_ = extra.line_begin;
+    line_ = extra.line;
+    fail_at(extra.at, "expected {} fields, found {}", expected, found);
+  }
+
+  void read_number(Column& column, std::size_t row) {
+    const char* p = at_;
+    while (p != end_ && *p == ' ') {
+      ++p;
+    }
+    double value = 0;
+    const auto [stop, error] = std::from_chars(p, end_, value);
+    if (error == std::errc() && at_field_end(stop) && !has_payload(value, stop)) [[likely]] {
+      at_ = stop;
+      column.values.push_back(value);
+      return;
+    }
+    read_unusual(column, row);
+  }
+
+  // Everything but a plain number: missing, quoted, text, or a number with a plus sign or spaces behind it.
+  void read_unusual(Column& column, std::size_t row) {
+    const Position start{at_, line_begin_, line_};
+    const std::string_view field = next_field();
+    double value = kMissing;
+    if (trim(field).empty()) {
+      column.missing_rows.push_back(row);
+    } else {
+      const NumberText kind = parse_number(field, value);
+      if (kind == NumberText::kOutOfRange) {
+        line_begin_ = start.line_begin;
+        line_ = start.line;
+        fail_at(start.at, "'{}' is outside the range of float64", field.substr(0, 40));
+      }
+      if (kind == NumberText::kText && !column.is_text()) {
+        column.first_text_row = row;
+      }
+    }
+    column.values.push_back(value);
+  }
+
+  void read_text(Table& table) {
+    for (Column& column : table.columns) {
+      if (column.is_text()) {
+        column.values = {};
+        column.text.reserve(table.num_rows);
+      }
+    }
+    while (begin_record()) {
+      for (Column& column : table.columns) {
+        const std::string_view field = next_field();
+        if (column.is_text()) {
+          column.text.emplace_back(field);
+        }
+        next_delimiter();
+      }
+      end_record();
+    }
+  }
+
+  const char* const begin_;
+  const char* const end_;
+  const std::string& source_;
+  CsvOptions options_;
+  const char* at_ = nullptr;
+  const char* line_begin_ = nullptr;
+  const char* record_begin_ = nullptr;
+  std::size_t line_ = 1;
+  std::string scratch_;
+};
+
+}  // namespace
+
+NumberText parse_number(std::string_view field, double& value) {
+  field = trim(field);
+  if (field.starts_with('+') && !field.substr(1).starts_with('-')) {
+    field.remove_prefix(1);  // from_chars takes a minus only
+  }
+  double parsed = 0;
+  const char* const end = field.data() + field.size();
+  const auto [stop, error] = std::from_chars(field.data(), end, parsed);
+  if (stop != end || error == std::errc::invalid_argument || has_payload(parsed, stop)) {
+    return NumberText::kText;
+  }
+  if (error == std::errc::result_out_of_range) {
+    return NumberText::kOutOfRange;
+  }
+  value = parsed;
+  return NumberText::kNumber;
+}
+
+Table parse_csv(std::string_view text, const std::string& source, CsvOptions options) {
+  return CsvParser(text, source, options).parse();
+}
+
+Table read_csv(const std::string& path, CsvOptions options) {
+  const MappedFile file(path);
+  const std::span<const std::byte> bytes = file.bytes();
+  return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, options);
+}
+
+}  // namespace dissent

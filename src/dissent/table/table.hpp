@@ -1,0 +1,45 @@
+// Table: named columns of equal length, column by column (values[row]), numbers and text kept apart.
+//
+// A column is numeric until one of its fields is not a number; then it is text, and first_text_row says where that
+// was. An empty field is missing: recorded as NaN in `values` (or "" in `text`) and listed in `missing_rows`, so that a
+// NaN written as such ("nan") can be told from no value at all. Rows count from 0 here and from 1 in messages.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dissent {
+
+struct Column {
+  std::string name;
+  std::vector<double> values;             // [num_rows], or empty for a text column
+  std::vector<std::string> text;          // [num_rows] for a text column, else empty
+  std::vector<std::size_t> missing_rows;  // ascending
+  std::optional<std::size_t> first_text_row;
+
+  bool is_text() const { return first_text_row.has_value(); }
+};
+
+struct Table {
+  std::string source;  // the file, for messages
+  std::size_t num_rows = 0;
+  std::vector<Column> columns;
+
+  bool has(std::string_view name) const;
+
+  // InputError, listing the names there are, when there is no such column.
+  const Column& column(std::string_view name) const;
+
+  // The named columns as one row-major matrix [num_rows][names.size()]. A text or missing value in them is an
+  // InputError that names column and row.
+  std::vector<double> matrix(std::span<const std::string> names) const;
+};
+
+// What a header must fulfil to be told from data: at least one name, none empty or given twice, not numbers only.
+void check_column_names(std::span<const std::string> names, const std::string& source);
+
+}  // namespace dissent

@@ -1,0 +1,257 @@
+#include "dissent/table/csv.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <clocale>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "dissent/base/error.hpp"
+#include "support/full_disk.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+using Values = std::vector<double>;
+using Text = std::vector<std::string>;
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Table parse(std::string_view text) { return parse_csv(text, "t.csv"); }
+
+std::string refusal(std::string_view text, CsvOptions options = {}) {
+  return message_of<InputError>([&] { parse_csv(text, "t.csv", options); });
+}
+
+TEST(CsvReader, NumbersInEverySpelling) {
+  const Table table = parse("a,b,c\n1,-2.5,+3e2\n .5 ,1e-7, \"4\"\n\"6\",1E5,7.\n");
+  EXPECT_EQ(table.num_rows, 3U);
+  EXPECT_EQ(table.column("a").values, (Values{1, 0.5, 6}));
+  EXPECT_EQ(table.column("b").values, (Values{-2.5, 1e-7, 1e5}));
+  EXPECT_TRUE(table.column("c").is_text());  // a quote after a space is a character like any other
+  const Table special = parse("x\nnan\n-NaN\nINF\n-infinity\n+inf\n0x10\n");
+  EXPECT_TRUE(special.column("x").is_text());
+  EXPECT_EQ(special.column("x").first_text_row, 5U);
+  const Column words = parse("x\nnan\n-NaN\nINF\n-infinity\n+inf\n").columns[0];
+  EXPECT_TRUE(std::isnan(words.values[0]) && std::isnan(words.values[1]));
+  EXPECT_EQ(words.values[2], std::numeric_limits<double>::infinity());
+  EXPECT_EQ(words.values[3], -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(words.values[4], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(words.missing_rows.empty());
+  for (const char* text : {"NA", "1.5.2", "nan(1)", "+-1", "++1", "1 2", "e5", "-", "+", "0x1p3", "1,5"}) {
+    double value = 0;
+    EXPECT_EQ(parse_number(text, value), NumberText::kText) << text;
+  }
+}
+
+TEST(CsvReader, TheLocaleDoesNotMatter) {
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8", "C.UTF-8"}) {
+    std::setlocale(LC_ALL, locale);
+    EXPECT_EQ(parse("x\n1.5\n").columns[0].values, Values{1.5});
+  }
+  std::setlocale(LC_ALL, before.c_str());
+}
+
+TEST(CsvReader, QuotingLineEndsAndByteOrderMark) {
+  const Table table = parse("\xEF\xBB\xBF\"x, \"\"y\"\"\",city\r\n1,\"Bern,\r\n \"\"BE\"\"\"\r\n2,\r\n\r\n3,Ge\"nf");
+  ASSERT_EQ(table.columns.size(), 2U);
+  EXPECT_EQ(table.columns[0].name, "x, \"y\"");
+  EXPECT_EQ(table.columns[0].values, (Values{1, 2, 3}));
+  EXPECT_EQ(table.column("city").text, (Text{"Bern,\r\n \"BE\"", "", "Ge\"nf"}));
+  EXPECT_EQ(table.column("city").missing_rows, std::vector<std::size_t>{1});
+  EXPECT_TRUE(table.column("city").values.empty());
+}
+
+TEST(CsvReader, DelimiterIsFoundOrGiven) {
+  EXPECT_EQ(parse("a;b\n1;2\n").columns[1].values, Values{2});
+  EXPECT_EQ(parse("a\tb\n1\t2\n").columns[1].values, Values{2});
+  EXPECT_EQ(parse("\"a,b,c\";d\n1;2\n").columns[1].name, "d");
+  EXPECT_EQ(parse("alone\n1\n").columns.size(), 1U);
+  EXPECT_EQ(parse("price;amount\n1,5;2\n").column("price").text, Text{"1,5"});
+  EXPECT_EQ(parse_csv("a|b\n1|2\n", "t", {.delimiter = '|'}).columns[1].values, Values{2});
+  EXPECT_TRUE(contains(refusal("a\n1\n", {.delimiter = 'e'}), "cannot be the delimiter"));
+}
+
+TEST(CsvReader, MissingIsRememberedApartFromNan) {
+  const Table table = parse("a,b\n,1\nnan,2\n\"\",3\n  ,\n");
+  EXPECT_EQ(table.column("a").missing_rows, (std::vector<std::size_t>{0, 2, 3}));
+  EXPECT_EQ(table.column("b").missing_rows, std::vector<std::size_t>{3});
+  for (const double value : table.column("a").values) {
+    EXPECT_TRUE(std::isnan(value));
+  }
+}
+
+TEST(CsvReader, HeaderAloneIsATableWithoutRows) {
+  for (const char* text : {"a,b", "a,b\n", "a,b\r\n\r\n", "\n\na,b\n"}) {
+    const Table table = parse(text);
+    EXPECT_EQ(table.num_rows, 0U);
+    EXPECT_EQ(table.columns.size(), 2U);
+    EXPECT_TRUE(table.matrix(Text{"a", "b"}).empty());
+  }
+}
+
+TEST(CsvReader, ErrorsSayWhere) {
+  EXPECT_EQ(refusal("a,b,c\n1,2,3\n\n1,2\n"), "t.csv:4:4: expected 3 fields, found 2");
+  EXPECT_EQ(refusal("a,b\n1,2,3,\"x\n,\"\n"), "t.csv:2:5: expected 2 fields, found 4");
+  EXPECT_EQ(refusal("a,b\n1,\"x\ny\"\n3\n"), "t.csv:4:2: expected 2 fields, found 1");
+  EXPECT_EQ(refusal("a,b\n1,1e999\n"), "t.csv:2:3: '1e999' is outside the range of float64");
+  EXPECT_EQ(refusal("a,b\n1,-1e-999\n"), "t.csv:2:3: '-1e-999' is outside the range of float64");
+  EXPECT_EQ(refusal("a,b\n1,2\n3,\"never\n\n"), "t.csv:3:3: the quote opened here is never closed");
+  EXPECT_TRUE(contains(refusal("a,b\n\"1\"x,2\n"), "t.csv:2:4: text follows a closing quote"));
+  EXPECT_TRUE(contains(refusal(std::string_view("a,b\n1,2\0\n", 9)), "t.csv:2:4: zero byte"));
+  EXPECT_TRUE(contains(refusal(std::string_view("a,b\n1,\"\0\"\n", 10)), "t.csv:2:4: zero byte"));
+  EXPECT_TRUE(contains(refusal(std::string_view("a\0,b\n", 5)), "t.csv:1:2: zero byte"));
+  EXPECT_TRUE(contains(refusal("a,b\r1,2\r"), "t.csv:1:4: carriage return without line feed"));
+  EXPECT_TRUE(contains(refusal("a,b\n" + std::string(200, '1') + ",2\n", {.max_record_bytes = 100}),
+                       "line is longer than 100 bytes"));
+}
+
+TEST(CsvReader, HeaderIsRequired) {
+  EXPECT_EQ(refusal(""), "t.csv: is empty; a header line with column names is required");
+  EXPECT_EQ(refusal("\xEF\xBB\xBF\n\r\n"), "t.csv: is empty; a header line with column names is required");
+  EXPECT_EQ(refusal("1.5,2,nan\n3,4,5\n"),
+            "t.csv:1: the first line holds numbers only; a header line with column names is required");
+  EXPECT_EQ(refusal("a,b,a\n"), "t.csv:1: column name 'a' occurs twice; names must be unique");
+  EXPECT_TRUE(contains(refusal("a,,b\n"), "t.csv:1: column 2 has no name"));
+  EXPECT_EQ(parse("year,2020\n1,2\n").columns[1].name, "2020");
+}
+
+TEST(CsvReader, FileProblemsAreNamed) {
+  const TempDir dir;
+  EXPECT_TRUE(contains(message_of<InputError>([&] { read_csv(dir.path()); }), "is a directory"));
+  EXPECT_TRUE(contains(message_of<InputError>([&] { read_csv(dir.file("no.csv")); }), "No such file"));
+  EXPECT_TRUE(contains(message_of<InputError>([&] { read_csv(dir.write("e.csv", "")); }), "e.csv: is empty"));
+}
+
+TEST(Table, MatrixTakesNumbersOnly) {
+  const Table table = parse("x,city,y,z\n1,Bern,2,\n3,Genf,4,5\n");
+  EXPECT_EQ(table.matrix(Text{"y", "x"}), (Values{2, 1, 4, 3}));
+  const auto refuse = [&](const char* name) { return message_of<InputError>([&] { table.matrix(Text{"x", name}); }); };
+  EXPECT_EQ(refuse("city"), "t.csv: column 'city' row 1 is text ('Bern'); a number is required");
+  EXPECT_EQ(refuse("z"), "t.csv: column 'z' row 1 is missing; a number is required");
+  EXPECT_EQ(refuse("w"), "t.csv: has no column 'w'; it has: x, city, y, z");
+  EXPECT_TRUE(table.has("city"));
+  EXPECT_FALSE(table.has("w"));
+}
+
+TEST(CsvWriter, WritesTheShortestExactForm) {
+  const TempDir dir;
+  CsvWriter writer(dir.file("w.csv"), {"plain", "a,b", " c ", "say \"x\""});
+  writer.row(0.1, 0.1F, -7, "two\nlines");
+  writer.row(1e300, 5e-324, std::size_t{18446744073709551615U}, "x;y");
+  writer.row(std::nan(""), -std::numeric_limits<float>::infinity(), true, std::string("=1+1"));
+  writer.missing();
+  writer.row(1.0, 2.0, "");
+  EXPECT_TRUE(dir.list().size() == 1 && dir.list()[0] != "w.csv");
+  writer.commit();
+  EXPECT_EQ(read_bytes(dir.file("w.csv")),
+            "plain,\"a,b\",\" c \",\"say \"\"x\"\"\"\n"
+            "0.1,0.1,-7,\"two\nlines\"\n"
+            "1e+300,5e-324,18446744073709551615,x;y\n"
+            "nan,-inf,1,=1+1\n"
+            ",1,2,\"\"\n");
+  EXPECT_EQ(dir.list(), Text{"w.csv"});
+}
+
+TEST(CsvWriter, RefusesRowsAndNamesThatCannotBeReadBack) {
+  const TempDir dir;
+  const std::string path = dir.file("w.csv");
+  const auto refuse = [&](Text names) { return message_of<InputError>([&] { CsvWriter writer(path, names); }); };
+  EXPECT_TRUE(contains(refuse({}), "has no columns"));
+  EXPECT_TRUE(contains(refuse({"a", "a"}), "occurs twice"));
+  EXPECT_TRUE(contains(refuse({"1", "2"}), "numbers only"));
+  EXPECT_TRUE(contains(refuse({std::string("a\0", 2)}), "zero byte"));
+  EXPECT_THROW(CsvWriter(path, {"a"}, '|'), InputError);
+  CsvWriter writer(path, {"a", "b"});
+  EXPECT_EQ(message_of<InputError>([&] { writer.row(1); }),
+            path + ": a row of 1 fields was written to a table of 2 columns");
+  EXPECT_TRUE(contains(message_of<InputError>([&] { writer.commit(); }), "last row is not finished"));
+}
+
+TEST(CsvWriter, FullDiskLeavesNoFile) {
+  const TempDir dir;
+  const std::string path = dir.write("w.csv", "old\n");
+  std::string message;
+  {
+    const FullDisk disk(8192);
+    message = message_of<SystemError>([&] {
+      CsvWriter writer(path, {"a"});
+      for (int k = 0; k < 100000; ++k) {
+        writer.row(k);
+      }
+      writer.commit();
+    });
+  }
+  EXPECT_EQ(message, path + ": write failed: File too large");
+  EXPECT_EQ(dir.list(), Text{"w.csv"});
+  EXPECT_EQ(read_bytes(path), "old\n");
+}
+
+TEST(Csv, NumbersRoundTripToTheBit) {
+  const TempDir dir;
+  rc::check([&](const std::vector<std::uint64_t>& bits) {
+    CsvWriter writer(dir.file("r.csv"), {"x", "narrow"});
+    Values expected;
+    for (const std::uint64_t word : bits) {
+      double value = 0;
+      std::memcpy(&value, &word, sizeof value);  // every float64 there is, NaN included
+      expected.push_back(value);
+      writer.row(value, static_cast<float>(word >> 40));
+    }
+    writer.commit();
+    const Table table = read_csv(dir.file("r.csv"));
+    RC_ASSERT(table.num_rows == bits.size());
+    for (std::size_t k = 0; k < bits.size(); ++k) {
+      const double value = table.columns[0].values[k];
+      const bool same = std::isnan(value) ? std::isnan(expected[k]) : std::memcmp(&value, &expected[k], 8) == 0;
+      RC_ASSERT(same);
+      RC_ASSERT(static_cast<float>(table.columns[1].values[k]) == static_cast<float>(bits[k] >> 40));
+    }
+  });
+}
+
+TEST(Csv, TextAndMissingRoundTrip) {
+  const TempDir dir;
+  const auto field =
+      rc::gen::container<std::string>(rc::gen::element('a', ',', '"', '\n', '\r', ';', ' ', '\t', '\xEF'));
+  rc::check([&] {
+    Table table;
+    table.num_rows = *rc::gen::inRange<std::size_t>(1, 8);
+    const std::size_t num_columns = *rc::gen::inRange<std::size_t>(1, 4);
+    for (std::size_t k = 0; k < num_columns; ++k) {
+      Column column;
+      column.name = *field + "name" + std::to_string(k);
+      for (std::size_t row = 0; row < table.num_rows; ++row) {
+        column.text.push_back(*field);
+        if (column.text.back().find_first_not_of(" \t") == std::string::npos) {
+          column.text.back() = "";
+          column.missing_rows.push_back(row);
+        } else if (!column.first_text_row) {
+          column.first_text_row = row;
+        }
+      }
+      if (!column.is_text()) {  // nothing but missing values: numeric, as far as anyone can tell
+        column.text.clear();
+        column.values.assign(table.num_rows, std::nan(""));
+      }
+      table.columns.push_back(column);
+    }
+    write_csv(dir.file("t.csv"), table);
+    const Table back = read_csv(dir.file("t.csv"), {.delimiter = ','});
+    RC_ASSERT(back.num_rows == table.num_rows);
+    RC_ASSERT(back.columns.size() == num_columns);
+    for (std::size_t k = 0; k < num_columns; ++k) {
+      RC_ASSERT(back.columns[k].name == table.columns[k].name);
+      RC_ASSERT(back.columns[k].text == table.columns[k].text);
+      RC_ASSERT(back.columns[k].missing_rows == table.columns[k].missing_rows);
+      RC_ASSERT(back.columns[k].first_text_row == table.columns[k].first_text_row);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace dissent
