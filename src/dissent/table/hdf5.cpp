@@ -173,10 +173,11 @@ void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& dataset
   for (const Hdf5Dataset& dataset : datasets) {
     write_dataset(file.get(), dataset, path);
   }
+  // The driver's memory is the file, in place; it may be longer, since it grows in large steps.
   void** image = nullptr;
-  hsize_t size = 0;
-  if (H5Fflush(file.get(), H5F_SCOPE_GLOBAL) < 0 || H5Fget_filesize(file.get(), &size) < 0 ||
-      H5Fget_vfd_handle(file.get(), H5P_DEFAULT, reinterpret_cast<void**>(&image)) < 0) {
+  const herr_t flushed = H5Fflush(file.get(), H5F_SCOPE_GLOBAL);
+  const ssize_t size = H5Fget_file_image(file.get(), nullptr, 0);
+  if (flushed < 0 || size < 0 || H5Fget_vfd_handle(file.get(), H5P_DEFAULT, reinterpret_cast<void**>(&image)) < 0) {
     fail_system("{}: HDF5 could not assemble the file", path);
   }
   target.write(std::span(static_cast<const std::byte*>(*image), static_cast<std::size_t>(size)));
