@@ -61,7 +61,7 @@ void Pendulum::observe(std::span<double> observation) const {
 std::vector<Segment> Pendulum::segments() const {
   const std::array<double, 3> pivot{0, 0, 1};
   const std::array<double, 3> tip{kLength * std::sin(angle_), 0, 1 + kLength * std::cos(angle_)};
-  return {{pivot, tip, 0.06}, {pivot, pivot, 0.09}};
+  return {{pivot, pivot, 0.09}, {pivot, tip, 0.06}};
 }
 
 void Pendulum::set_state(double angle, double speed) {
