@@ -40,5 +40,20 @@ TEST(LogSumExp, NeitherOverflowsNorUnderflows) {
   EXPECT_EQ(log_add_exp(-std::numeric_limits<double>::infinity(), 3.0), 3.0);
 }
 
+TEST(LogSumExp, KeepsInfinitiesAndNaN) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(log_add_exp(inf, inf), inf);
+  EXPECT_EQ(log_add_exp(-inf, inf), inf);
+  EXPECT_EQ(log_add_exp(-inf, -inf), -inf);
+  EXPECT_EQ(log_sum_exp(std::vector{-inf, inf, 1.0}), inf);
+  EXPECT_EQ(log_sum_exp(std::vector{-inf, -inf}), -inf);
+  EXPECT_TRUE(std::isnan(log_add_exp(1.0, nan)));
+  EXPECT_TRUE(std::isnan(log_add_exp(nan, 1.0)));
+  EXPECT_TRUE(std::isnan(log_sum_exp(std::vector{nan})));
+  EXPECT_TRUE(std::isnan(log_sum_exp(std::vector{nan, -inf})));
+  EXPECT_TRUE(std::isnan(log_sum_exp(std::vector{1.0, nan, 2.0})));
+}
+
 }  // namespace
 }  // namespace dissent

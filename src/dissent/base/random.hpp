@@ -10,27 +10,30 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <span>
 #include <utility>
 
+#include "dissent/base/error.hpp"
+
 namespace dissent {
 
 enum class Purpose : std::uint64_t {
-  kTest = 1,         // tests and benchmarks
-  kMonteCarlo = 2,   // samples of the Monte Carlo estimators
-  kSample = 3,       // samples drawn for the user
-  kInitialise = 4,   // initial network weights
-  kMask = 5,         // fixed dropout masks
-  kBootstrap = 6,    // bootstrap resampling
-  kShuffle = 7,      // order of rows in an epoch
-  kSplit = 8,        // splits into training, validation and test
-  kPermute = 9,      // permutations inside flows
-  kAcquire = 10,     // candidate subsets and tie breaking
-  kProblem = 11,     // data of built-in problems
-  kPolicy = 12,      // actions and perturbations of policies
-  kExample = 13,     // shipped examples
+  kTest = 1,        // tests and benchmarks
+  kMonteCarlo = 2,  // samples of the Monte Carlo estimators
+  kSample = 3,      // samples drawn for the user
+  kInitialise = 4,  // initial network weights
+  kMask = 5,        // fixed dropout masks
+  kBootstrap = 6,   // bootstrap resampling
+  kShuffle = 7,     // order of rows in an epoch
+  kSplit = 8,       // splits into training, validation and test
+  kPermute = 9,     // permutations inside flows
+  kAcquire = 10,    // candidate subsets and tie breaking
+  kProblem = 11,    // data of built-in problems
+  kPolicy = 12,     // actions and perturbations of policies
+  kExample = 13,    // shipped examples
 };
 
 class Stream {
@@ -38,8 +41,11 @@ class Stream {
   Stream(std::uint64_t seed, Purpose purpose, std::uint64_t index = 0)
       : key_{{seed, static_cast<std::uint64_t>(purpose)}}, index_(index) {}
 
-  // A stream for sub-item `sub` of this one, independent of this and of every other substream.
+  // A stream for sub-item `sub` < 2^64 - 1 of this one, from its beginning: independent of this stream, of its position
+  // and of every other substream. One level only, since the counter has one word for it: a substream has none.
   Stream substream(std::uint64_t sub) const {
+    check(sub_ == 0, "Stream::substream: sub = {} asked of substream {}; only a stream has substreams", sub, sub_ - 1);
+    check(sub + 1 != 0, "Stream::substream: sub = {} is out of range; it must be less than 2^64 - 1", sub);
     Stream child = *this;
     child.sub_ = sub + 1;
     child.block_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <span>
 
 namespace dissent {
@@ -24,18 +25,19 @@ inline double x_minus_log1p(double x) {
   return r * (x - 2 * square * series);
 }
 
-// log(exp(a) + exp(b)); -infinity is the empty sum.
+// log(exp(a) + exp(b)); -infinity is the empty sum. NaN in, NaN out.
 inline double log_add_exp(double a, double b) {
-  const double high = std::max(a, b);
-  const double low = std::min(a, b);
-  return low == -std::numeric_limits<double>::infinity() ? high : high + std::log1p(std::exp(low - high));
+  if (a == b) {  // two equal infinities have no difference
+    return a + std::numbers::ln2;
+  }
+  return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
 }
 
-// log sum_k exp(x_k), without overflow; -infinity for an empty span or when all x_k are -infinity.
+// log sum_k exp(x_k), without overflow; -infinity for an empty span or when all x_k are -infinity. NaN in, NaN out.
 inline double log_sum_exp(std::span<const double> x) {
   double high = -std::numeric_limits<double>::infinity();
   for (const double v : x) {
-    high = std::max(high, v);
+    high = v > high || std::isnan(v) ? v : high;
   }
   if (!std::isfinite(high)) {
     return high;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,12 +29,24 @@ struct ThreadPool::State {
   std::exception_ptr error;
   std::vector<std::thread> workers;
 
+  // Here and not in ~ThreadPool, so that a constructor that fails half way joins the threads it has started.
+  ~State() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    wake.notify_all();
+    for (std::thread& worker : workers) {
+      worker.join();
+    }
+  }
+
   // Takes blocks until none is left. The caller holds `lock`.
   void work(std::unique_lock<std::mutex>& lock, int thread) {
     ++active;
     while (next < count && !error) {
       const std::size_t begin = next;
-      const std::size_t end = std::min(count, begin + block_size);
+      const std::size_t end = begin + std::min(block_size, count - begin);
       next = end;
       lock.unlock();
       std::exception_ptr failure;
@@ -75,20 +88,16 @@ ThreadPool::ThreadPool(int num_threads) : state_(std::make_unique<State>()) {
   }
   State* state = state_.get();
   for (int thread = 1; thread < num_threads; ++thread) {
-    state->workers.emplace_back([state, thread] { state->run_worker(thread); });
+    try {
+      state->workers.emplace_back([state, thread] { state->run_worker(thread); });
+    } catch (const std::system_error& error) {
+      fail_system("ThreadPool: could not start thread {} of num_threads = {}: {}", thread + 1, num_threads,
+                  error.what());
+    }
   }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-  }
-  state_->wake.notify_all();
-  for (std::thread& worker : state_->workers) {
-    worker.join();
-  }
-}
+ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::num_threads() const { return static_cast<int>(state_->workers.size()) + 1; }
 
@@ -97,6 +106,7 @@ void ThreadPool::for_blocks(std::size_t count, std::size_t block_size,
   check(block_size > 0, "ThreadPool::for_blocks: block_size is 0; blocks must hold at least one item");
   State& state = *state_;
   std::unique_lock lock(state.mutex);
+  check(state.body == nullptr, "ThreadPool::for_blocks: a loop is running; a pool runs one at a time, never nested");
   state.body = &body;
   state.count = count;
   state.block_size = block_size;

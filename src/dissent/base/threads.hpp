@@ -14,6 +14,7 @@ namespace dissent {
 class ThreadPool {
  public:
   // num_threads counts the calling thread, which works too: 1 starts no thread at all, 0 means one per core.
+  // Throws SystemError when the system gives no more threads.
   explicit ThreadPool(int num_threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -23,7 +24,8 @@ class ThreadPool {
 
   // Calls body(begin, end, thread) for [0, block_size), [block_size, 2 block_size), ... up to count, each block once;
   // returns when all are done. `thread` in [0, num_threads) serves to choose scratch memory. The first exception thrown
-  // by a block is rethrown here; blocks not yet begun are then skipped. Not to be called from inside a body.
+  // by a block is rethrown here; blocks not yet begun are then skipped. One loop at a time: a call from inside a body
+  // or from another thread while a loop runs throws InputError.
   void for_blocks(std::size_t count, std::size_t block_size,
                   const std::function<void(std::size_t begin, std::size_t end, int thread)>& body);
 

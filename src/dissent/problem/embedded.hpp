@@ -1,5 +1,5 @@
 // Data files that travel inside the library: robot models (data/models) and trained policies (data/policies).
-// The definitions are generated at configure time (cmake/EmbedData.cmake). Unknown names give an empty view.
+// The definitions are generated at configure time (cmake/embed.cmake). Unknown names give an empty view.
 #pragma once
 
 #include <string_view>

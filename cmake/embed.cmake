@@ -15,3 +15,10 @@ function(embed_data)
   file(CONFIGURE OUTPUT ${ARG_OUTPUT} @ONLY CONTENT
     "#include \"dissent/problem/embedded.hpp\"\n\nnamespace dissent {\n\nstd::string_view @ARG_FUNCTION@(std::string_view stem) {\n@branches@  return {};\n}\n\n}  // namespace dissent\n")
 endfunction()
+
+# Robot models and trained policies.
+file(GLOB model_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/models/*.xml)
+file(GLOB policy_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/policies/*.txt)
+embed_data(OUTPUT ${PROJECT_BINARY_DIR}/embedded_models.cpp FUNCTION embedded_model FILES ${model_files})
+embed_data(OUTPUT ${PROJECT_BINARY_DIR}/embedded_policies.cpp FUNCTION embedded_policy FILES ${policy_files})
+target_sources(dissent PRIVATE ${PROJECT_BINARY_DIR}/embedded_models.cpp ${PROJECT_BINARY_DIR}/embedded_policies.cpp)

@@ -1,0 +1,51 @@
+// Batched kernels for diagonal Gaussians: all pairs of components of a block of inputs, vectorised, chosen at run time
+// for the CPU. They take one logarithm per component (or pair) instead of one per output, and neither allocate nor throw.
+//
+// They hold for finite means, standard deviations in [kMinStddev, kMaxStddev] and divergences that are not too small for
+// their terms to cancel. What lies outside (or is not valid) is only marked, in `trust`: pairwise.cpp then turns to
+// the next more careful way: double instead of single precision, then the plain functions, which hold everywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dissent::kernels {
+
+inline constexpr std::size_t kBlock = 64;  // inputs per call, at most
+inline constexpr double kMinStddev = 1e-18;
+inline constexpr double kMaxStddev = 1e18;
+
+// Doubles of scratch memory that a call needs, 64-byte aligned.
+std::size_t scratch_size(std::size_t num_components, std::size_t num_outputs);
+
+// How far an input's results hold: all of them; all but divergences below `least` (or not finite); none.
+enum class Trust : std::uint8_t { kNone, kLargeOnly, kAll };
+
+// Arrays of a block are [..][kBlock], the input running fastest.
+struct BlockResult {
+  double* divergence;      // [M][M][kBlock]; the diagonal is set to 0
+  double* sum_log_stddev;  // [M][kBlock]
+  Trust* trust;            // [kBlock]
+};
+
+// Inputs of a block: mean and stddev point at the first one, rows of M * D values.
+template <class T>
+struct BlockInput {
+  const T* mean;
+  const T* stddev;
+  std::size_t count;  // of inputs, 1 to kBlock
+  std::size_t num_components;
+  std::size_t num_outputs;
+  double least;           // divergences below this are not trusted
+  bool single_precision;  // compute in float; for T = float alone
+};
+
+void kl_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
+void kl_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
+
+// chernoff with an alpha for each input, alpha[kBlock]; entries past the count must be in (0, 1) too. When all are 1/2
+// (Bhattacharyya), half of the pairs are computed.
+void chernoff_block(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out);
+void chernoff_block(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out);
+
+}  // namespace dissent::kernels

@@ -1,0 +1,305 @@
+// Building blocks of the batched kernels, compiled once per instruction set (Highway's foreach_target).
+//
+// C is the type computed in, T the input's type. Components lie in scratch memory as arrays of vectors. A lane holds
+// either one output of a single input (large D; sums over lanes follow) or one input of several (small D; no sums); the
+// arithmetic over vectors is the same for both, only loading and storing differ.
+#if defined(DISSENT_DIVERGENCE_LANES_INL_) == defined(HWY_TARGET_TOGGLE)
+#ifdef DISSENT_DIVERGENCE_LANES_INL_
+#undef DISSENT_DIVERGENCE_LANES_INL_
+#else
+#define DISSENT_DIVERGENCE_LANES_INL_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "dissent/divergence/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace dissent::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class C>
+using Tag = hn::ScalableTag<C>;
+template <class C>
+using Vec = hn::Vec<Tag<C>>;
+
+constexpr double kLn2 = 0.69314718055994530941723212145818;
+
+template <class C>
+HWY_INLINE C product_of_lanes(Vec<C> v) {
+  const Tag<C> d;
+  if constexpr (hn::MaxLanes(Tag<C>()) >= 2) {
+    v = hn::Mul(v, hn::Reverse2(d, v));
+  }
+  if constexpr (hn::MaxLanes(Tag<C>()) >= 4) {
+    v = hn::Mul(v, hn::Reverse4(d, v));
+  }
+  if constexpr (hn::MaxLanes(Tag<C>()) >= 8) {
+    v = hn::Mul(v, hn::Reverse8(d, v));
+  }
+  if constexpr (hn::MaxLanes(Tag<C>()) >= 16) {
+    v = hn::Mul(v, hn::Reverse(d, v));
+  }
+  return hn::GetLane(v);
+}
+
+// A running product of positive normal numbers, held as a mantissa in [1, 2) and an exponent that is split off every
+// kFold factors, so that factors in the range of RangeCheck never overflow and one logarithm serves for all of them.
+template <class C>
+struct Product {
+  static constexpr bool kDouble = std::is_same_v<C, double>;
+  static constexpr int kMantissaBits = kDouble ? 52 : 23;
+  static constexpr std::size_t kFold = kDouble ? 8 : 2;
+  Vec<C> mantissa;
+  Vec<C> exponent;
+
+  // Written out, since an implicit constructor would not be compiled for the target.
+  HWY_INLINE Product() : mantissa(hn::Set(Tag<C>(), C{1})), exponent(hn::Zero(Tag<C>())) {}
+
+  // Factor number k of a product, counted from 0.
+  HWY_INLINE void multiply(Vec<C> factor, std::size_t k) {
+    mantissa = hn::Mul(mantissa, factor);
+    if (k % kFold == kFold - 1) {
+      normalise();
+    }
+  }
+
+  HWY_INLINE void normalise() {
+    const Tag<C> d;
+    const hn::RebindToSigned<Tag<C>> di;
+    using Int = hn::TFromD<decltype(di)>;
+    constexpr Int kFraction = (Int{1} << kMantissaBits) - 1;
+    const auto bits = hn::BitCast(di, mantissa);
+    // The biased exponent, in the low bits of 2^52 (2^23), is a number without a conversion instruction.
+    const C magic = kDouble ? C{0x1p52} : C{0x1p23};
+    const C bias = kDouble ? C{1023} : C{127};
+    const auto biased = hn::BitCast(d, hn::Or(hn::ShiftRight<kMantissaBits>(bits), hn::BitCast(di, hn::Set(d, magic))));
+    exponent = hn::Add(exponent, hn::Sub(biased, hn::Set(d, magic + bias)));
+    mantissa = hn::BitCast(d, hn::Or(hn::And(bits, hn::Set(di, kFraction)), hn::BitCast(di, hn::Set(d, C{1}))));
+  }
+};
+
+// A logarithm in two parts, ln x = exponent ln 2 + ln mantissa, so that differences of large ones stay exact.
+struct LogParts {
+  double* mantissa;
+  double* exponent;
+  HWY_INLINE LogParts at(std::size_t offset) const { return {mantissa + offset, exponent + offset}; }
+};
+
+template <class C>
+struct ReduceLanes {
+  // A number that belongs to an input, for all its lanes.
+  HWY_INLINE Vec<C> of_input(const double* values, std::size_t input) const {
+    return hn::Set(Tag<C>(), static_cast<C>(values[input]));
+  }
+  HWY_INLINE void sum(Vec<C> v, double* to) const {
+    *to = static_cast<double>(hn::GetLane(hn::SumOfLanes(Tag<C>(), v)));
+  }
+  HWY_INLINE void log(Product<C> product, const LogParts& to) const {
+    product.normalise();
+    *to.mantissa = static_cast<double>(product_of_lanes<C>(product.mantissa));
+    sum(product.exponent, to.exponent);
+  }
+};
+
+struct KeepLanes {
+  HWY_INLINE Vec<double> of_input(const double* values, std::size_t input) const {
+    return hn::LoadU(Tag<double>(), values + input);
+  }
+  HWY_INLINE void sum(Vec<double> v, double* to) const { hn::StoreU(v, Tag<double>(), to); }
+  HWY_INLINE void log(Product<double> product, const LogParts& to) const {
+    product.normalise();
+    sum(product.mantissa, to.mantissa);
+    sum(product.exponent, to.exponent);
+  }
+};
+
+template <class C>
+struct Packed {
+  C* data;
+  std::size_t steps;  // vectors in an array
+  HWY_INLINE std::size_t stride() const { return steps * hn::Lanes(Tag<C>()); }
+  HWY_INLINE C* array(std::size_t m, std::size_t which) const { return data + (3 * m + which) * stride(); }
+};
+
+// The vectors of one input, lanes running over its outputs; padded with mean 0, stddev 1, which add nothing to any sum.
+template <class C, class T>
+struct OutputsSource {
+  const T* mean_row;  // [M][D] of the input
+  const T* stddev_row;
+  std::size_t num_outputs;
+
+  HWY_INLINE Vec<C> load(const T* row, std::size_t m, std::size_t step, C padding) const {
+    const std::size_t lanes = hn::Lanes(Tag<C>());
+    const T* from = row + m * num_outputs + step * lanes;
+    const std::size_t left = num_outputs - step * lanes;
+    if (HWY_LIKELY(left >= lanes)) {
+      if constexpr (std::is_same_v<C, T>) {
+        return hn::LoadU(Tag<C>(), from);
+      } else {
+        return hn::PromoteTo(Tag<C>(), hn::LoadU(hn::Rebind<T, Tag<C>>(), from));
+      }
+    }
+    HWY_ALIGN C buffer[hn::MaxLanes(Tag<C>())];
+    for (std::size_t k = 0; k < lanes; ++k) {
+      buffer[k] = k < left ? static_cast<C>(from[k]) : padding;
+    }
+    return hn::Load(Tag<C>(), buffer);
+  }
+  HWY_INLINE Vec<C> mean(const Packed<C>& packed, std::size_t m, std::size_t step) const {
+    const Vec<C> v = load(mean_row, m, step, C{0});
+    hn::Store(v, Tag<C>(), packed.array(m, 0) + step * hn::Lanes(Tag<C>()));
+    return v;
+  }
+  HWY_INLINE Vec<C> stddev(const Packed<C>&, std::size_t m, std::size_t step) const {
+    return load(stddev_row, m, step, C{1});
+  }
+};
+
+// The vectors of several inputs, a lane each: transpose() has put means into array 0 and stddevs into array 1.
+struct InputsSource {
+  HWY_INLINE Vec<double> mean(const Packed<double>& packed, std::size_t m, std::size_t step) const {
+    return hn::Load(Tag<double>(), packed.array(m, 0) + step * hn::Lanes(Tag<double>()));
+  }
+  HWY_INLINE Vec<double> stddev(const Packed<double>& packed, std::size_t m, std::size_t step) const {
+    return hn::Load(Tag<double>(), packed.array(m, 1) + step * hn::Lanes(Tag<double>()));
+  }
+};
+
+// The inputs from first_input on, the last one repeated past the end of the block.
+template <class T>
+HWY_INLINE void transpose(const BlockInput<T>& in, std::size_t first_input, const Packed<double>& packed) {
+  const std::size_t lanes = hn::Lanes(Tag<double>());
+  const std::size_t row = in.num_components * in.num_outputs;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const std::size_t input = std::min(first_input + lane, in.count - 1);
+    for (std::size_t m = 0; m < in.num_components; ++m) {
+      const T* mean = in.mean + input * row + m * in.num_outputs;
+      const T* stddev = in.stddev + input * row + m * in.num_outputs;
+      double* mean_out = packed.array(m, 0) + lane;
+      double* stddev_out = packed.array(m, 1) + lane;
+      for (std::size_t d = 0; d < in.num_outputs; ++d) {
+        mean_out[d * lanes] = mean[d];
+        stddev_out[d * lanes] = stddev[d];
+      }
+    }
+  }
+}
+
+// Whether everything that a lane saw was finite and its scales lay between limits.
+template <class C>
+struct RangeCheck {
+  Vec<C> low;
+  Vec<C> high;
+  Vec<C> poison;  // 0 * x is NaN for infinite x and NaN
+
+  HWY_INLINE RangeCheck() : low(hn::Set(Tag<C>(), C{1})), high(low), poison(hn::Zero(Tag<C>())) {}
+  HWY_INLINE void add(Vec<C> mean, Vec<C> scale) {
+    low = hn::Min(low, scale);
+    high = hn::Max(high, scale);
+    poison = hn::MulAdd(hn::Zero(Tag<C>()), hn::Add(mean, scale), poison);
+  }
+  HWY_INLINE hn::Mask<Tag<C>> passed(C least, C most) const {
+    const Tag<C> d;
+    return hn::And(hn::And(hn::Ge(low, hn::Set(d, least)), hn::Le(high, hn::Set(d, most))), hn::Eq(poison, hn::Zero(d)));
+  }
+};
+
+// Lowers the trust in those of `count` inputs whose lane is false.
+HWY_INLINE void lower_trust(hn::Mask<Tag<double>> mask, Trust to, std::size_t count, Trust* trust) {
+  HWY_ALIGN double flags[hn::MaxLanes(Tag<double>())];
+  hn::Store(hn::IfThenElseZero(mask, hn::Set(Tag<double>(), 1.0)), Tag<double>(), flags);
+  for (std::size_t lane = 0; lane < std::min(hn::Lanes(Tag<double>()), count); ++lane) {
+    trust[lane] = flags[lane] != 0 ? trust[lane] : std::min(trust[lane], to);
+  }
+}
+
+// Runs a kernel over a block. Kernel::run(source, packed, out_offset, store) -> range mask packs and sums all pairs.
+template <class C, class T, class Kernel>
+HWY_INLINE void run_lanes_over_outputs(const BlockInput<T>& in, C* memory, const Kernel& kernel, Trust* trust) {
+  const std::size_t lanes = hn::Lanes(Tag<C>());
+  const std::size_t row = in.num_components * in.num_outputs;
+  const Packed<C> packed{memory, (in.num_outputs + lanes - 1) / lanes};
+  for (std::size_t n = 0; n < in.count; ++n) {
+    const OutputsSource<C, T> source{in.mean + n * row, in.stddev + n * row, in.num_outputs};
+    const bool valid = hn::AllTrue(Tag<C>(), kernel.run(source, packed, n, ReduceLanes<C>()));
+    trust[n] = valid ? Trust::kAll : Trust::kNone;
+  }
+}
+
+template <class T, class Kernel>
+HWY_INLINE void run_lanes_over_inputs(const BlockInput<T>& in, double* memory, const Kernel& kernel, Trust* trust) {
+  const std::size_t lanes = hn::Lanes(Tag<double>());
+  const Packed<double> packed{memory, in.num_outputs};
+  for (std::size_t n = 0; n < in.count; n += lanes) {
+    transpose(in, n, packed);
+    std::fill_n(trust + n, std::min(lanes, in.count - n), Trust::kAll);
+    lower_trust(kernel.run(InputsSource(), packed, n, KeepLanes()), Trust::kNone, in.count - n, trust + n);
+  }
+}
+
+// Runs the kernel in the precision asked for, with lanes over outputs when there are enough of them to fill vectors.
+template <class T, class SingleKernel, class DoubleKernel>
+HWY_INLINE void run_block(const BlockInput<T>& in, double* memory, const SingleKernel& single,
+                          const DoubleKernel& twice, Trust* trust) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (in.single_precision) {
+      run_lanes_over_outputs(in, reinterpret_cast<float*>(memory), single, trust);
+      return;
+    }
+  }
+  if (in.num_outputs >= 4 * hn::Lanes(Tag<double>()) || in.count == 1) {
+    run_lanes_over_outputs(in, memory, twice, trust);
+  } else {
+    run_lanes_over_inputs(in, memory, twice, trust);
+  }
+}
+
+// Whether a divergence holds: at least `least`, finite; NaN fails.
+HWY_INLINE hn::Mask<Tag<double>> holds(Vec<double> value, double least) {
+  const Tag<double> d;
+  return hn::And(hn::Ge(value, hn::Set(d, least)), hn::Le(value, hn::Set(d, 1e300)));
+}
+
+// ln of the mantissas, in place, and the whole logarithm into `whole`, over [rows][kBlock].
+HWY_INLINE void take_logs(const LogParts& logs, std::size_t rows, std::size_t count, double* whole) {
+  const Tag<double> d;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t n = 0; n < count; n += hn::Lanes(d)) {
+      const LogParts log = logs.at(r * kBlock + n);
+      const Vec<double> log_mantissa = hn::Log(d, hn::LoadU(d, log.mantissa));
+      hn::StoreU(log_mantissa, d, log.mantissa);
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, log.exponent), hn::Set(d, kLn2), log_mantissa), d, whole + r * kBlock + n);
+    }
+  }
+}
+
+// The widths of tiles that make up `count` columns: as many of kWidest as fit, then the rest in one.
+template <std::size_t kWidest, class Tile>
+HWY_INLINE void for_each_tile(std::size_t begin, std::size_t end, const Tile& tile) {
+  std::size_t j = begin;
+  for (; j + kWidest <= end; j += kWidest) {
+    tile(std::integral_constant<std::size_t, kWidest>(), j);
+  }
+  if constexpr (kWidest > 1) {
+    if (kWidest > 3 && end - j == 3) {
+      tile(std::integral_constant<std::size_t, 3>(), j);
+    } else if (kWidest > 2 && end - j == 2) {
+      tile(std::integral_constant<std::size_t, 2>(), j);
+    } else if (end - j == 1) {
+      tile(std::integral_constant<std::size_t, 1>(), j);
+    }
+  }
+}
+
+}  // namespace dissent::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

@@ -1,0 +1,66 @@
+// All divergences D(p_i || p_j) between the components of each input, block by block: what the estimators work from.
+//
+// The fast kernels do what they can; an input they cannot vouch for (see kernels.hpp) goes through the plain functions,
+// which also find out what is wrong with it, if something is. float32 input with many outputs is tried in single
+// precision first. Results for float32 input are good to 1e-6 relative, for float64 to 1e-11.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "dissent/divergence/divergence.hpp"
+#include "dissent/divergence/kernels.hpp"
+#include "dissent/mixture/gaussian.hpp"
+#include "dissent/mixture/mixture.hpp"
+
+namespace dissent {
+
+// Works on blocks of up to kBlock inputs; holds its own memory, so one per thread. Nothing is kept between blocks.
+class PairwiseDivergences {
+ public:
+  static constexpr std::size_t kBlock = kernels::kBlock;
+
+  PairwiseDivergences(const Divergence& divergence, std::size_t num_components, std::size_t num_outputs);
+
+  // Computes the inputs [begin, begin + count), count <= kBlock. Throws like validate() for values that break a rule,
+  // counting inputs from first_input.
+  template <class T>
+  void compute(const MixtureView<T>& mixture, std::size_t begin, std::size_t count, std::size_t first_input);
+
+  // For chernoff: the same with an alpha of its own, in (0, 1), for each of the inputs.
+  template <class T>
+  void compute(const MixtureView<T>& mixture, std::size_t begin, std::size_t count, std::size_t first_input,
+               std::span<const double> alpha);
+
+  std::size_t num_components() const { return num_components_; }
+  // Arrays over the inputs of the block, [M][M][kBlock] and [M][kBlock].
+  const double* divergence() const { return divergence_.data(); }
+  const double* sum_log_stddev() const { return sum_log_stddev_.data(); }
+
+ private:
+  template <class T>
+  void compute_fast(const MixtureView<T>& mixture, std::size_t begin, std::size_t count, std::size_t first_input);
+  template <class T>
+  void retry_in_double(kernels::BlockInput<T> block, std::size_t input);
+  // Recomputes input number `input` of the block; with small_only just the pairs that the kernel could not vouch for.
+  void compute_plain(std::size_t input, bool small_only, double least);
+  Divergence with_alpha(const Divergence& d, std::size_t input) const;
+  void apply_to_block(std::size_t count);
+
+  Divergence divergence_kind_;
+  Divergence kernel_kind_;  // what the kernel computes, of which divergence_kind_ is a function
+  bool has_kernel_ = false;
+  std::size_t num_components_;
+  std::size_t num_outputs_;
+  std::vector<double> divergence_;
+  std::vector<double> sum_log_stddev_;
+  std::vector<double> alpha_;  // [kBlock], of the kernel or of divergence_kind_
+  std::vector<kernels::Trust> trust_;
+  std::vector<double> scratch_;  // one vector more than needed, for alignment
+  std::vector<double> retry_divergence_;
+  std::vector<double> retry_sum_log_stddev_;
+  InputComponents components_;
+};
+
+}  // namespace dissent

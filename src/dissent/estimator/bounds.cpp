@@ -1,0 +1,151 @@
+#include "dissent/estimator/bounds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "dissent/base/special.hpp"
+#include "dissent/divergence/pairwise.hpp"
+#include "dissent/estimator/combine.hpp"
+#include "dissent/estimator/for_blocks.hpp"
+#include "dissent/estimator/pairwise.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
+// 0.618^20 < 1e-4: near its peak the bound is flat, so alpha to 1e-4 gives its value to about 1e-8.
+constexpr int kSearchSteps = 20;
+
+using Column = std::array<double, kBlock>;
+
+// The largest Chernoff bound seen so far for each input of a block.
+struct Best {
+  Column epistemic;
+  Column log_deficit;
+  Column alpha;
+};
+
+// Evaluates the Chernoff estimate of each input at its own alpha.
+template <class T>
+struct ChernoffBound {
+  PairwiseDivergences& pairs;
+  const MixtureView<T>& mixture;
+  const Weights& weights;
+  std::size_t begin;
+  std::size_t count;
+  std::size_t first_input;
+  Best& best;
+
+  // The log deficits, of which smaller means a larger bound, at any distance.
+  Column operator()(const Column& alpha) const {
+    Column epistemic;
+    Column log_deficit;
+    pairs.compute(mixture, begin, count, first_input, std::span(alpha).first(count));
+    combine_block(weights, pairs.divergence(), kBlock, count, epistemic.data(), log_deficit.data());
+    for (std::size_t n = 0; n < count; ++n) {
+      if (log_deficit[n] < best.log_deficit[n] ||
+          (log_deficit[n] == best.log_deficit[n] && epistemic[n] > best.epistemic[n])) {
+        best.epistemic[n] = epistemic[n];
+        best.log_deficit[n] = log_deficit[n];
+        best.alpha[n] = alpha[n];
+      }
+    }
+    return log_deficit;
+  }
+};
+
+// Golden-section search, all inputs of the block in step. alpha = 1/2 comes first: it is the answer for equal
+// covariances, and near it for most mixtures, and with it the bound is never below Bhattacharyya's.
+template <class Bound>
+void search(const Bound& bound, std::size_t count) {
+  constexpr double kShrink = 1 / std::numbers::phi;
+  Column low;
+  Column high;
+  Column left;
+  Column right;
+  Column half;
+  half.fill(0.5);
+  bound(half);
+  low.fill(0);
+  high.fill(1);
+  left.fill(1 - kShrink);
+  right.fill(kShrink);
+  Column at_left = bound(left);
+  Column at_right = bound(right);
+  for (int step = 0; step < kSearchSteps; ++step) {
+    Column next;
+    next.fill(0.5);
+    std::array<bool, kBlock> keep_left{};
+    for (std::size_t n = 0; n < count; ++n) {
+      keep_left[n] = at_left[n] <= at_right[n];
+      if (keep_left[n]) {
+        high[n] = right[n];
+        right[n] = left[n];
+        at_right[n] = at_left[n];
+        next[n] = left[n] = high[n] - kShrink * (high[n] - low[n]);
+      } else {
+        low[n] = left[n];
+        left[n] = right[n];
+        at_left[n] = at_right[n];
+        next[n] = right[n] = low[n] + kShrink * (high[n] - low[n]);
+      }
+    }
+    const Column value = bound(next);
+    for (std::size_t n = 0; n < count; ++n) {
+      (keep_left[n] ? at_left : at_right)[n] = value[n];
+    }
+  }
+}
+
+struct Scratch {
+  PairwiseDivergences kl;
+  PairwiseDivergences chernoff;
+};
+
+}  // namespace
+
+template <class T>
+Uncertainty bounds(const MixtureView<T>& mixture, const Weights& weights, const EstimateOptions& options) {
+  Uncertainty result;
+  result.extras = {{"lower", {}}, {"upper", {}}, {"alpha", {}}, {"lower_log_deficit", {}}, {"upper_log_deficit", {}}};
+  result.resize(mixture.num_inputs);
+  const auto make = [&] {
+    return Scratch{{{DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs},
+                   {{DivergenceKind::kChernoff, 0.5}, mixture.num_components, mixture.num_outputs}};
+  };
+  for_input_blocks(
+      mixture.num_inputs, kBlock, options, make, [&](Scratch& scratch, std::size_t begin, std::size_t count) {
+        scratch.kl.compute(mixture, begin, count, options.first_input);
+        Column upper;
+        Column upper_log_deficit;
+        combine_block(weights, scratch.kl.divergence(), kBlock, count, upper.data(), upper_log_deficit.data());
+        Best best;
+        best.epistemic.fill(-1);
+        best.log_deficit.fill(std::numeric_limits<double>::infinity());
+        best.alpha.fill(0.5);
+        search(ChernoffBound<T>{scratch.chernoff, mixture, weights, begin, count, options.first_input, best}, count);
+        for (std::size_t n = 0; n < count; ++n) {
+          const std::size_t to = begin + n;
+          // Rounding can put the ends in the wrong order by an ulp where they meet.
+          const double lower = std::min(best.epistemic[n], upper[n]);
+          const double lower_log_deficit = std::max(best.log_deficit[n], upper_log_deficit[n]);
+          result.epistemic[to] = 0.5 * (lower + upper[n]);
+          result.log_deficit[to] = log_add_exp(lower_log_deficit, upper_log_deficit[n]) - std::numbers::ln2;
+          result.aleatoric[to] =
+              mean_entropy(weights, mixture.num_outputs, scratch.kl.sum_log_stddev() + n, kBlock);
+          result.total[to] = result.aleatoric[to] + result.epistemic[to];
+          const std::array<double, 5> extras{lower, upper[n], best.alpha[n], lower_log_deficit, upper_log_deficit[n]};
+          for (std::size_t k = 0; k < extras.size(); ++k) {
+            result.extras[k].values[to] = extras[k];
+          }
+        }
+      });
+  return result;
+}
+
+template Uncertainty bounds(const MixtureView<float>&, const Weights&, const EstimateOptions&);
+template Uncertainty bounds(const MixtureView<double>&, const Weights&, const EstimateOptions&);
+
+}  // namespace dissent

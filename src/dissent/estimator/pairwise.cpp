@@ -1,0 +1,94 @@
+#include "dissent/estimator/pairwise.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "dissent/divergence/pairwise.hpp"
+#include "dissent/estimator/combine.hpp"
+#include "dissent/estimator/for_blocks.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
+
+// Fills aleatoric and total of one block; epistemic is there already.
+void add_aleatoric(const PairwiseDivergences& pairs, const Weights& weights, std::size_t num_outputs, std::size_t begin,
+                   std::size_t count, Uncertainty& result) {
+  for (std::size_t n = 0; n < count; ++n) {
+    result.aleatoric[begin + n] = mean_entropy(weights, num_outputs, pairs.sum_log_stddev() + n, kBlock);
+    result.total[begin + n] = result.aleatoric[begin + n] + result.epistemic[begin + n];
+  }
+}
+
+// EPKL of input n of a block, from the divergences.
+double expected_divergence(const PairwiseDivergences& pairs, const Weights& weights, std::size_t n) {
+  const std::size_t num_components = weights.size();
+  double sum = 0;
+  double pairs_weight = 0;
+  for (std::size_t i = 0; i < num_components; ++i) {
+    for (std::size_t j = 0; j < num_components; ++j) {
+      const double weight = i == j ? 0 : weights.value[i] * weights.value[j];
+      if (weight > 0) {
+        sum += weight * pairs.divergence()[(i * num_components + j) * kBlock + n];
+        pairs_weight += weight;
+      }
+    }
+  }
+  return pairs_weight > 0 ? sum / pairs_weight : 0;
+}
+
+}  // namespace
+
+double mean_entropy(const Weights& weights, std::size_t num_outputs, const double* sum_log_stddev, std::size_t stride) {
+  double sum = 0.5 * static_cast<double>(num_outputs) * (1 + kLogTwoPi);
+  for (std::size_t m = 0; m < weights.size(); ++m) {
+    sum += weights.value[m] * sum_log_stddev[m * stride];
+  }
+  return sum;
+}
+
+template <class T>
+Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture, const Weights& weights,
+                     const EstimateOptions& options) {
+  Uncertainty result;
+  result.resize(mixture.num_inputs);
+  const auto make = [&] { return PairwiseDivergences(divergence, mixture.num_components, mixture.num_outputs); };
+  for_input_blocks(mixture.num_inputs, kBlock, options, make,
+                   [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
+                     pairs.compute(mixture, begin, count, options.first_input);
+                     combine_block(weights, pairs.divergence(), kBlock, count, result.epistemic.data() + begin,
+                                   result.log_deficit.data() + begin);
+                     add_aleatoric(pairs, weights, mixture.num_outputs, begin, count, result);
+                   });
+  return result;
+}
+
+template <class T>
+Uncertainty epkl(const MixtureView<T>& mixture, const Weights& weights, const EstimateOptions& options) {
+  Uncertainty result;
+  result.resize(mixture.num_inputs);
+  const auto make = [&] {
+    return PairwiseDivergences({DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs);
+  };
+  for_input_blocks(mixture.num_inputs, kBlock, options, make,
+                   [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
+                     pairs.compute(mixture, begin, count, options.first_input);
+                     for (std::size_t n = 0; n < count; ++n) {
+                       const double value = expected_divergence(pairs, weights, n);
+                       const double deficit = weights.entropy - value;
+                       result.epistemic[begin + n] = value;
+                       result.log_deficit[begin + n] =
+                           deficit > 0 ? std::log(deficit) : -std::numeric_limits<double>::infinity();
+                     }
+                     add_aleatoric(pairs, weights, mixture.num_outputs, begin, count, result);
+                   });
+  return result;
+}
+
+template Uncertainty pairwise(const Divergence&, const MixtureView<float>&, const Weights&, const EstimateOptions&);
+template Uncertainty pairwise(const Divergence&, const MixtureView<double>&, const Weights&, const EstimateOptions&);
+template Uncertainty epkl(const MixtureView<float>&, const Weights&, const EstimateOptions&);
+template Uncertainty epkl(const MixtureView<double>&, const Weights&, const EstimateOptions&);
+
+}  // namespace dissent

@@ -1,0 +1,94 @@
+#include "dissent/mixture/mixture.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "dissent/mixture/gaussian.hpp"
+
+namespace dissent {
+
+Weights Weights::uniform(std::size_t num_components) {
+  check(num_components > 0, "weights: a mixture needs at least one component");
+  const double m = static_cast<double>(num_components);
+  return {std::vector<double>(num_components, 1 / m), std::vector<double>(num_components, -std::log(m)), std::log(m)};
+}
+
+Weights Weights::from(std::span<const double> given, std::size_t num_components) {
+  if (given.empty()) {
+    return uniform(num_components);
+  }
+  check(given.size() == num_components, "weights: {} weights for {} components; give one weight per component",
+        given.size(), num_components);
+  double sum = 0;
+  for (std::size_t m = 0; m < given.size(); ++m) {
+    check(std::isfinite(given[m]), "weights: weights[{}] = {} is not a finite number", m, given[m]);
+    check(given[m] >= 0, "weights: weights[{}] = {} is negative; weights must be >= 0", m, given[m]);
+    sum += given[m];
+  }
+  check(std::abs(sum - 1) <= 1e-6, "weights: the weights sum to {}; they must sum to 1", sum);
+  Weights weights;
+  for (const double w : given) {
+    const double value = w / sum;
+    weights.value.push_back(value);
+    weights.log.push_back(value > 0 ? std::log(value) : -std::numeric_limits<double>::infinity());
+    weights.entropy -= value > 0 ? value * weights.log.back() : 0;
+  }
+  return weights;
+}
+
+template <class T>
+Mixture<T> Mixture<T>::diagonal(std::size_t num_inputs, std::size_t num_components, std::size_t num_outputs) {
+  const std::size_t size = num_inputs * num_components * num_outputs;
+  return {num_inputs, num_components, num_outputs, std::vector<T>(size), std::vector<T>(size), {}};
+}
+
+template <class T>
+Mixture<T> Mixture<T>::full(std::size_t num_inputs, std::size_t num_components, std::size_t num_outputs) {
+  const std::size_t size = num_inputs * num_components * num_outputs;
+  return {num_inputs, num_components, num_outputs, std::vector<T>(size), {}, std::vector<T>(size * num_outputs)};
+}
+
+template <class T>
+MixtureView<T> Mixture<T>::view() const {
+  const std::size_t size = num_inputs * num_components * num_outputs;
+  check(mean.size() == size, "mixture: mean has {} values, the shape [{}, {}, {}] needs {}", mean.size(), num_inputs,
+        num_components, num_outputs, size);
+  check(stddev.empty() || covariance.empty(), "mixture: both stddev and covariance are set; give one of them");
+  if (covariance.empty()) {
+    check(stddev.size() == size, "mixture: stddev has {} values, the shape [{}, {}, {}] needs {}", stddev.size(),
+          num_inputs, num_components, num_outputs, size);
+    return {num_inputs, num_components, num_outputs, mean.data(), stddev.data(), nullptr};
+  }
+  check(covariance.size() == size * num_outputs, "mixture: covariance has {} values, the shape [{}, {}, {}, {}] needs {}",
+        covariance.size(), num_inputs, num_components, num_outputs, num_outputs, size * num_outputs);
+  return {num_inputs, num_components, num_outputs, mean.data(), nullptr, covariance.data()};
+}
+
+template <class T>
+void validate_shape(const MixtureView<T>& mixture) {
+  check(mixture.num_components > 0, "mixture: M = 0; a mixture needs at least one component");
+  check(mixture.num_outputs > 0, "mixture: D = 0; a mixture needs at least one output");
+  if (mixture.num_inputs > 0) {
+    check(mixture.mean != nullptr, "mixture: mean is missing");
+    check((mixture.stddev == nullptr) != (mixture.covariance == nullptr),
+          "mixture: give exactly one of stddev and covariance");
+  }
+}
+
+template <class T>
+void validate(const MixtureView<T>& mixture, std::size_t first_input) {
+  validate_shape(mixture);
+  InputComponents components;
+  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+    components.load(mixture, n, first_input + n);
+  }
+}
+
+template struct Mixture<float>;
+template struct Mixture<double>;
+template void validate(const MixtureView<float>&, std::size_t);
+template void validate(const MixtureView<double>&, std::size_t);
+template void validate_shape(const MixtureView<float>&);
+template void validate_shape(const MixtureView<double>&);
+
+}  // namespace dissent
