@@ -43,7 +43,7 @@ struct ChernoffBound {
     Column epistemic;
     Column log_deficit;
     pairs.compute(mixture, begin, count, first_input, std::span(alpha).first(count));
-    combine_block(weights, pairs.divergence(), kBlock, count, epistemic.data(), log_deficit.data());
+    combine_block(weights, {pairs.divergence(), kBlock, count}, epistemic.data(), log_deficit.data());
     for (std::size_t n = 0; n < count; ++n) {
       if (log_deficit[n] < best.log_deficit[n] ||
           (log_deficit[n] == best.log_deficit[n] && epistemic[n] > best.epistemic[n])) {
@@ -120,7 +120,7 @@ Uncertainty bounds(const MixtureView<T>& mixture, const Weights& weights, const 
         scratch.kl.compute(mixture, begin, count, options.first_input);
         Column upper;
         Column upper_log_deficit;
-        combine_block(weights, scratch.kl.divergence(), kBlock, count, upper.data(), upper_log_deficit.data());
+        combine_block(weights, {scratch.kl.divergence(), kBlock, count}, upper.data(), upper_log_deficit.data());
         Best best;
         best.epistemic.fill(-1);
         best.log_deficit.fill(std::numeric_limits<double>::infinity());

@@ -44,26 +44,17 @@ HWY_INLINE Exponential exponential(V64 x) {
   return {hn::MulAdd(scale, p, scale), hn::MulAdd(scale, p, hn::Sub(scale, hn::Set(d, 1.0)))};
 }
 
-struct BlockCall {
-  const double* weight;
-  const double* log_weight;
-  std::size_t num_components;
-  const double* divergence;
-  std::size_t stride;
-  std::size_t count;
-};
-
 // ln sum_{i != j} w_j exp(-D_ij): the log deficit where all terms are tiny, so that log1p(x) is x.
-HWY_INLINE V64 far_log_deficit(const BlockCall& call, std::size_t n) {
+HWY_INLINE V64 far_log_deficit(const Weights& weights, const DivergenceBlock& block, std::size_t n) {
   const D64 d;
-  const std::size_t num_components = call.num_components;
+  const std::size_t num_components = weights.size();
   V64 high = hn::Set(d, -1e308);
   const auto for_terms = [&](const auto& visit) HWY_ATTR {
     for (std::size_t i = 0; i < num_components; ++i) {
       for (std::size_t j = 0; j < num_components; ++j) {
-        if (i != j && call.weight[i] > 0 && call.weight[j] > 0) {
-          visit(hn::Sub(hn::Set(d, call.log_weight[j]),
-                        hn::LoadU(d, call.divergence + (i * num_components + j) * call.stride + n)));
+        if (i != j && weights.value[i] > 0 && weights.value[j] > 0) {
+          visit(hn::Sub(hn::Set(d, weights.log[j]),
+                        hn::LoadU(d, block.divergence + (i * num_components + j) * block.stride + n)));
         }
       }
     }
@@ -76,31 +67,32 @@ HWY_INLINE V64 far_log_deficit(const BlockCall& call, std::size_t n) {
   return hn::IfThenElse(hn::Gt(high, hn::Set(d, -1e308)), value, nothing);
 }
 
-void combine_lanes(const BlockCall& call, double* epistemic_out, double* log_deficit_out) {
+void combine_lanes(const Weights& weights, const DivergenceBlock& block, double* epistemic_out,
+                   double* log_deficit_out) {
   const D64 d;
-  const std::size_t num_components = call.num_components;
+  const std::size_t num_components = weights.size();
   const V64 zero = hn::Zero(d);
-  for (std::size_t n = 0; n < call.count; n += hn::Lanes(d)) {
+  for (std::size_t n = 0; n < block.count; n += hn::Lanes(d)) {
     V64 epistemic = zero;
     V64 deficit = zero;
     for (std::size_t i = 0; i < num_components; ++i) {
-      if (call.weight[i] == 0) {
+      if (weights.value[i] == 0) {
         continue;
       }
       V64 below_one = zero;  // sum_j w_j expm1(-D_ij)
       V64 others = zero;     // sum_{j != i} w_j exp(-D_ij)
       for (std::size_t j = 0; j < num_components; ++j) {
         if (j != i) {
-          const V64 distance = hn::LoadU(d, call.divergence + (i * num_components + j) * call.stride + n);
+          const V64 distance = hn::LoadU(d, block.divergence + (i * num_components + j) * block.stride + n);
           const Exponential e = exponential(hn::Sub(zero, distance));
-          const V64 weight = hn::Set(d, call.weight[j]);
+          const V64 weight = hn::Set(d, weights.value[j]);
           below_one = hn::MulAdd(weight, e.expm1, below_one);
           others = hn::MulAdd(weight, e.exp, others);
         }
       }
       // One logarithm serves both: ln(1 + below_one) = ln w_i + ln(1 + others / w_i); take it where it is exact.
-      const V64 weight_i = hn::Set(d, call.weight[i]);
-      const V64 log_weight_i = hn::Set(d, call.log_weight[i]);
+      const V64 weight_i = hn::Set(d, weights.value[i]);
+      const V64 log_weight_i = hn::Set(d, weights.log[i]);
       const auto near = hn::Gt(below_one, hn::Set(d, -0.5));
       const V64 log = hn::Log1p(d, hn::IfThenElse(near, below_one, hn::Div(others, weight_i)));
       const V64 log_near = hn::IfThenElse(near, log, hn::Add(log, log_weight_i));
@@ -112,12 +104,12 @@ void combine_lanes(const BlockCall& call, double* epistemic_out, double* log_def
     V64 log_deficit = hn::Log(d, hn::Max(deficit, hn::Set(d, 1e-300)));
     const auto far = hn::Lt(deficit, hn::Set(d, 1e-200));
     if (!hn::AllFalse(d, far)) {
-      log_deficit = hn::IfThenElse(far, far_log_deficit(call, n), log_deficit);
+      log_deficit = hn::IfThenElse(far, far_log_deficit(weights, block, n), log_deficit);
     }
     HWY_ALIGN double lanes[2][hn::MaxLanes(d)];
     hn::Store(epistemic, d, lanes[0]);
     hn::Store(log_deficit, d, lanes[1]);
-    const std::size_t left = std::min(hn::Lanes(d), call.count - n);
+    const std::size_t left = std::min(hn::Lanes(d), block.count - n);
     std::copy_n(lanes[0], left, epistemic_out + n);
     std::copy_n(lanes[1], left, log_deficit_out + n);
   }
@@ -131,10 +123,8 @@ namespace dissent {
 
 HWY_EXPORT(combine_lanes);
 
-void combine_block(const Weights& weights, const double* divergence, std::size_t stride, std::size_t count,
-                   double* epistemic, double* log_deficit) {
-  HWY_DYNAMIC_DISPATCH(combine_lanes)
-  ({weights.value.data(), weights.log.data(), weights.size(), divergence, stride, count}, epistemic, log_deficit);
+void combine_block(const Weights& weights, const DivergenceBlock& block, double* epistemic, double* log_deficit) {
+  HWY_DYNAMIC_DISPATCH(combine_lanes)(weights, block, epistemic, log_deficit);
 }
 
 Combined combine(const Weights& weights, std::span<const double> divergence) {

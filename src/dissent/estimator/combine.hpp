@@ -20,8 +20,14 @@ struct Combined {
 // Plain, for one input: divergence[i][j] row-major. The oracle of the vectorised one below.
 Combined combine(const Weights& weights, std::span<const double> divergence);
 
-// A block as PairwiseDivergences lays it out, [M][M][stride], for `count` inputs; results to epistemic and log_deficit.
-void combine_block(const Weights& weights, const double* divergence, std::size_t stride, std::size_t count,
-                   double* epistemic, double* log_deficit);
+// A block of divergences as PairwiseDivergences lays it out, [M][M][stride], of which the first `count` inputs are used.
+struct DivergenceBlock {
+  const double* divergence;
+  std::size_t stride;
+  std::size_t count;
+};
+
+// Vectorised over the inputs; results to epistemic[count] and log_deficit[count].
+void combine_block(const Weights& weights, const DivergenceBlock& block, double* epistemic, double* log_deficit);
 
 }  // namespace dissent

@@ -57,7 +57,7 @@ Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture
   for_input_blocks(mixture.num_inputs, kBlock, options, make,
                    [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
                      pairs.compute(mixture, begin, count, options.first_input);
-                     combine_block(weights, pairs.divergence(), kBlock, count, result.epistemic.data() + begin,
+                     combine_block(weights, {pairs.divergence(), kBlock, count}, result.epistemic.data() + begin,
                                    result.log_deficit.data() + begin);
                      add_aleatoric(pairs, weights, mixture.num_outputs, begin, count, result);
                    });

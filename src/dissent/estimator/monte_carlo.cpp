@@ -1,0 +1,161 @@
+#include "dissent/estimator/monte_carlo.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dissent/estimator/for_blocks.hpp"
+#include "dissent/estimator/pairwise.hpp"
+
+namespace dissent {
+namespace {
+
+// y = mean + factor noise
+void transform(const DiagonalGaussian& g, std::span<const double> noise, std::span<double> y) {
+  for (std::size_t d = 0; d < y.size(); ++d) {
+    y[d] = g.mean[d] + g.stddev[d] * noise[d];
+  }
+}
+
+void transform(const FullGaussian& g, std::span<const double> noise, std::span<double> y) {
+  const auto size = static_cast<Eigen::Index>(y.size());
+  Eigen::Map<Eigen::VectorXd>(y.data(), size) =
+      g.mean + g.factor.triangularView<Eigen::Lower>() * Eigen::Map<const Eigen::VectorXd>(noise.data(), size);
+}
+
+// -1/2 |z|^2, the part of the log density that depends on y.
+double exponent(const DiagonalGaussian& g, std::span<const double> y) {
+  double squares = 0;
+  for (std::size_t d = 0; d < y.size(); ++d) {
+    const double z = (y[d] - g.mean[d]) / g.stddev[d];
+    squares += z * z;
+  }
+  return -0.5 * squares;
+}
+
+double exponent(const FullGaussian& g, std::span<const double> y) {
+  const Eigen::Map<const Eigen::VectorXd> at(y.data(), static_cast<Eigen::Index>(y.size()));
+  return -0.5 * g.factor.triangularView<Eigen::Lower>().solve(at - g.mean).squaredNorm();
+}
+
+// log1p(sum_k exp(x_k)): log-sum-exp with the number 1 among the terms.
+double log_one_plus_sum_exp(std::span<const double> x) {
+  const double high = std::max(0.0, *std::ranges::max_element(x));
+  if (high == 0) {
+    double sum = 0;
+    for (const double v : x) {
+      sum += std::exp(v);
+    }
+    return std::log1p(sum);
+  }
+  double sum = std::exp(-high);
+  for (const double v : x) {
+    sum += std::exp(v - high);
+  }
+  return high + std::log(sum);
+}
+
+}  // namespace
+
+std::size_t samples_of_component(const Weights& weights, std::size_t m, std::size_t num_samples) {
+  if (weights.value[m] == 0) {
+    return 0;
+  }
+  // Less a hair, so that 5000 samples over 5 weights of 1/5 are 1000 each although 1/5 is rounded.
+  const double share = std::ceil(weights.value[m] * static_cast<double>(num_samples) * (1 - 1e-12));
+  return std::max<std::size_t>(2, static_cast<std::size_t>(share));
+}
+
+MonteCarloResult monte_carlo_input(const InputComponents& components, const Weights& weights, std::size_t num_samples,
+                                   const NoiseSource& noise) {
+  const std::size_t num_components = components.num_components();
+  std::vector<double> draw(components.num_outputs());
+  std::vector<double> y(components.num_outputs());
+  std::vector<double> offset(num_components);  // log w_m - log of the normaliser
+  std::vector<std::size_t> present;
+  for (std::size_t m = 0; m < num_components; ++m) {
+    if (weights.value[m] > 0) {
+      present.push_back(m);
+      offset[m] = weights.log[m] - components.visit(m, [](const auto& g) { return sum_log_stddev(g); });
+    }
+  }
+  MonteCarloResult result;
+  if (present.size() < 2) {
+    return result;
+  }
+  double variance = 0;
+  std::vector<double> ratios(present.size() - 1);
+  for (const std::size_t j : present) {
+    const std::size_t count = samples_of_component(weights, j, num_samples);
+    double mean = 0;
+    double squares = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      noise(j, k, draw);
+      components.visit(j, [&](const auto& g) { transform(g, draw, y); });
+      double own = 0;
+      for (const double z : draw) {
+        own -= 0.5 * z * z;
+      }
+      std::size_t at = 0;
+      for (const std::size_t i : present) {
+        if (i != j) {
+          const double other = components.visit(i, [&](const auto& g) { return exponent(g, y); });
+          ratios[at++] = (other - own) + (offset[i] - offset[j]);
+        }
+      }
+      const double term = log_one_plus_sum_exp(ratios);
+      const double delta = term - mean;  // Welford's update
+      mean += delta / static_cast<double>(k + 1);
+      squares += delta * (term - mean);
+    }
+    const double n = static_cast<double>(count);
+    result.deficit += weights.value[j] * mean;
+    variance += weights.value[j] * weights.value[j] * squares / ((n - 1) * n);
+    result.num_samples += count;
+  }
+  result.standard_error = std::sqrt(variance);
+  return result;
+}
+
+MonteCarloResult monte_carlo_input(const InputComponents& components, const Weights& weights, std::size_t num_samples,
+                                   std::uint64_t seed, std::size_t input) {
+  const Stream input_stream(seed, Purpose::kMonteCarlo, input);
+  Stream stream = input_stream;
+  return monte_carlo_input(components, weights, num_samples,
+                           [&](std::size_t component, std::size_t sample, std::span<double> draw) {
+                             if (sample == 0) {
+                               stream = input_stream.substream(component);
+                             }
+                             stream.fill_normal(draw);
+                           });
+}
+
+template <class T>
+Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, const Weights& weights,
+                        const EstimateOptions& options) {
+  Uncertainty result;
+  result.extras = {{"standard_error", {}}};
+  result.resize(mixture.num_inputs);
+  for_input_blocks(
+      mixture.num_inputs, 1, options, [] { return InputComponents(); },
+      [&](InputComponents& components, std::size_t n, std::size_t) {
+        components.load(mixture, n, options.first_input + n);
+        const MonteCarloResult mc =
+            monte_carlo_input(components, weights, num_samples, options.seed, options.first_input + n);
+        std::vector<double> sums(components.num_components());
+        for (std::size_t m = 0; m < sums.size(); ++m) {
+          sums[m] = components.visit(m, [](const auto& g) { return sum_log_stddev(g); });
+        }
+        result.epistemic[n] = std::max(0.0, weights.entropy - mc.deficit);
+        result.log_deficit[n] = std::log(mc.deficit);
+        result.aleatoric[n] = mean_entropy(weights, mixture.num_outputs, sums.data(), 1);
+        result.total[n] = result.aleatoric[n] + result.epistemic[n];
+        result.extras[0].values[n] = mc.standard_error;
+      });
+  return result;
+}
+
+template Uncertainty monte_carlo(std::size_t, const MixtureView<float>&, const Weights&, const EstimateOptions&);
+template Uncertainty monte_carlo(std::size_t, const MixtureView<double>&, const Weights&, const EstimateOptions&);
+
+}  // namespace dissent
