@@ -1,11 +1,12 @@
 // dissent collect PROBLEM: rows of experience from a simulator, or of a one-dimensional problem, into a file.
+#include "dissent/problem/collect.hpp"
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "dissent/base/error.hpp"
-#include "dissent/problem/collect.hpp"
 #include "dissent/problem/names.hpp"
 #include "dissent/problem/problem.hpp"
 #include "dissent/problem/transitions_file.hpp"
@@ -71,9 +72,9 @@ Transitions collect_rows(const Arguments& arguments) {
 void print_summary(const Arguments& arguments, const Transitions& rows, double seconds) {
   const double rows_per_second = static_cast<double>(arguments.num_rows) / seconds;
   if (arguments.json) {
-    const nlohmann::ordered_json summary{{"problem", arguments.problem},   {"policy", arguments.policy},
-                                         {"rows", arguments.num_rows},     {"episodes", rows.num_episodes},
-                                         {"unstable", rows.num_unstable},  {"seed", arguments.seed},
+    const nlohmann::ordered_json summary{{"problem", arguments.problem},       {"policy", arguments.policy},
+                                         {"rows", arguments.num_rows},         {"episodes", rows.num_episodes},
+                                         {"unstable", rows.num_unstable},      {"seed", arguments.seed},
                                          {"rows_per_second", rows_per_second}, {"output", arguments.output}};
     fmt::print("{}\n", summary.dump());
   } else if (!arguments.quiet) {
@@ -106,8 +107,9 @@ void add_collect(CLI::App& app) {
   CLI::App* command = app.add_subcommand("collect", "Collect rows of experience from a built-in problem into a file");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("problem", arguments->problem, "pendulum, hopper, ant, humanoid, hetero or bimodal")->required();
-  command->add_option("--policy", arguments->policy,
-                      "random, expert, mixed:SHARE (SHARE of the rows from the expert), or a policy file")
+  command
+      ->add_option("--policy", arguments->policy,
+                   "random, expert, mixed:SHARE (SHARE of the rows from the expert), or a policy file")
       ->capture_default_str();
   command->add_option("--rows", arguments->num_rows, "How many rows (steps)")->required()->check(CLI::PositiveNumber);
   command->add_option("--output", arguments->output, "FILE.h5 (D4RL layout), FILE.npz or FILE.csv")->required();

@@ -28,9 +28,9 @@ struct TrainArguments {
 
 // The command that makes the same policy again, for the first lines of its file.
 std::string recipe(const TrainOptions& o) {
-  std::string text = fmt::format("dissent policy train {} --iterations {} --directions {} --top {} --step-size {} --noise {}",
-                                 o.environment, o.num_iterations, o.num_directions, o.num_top_directions, o.step_size,
-                                 o.noise);
+  std::string text =
+      fmt::format("dissent policy train {} --iterations {} --directions {} --top {} --step-size {} --noise {}",
+                  o.environment, o.num_iterations, o.num_directions, o.num_top_directions, o.step_size, o.noise);
   const auto add = [&text](bool given, const std::string& option) { text += given ? " " + option : ""; };
   add(o.clock_hz > 0, fmt::format("--clock {}", o.clock_hz));
   add(o.control_weight != 1, fmt::format("--control-weight {}", o.control_weight));
@@ -80,12 +80,9 @@ void run_train(TrainArguments arguments) {
                                  options.num_evaluation_episodes)));
   file.commit();
   if (arguments.json) {
-    const nlohmann::ordered_json summary{{"environment", options.environment},
-                                         {"mean_return", result.mean_return},
-                                         {"iterations", result.num_iterations},
-                                         {"steps", result.num_steps},
-                                         {"resumed", result.resumed},
-                                         {"output", arguments.output}};
+    const nlohmann::ordered_json summary{{"environment", options.environment},  {"mean_return", result.mean_return},
+                                         {"iterations", result.num_iterations}, {"steps", result.num_steps},
+                                         {"resumed", result.resumed},           {"output", arguments.output}};
     fmt::print("{}\n", summary.dump());
   } else if (!arguments.quiet) {
     fmt::print("{}: mean return {:.1f} after {} iterations and {} steps\n", arguments.output, result.mean_return,
@@ -117,7 +114,8 @@ void add_train(CLI::App& policy) {
   command->add_option("--start-count", o.start_count, "How many observations its normaliser counts for")
       ->capture_default_str();
   command->add_option("--checkpoint", o.checkpoint_file, "Where to keep the state (default: OUTPUT.state)");
-  command->add_option("--checkpoint-every", o.checkpoint_every, "Iterations between checkpoints")->capture_default_str();
+  command->add_option("--checkpoint-every", o.checkpoint_every, "Iterations between checkpoints")
+      ->capture_default_str();
   command->add_option("--seed", o.seed, "The same seed gives the same policy")->capture_default_str();
   command->add_option("--threads", o.num_threads, "Threads; 0: one per core")->check(CLI::NonNegativeNumber);
   command->add_flag("--json", a->json, "Print the summary as JSON");
@@ -141,8 +139,7 @@ void run_evaluate(const EvaluateArguments& arguments) {
   EnvironmentPool environments(arguments.environment, {}, threads.num_threads());
   const EnvironmentSpec& spec = environments.at(0).spec();
   const auto policy = make_policy(spec, arguments.policy);
-  const Evaluation evaluation =
-      evaluate_policy(environments, *policy, arguments.num_episodes, arguments.seed, threads);
+  const Evaluation evaluation = evaluate_policy(environments, *policy, arguments.num_episodes, arguments.seed, threads);
   double lowest = evaluation.episodes.front().total_reward;
   double highest = lowest;
   std::size_t num_full = 0;
@@ -168,11 +165,12 @@ void run_evaluate(const EvaluateArguments& arguments) {
     fmt::print("{}\n", summary.dump());
     return;
   }
-  fmt::print("{} {}: mean return {:.1f} +- {:.1f} (from {:.1f} to {:.1f}) over {} episodes of {:.0f} steps on average; "
-             "{} lasted the full {} steps{}\n",
-             arguments.environment, arguments.policy, evaluation.mean_return(), evaluation.standard_error(), lowest,
-             highest, arguments.num_episodes, mean_steps, num_full, spec.max_steps,
-             num_unstable > 0 ? fmt::format("; {} diverged", num_unstable) : "");
+  fmt::print(
+      "{} {}: mean return {:.1f} +- {:.1f} (from {:.1f} to {:.1f}) over {} episodes of {:.0f} steps on average; "
+      "{} lasted the full {} steps{}\n",
+      arguments.environment, arguments.policy, evaluation.mean_return(), evaluation.standard_error(), lowest, highest,
+      arguments.num_episodes, mean_steps, num_full, spec.max_steps,
+      num_unstable > 0 ? fmt::format("; {} diverged", num_unstable) : "");
 }
 
 void add_evaluate(CLI::App& policy) {

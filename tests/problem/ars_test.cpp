@@ -51,8 +51,10 @@ TEST(Normaliser, MergingEqualsAdding) {
   first.merge(Normaliser(3));
   EXPECT_EQ(first.count, 50);
   double mean = 0, squares = 0;
-  for (const auto& row : rows) mean += (row[1] - 1e6) / 50;
-  for (const auto& row : rows) squares += std::pow(row[1] - 1e6 - mean, 2);
+  for (const auto& row : rows)
+    mean += (row[1] - 1e6) / 50;
+  for (const auto& row : rows)
+    squares += std::pow(row[1] - 1e6 - mean, 2);
   for (const Normaliser* normaliser : {&whole, &first}) {
     EXPECT_NEAR(normaliser->mean[1] - 1e6, mean, 1e-9);
     EXPECT_NEAR(normaliser->inverse_stddev()[1], 1 / std::sqrt(squares / 49), 1);

@@ -42,8 +42,9 @@ TEST(FilmStrip, StopsWhereTheEpisodeEnds) {
   EXPECT_GT(count(svg, " s</text>"), 3U);
   EXPECT_LT(count(svg, " s</text>"), 100U);
   options.first_step = 900;
-  EXPECT_NE(message_of<InputError>([&] { draw_film_strip(*hopper, *make_policy(hopper->spec(), "random"), options); })
-                .find("ended before step 900"),
+  EXPECT_NE(message_of<InputError>([&] {
+              draw_film_strip(*hopper, *make_policy(hopper->spec(), "random"), options);
+            }).find("ended before step 900"),
             std::string::npos);
 }
 

@@ -82,8 +82,9 @@ TEST_F(TransitionsFileTest, CsvHasAColumnPerEntry) {
 }
 
 TEST_F(TransitionsFileTest, OtherEndingsAreRefused) {
-  EXPECT_NE(message_of<InputError>([&] { write_transitions(folder_.file("rows.txt"), pendulum_rows(3)); })
-                .find("must be .h5, .hdf5, .npz or .csv"),
+  EXPECT_NE(message_of<InputError>([&] {
+              write_transitions(folder_.file("rows.txt"), pendulum_rows(3));
+            }).find("must be .h5, .hdf5, .npz or .csv"),
             std::string::npos);
   EXPECT_TRUE(folder_.list().empty());
 }
@@ -158,9 +159,9 @@ TEST_F(TransitionsFileTest, BadContentIsNamed) {
   EXPECT_EQ(error({dataset("observations", DType::kFloat32, {3, 1}, three),
                    dataset("actions", DType::kFloat32, {2, 1}, two)}),
             path + ":observations: row 2 holds nan; values must be finite");
-  EXPECT_EQ(error({dataset("observations", DType::kFloat32, {2, 1}, two),
-                   dataset("actions", DType::kFloat32, {1, 2}, two)}),
-            path + ": observations has 2 rows, observations and actions call for 1");
+  EXPECT_EQ(
+      error({dataset("observations", DType::kFloat32, {2, 1}, two), dataset("actions", DType::kFloat32, {1, 2}, two)}),
+      path + ": observations has 2 rows, observations and actions call for 1");
   write_transitions(path, pendulum_rows(100));
   folder_.write("bad.h5", read_bytes(path).substr(0, 3000));
   EXPECT_NE(message_of<InputError>([&] { read_transitions(path); }).find("cut short or damaged"), std::string::npos);

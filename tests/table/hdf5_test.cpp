@@ -28,11 +28,12 @@ class Hdf5Test : public testing::Test {
   // A file with every type that is written.
   std::string write_example() const {
     const std::string path = folder_.file("example.h5");
-    write_hdf5(path,
-               {dataset("a", DType::kFloat32, {2, 3}, floats_), dataset("group/inner/b", DType::kFloat64, {3}, doubles_),
-                dataset("c", DType::kInt64, {2}, integers_), dataset("flags", DType::kBool, {3}, flags_),
-                dataset("bytes", DType::kUint8, {3}, flags_), dataset("none", DType::kFloat32, {0, 4}, nothing_)},
-               {{"maker", std::string("test")}, {"count", std::int64_t{-7}}, {"ratio", 0.25}, {"blank", std::string()}});
+    write_hdf5(
+        path,
+        {dataset("a", DType::kFloat32, {2, 3}, floats_), dataset("group/inner/b", DType::kFloat64, {3}, doubles_),
+         dataset("c", DType::kInt64, {2}, integers_), dataset("flags", DType::kBool, {3}, flags_),
+         dataset("bytes", DType::kUint8, {3}, flags_), dataset("none", DType::kFloat32, {0, 4}, nothing_)},
+        {{"maker", std::string("test")}, {"count", std::int64_t{-7}}, {"ratio", 0.25}, {"blank", std::string()}});
     return path;
   }
 
@@ -74,7 +75,8 @@ TEST_F(Hdf5Test, TheSameContentGivesTheSameBytes) {
 TEST_F(Hdf5Test, AFileCutShortAnywhereIsAnInputError) {
   const std::string path = write_example();
   const std::string bytes = read_bytes(path);
-  for (const std::size_t length : {std::size_t{0}, std::size_t{7}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{7}, std::size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
     folder_.write("example.h5", bytes.substr(0, length));
     const std::string message = message_of<InputError>([&path] { const Hdf5File file(path); });
     EXPECT_TRUE(message.starts_with(path)) << message;
@@ -112,8 +114,9 @@ TEST_F(Hdf5Test, WrongFilesAndNamesAreNamed) {
   EXPECT_EQ(error([&] { Hdf5File file(text); }), text + ": not an HDF5 file");
   EXPECT_TRUE(error([&] { Hdf5File file(folder_.file("none.h5")); }).starts_with(folder_.file("none.h5")));
   EXPECT_TRUE(error([&] { Hdf5File file(folder_.path()); }).starts_with(folder_.path()));
-  EXPECT_NE(error([&] { write_hdf5(path, {{"x", DType::kFloat32, {3}, std::as_bytes(std::span(nothing_))}}); })
-                .find("its shape (3,) of float32 needs 12"),
+  EXPECT_NE(error([&] {
+              write_hdf5(path, {{"x", DType::kFloat32, {3}, std::as_bytes(std::span(nothing_))}});
+            }).find("its shape (3,) of float32 needs 12"),
             std::string::npos);
 }
 
@@ -121,7 +124,8 @@ TEST_F(Hdf5Test, AFullDiskLeavesNothingBehind) {
   const std::vector<float> large(100000, 1.5F);
   {
     const FullDisk full(1000);
-    EXPECT_THROW(write_hdf5(folder_.file("big.h5"), {dataset("a", DType::kFloat32, {large.size()}, large)}), SystemError);
+    EXPECT_THROW(write_hdf5(folder_.file("big.h5"), {dataset("a", DType::kFloat32, {large.size()}, large)}),
+                 SystemError);
   }
   EXPECT_TRUE(folder_.list().empty());
 }

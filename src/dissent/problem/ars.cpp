@@ -27,7 +27,8 @@ void check_options(const TrainOptions& o) {
   check(o.num_top_directions > 0 && o.num_top_directions <= o.num_directions,
         "train_policy: num_top_directions = {} is not in [1, num_directions = {}]", o.num_top_directions,
         o.num_directions);
-  check(o.step_size > 0 && o.noise > 0, "train_policy: step_size = {} and noise = {} must be > 0", o.step_size, o.noise);
+  check(o.step_size > 0 && o.noise > 0, "train_policy: step_size = {} and noise = {} must be > 0", o.step_size,
+        o.noise);
   check(o.clock_hz >= 0 && std::isfinite(o.clock_hz), "train_policy: clock_hz = {} must be >= 0", o.clock_hz);
   check(o.control_weight >= 0, "train_policy: control_weight = {} must be >= 0", o.control_weight);
   check(o.evaluate_every > 0 && o.num_evaluation_episodes > 0 && o.checkpoint_every > 0,
@@ -168,7 +169,9 @@ class Trainer {
   void update_weights(const std::vector<Trial>& trials) {
     std::vector<std::size_t> order(trials.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto score = [&](std::size_t k) { return std::max(trials[k].plus.shaped_reward, trials[k].minus.shaped_reward); };
+    const auto score = [&](std::size_t k) {
+      return std::max(trials[k].plus.shaped_reward, trials[k].minus.shaped_reward);
+    };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return score(a) > score(b); });
     order.resize(options_.num_top_directions);
 

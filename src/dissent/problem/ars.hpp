@@ -1,11 +1,12 @@
 // Augmented random search (Mania, Guy and Recht 2018, version V2) for linear policies.
 //
-// Each iteration draws N directions d_k ~ N(0, I) in weight space, runs an episode with W + nu d_k and one with W - nu d_k
-// from the same reset, keeps the b directions with the best max(r+, r-), and moves
+// Each iteration draws N directions d_k ~ N(0, I) in weight space, runs an episode with W + nu d_k and one with W - nu
+// d_k from the same reset, keeps the b directions with the best max(r+, r-), and moves
 //     W += alpha / (b sigma) sum_k (r+_k - r-_k) d_k,   sigma = stddev of the 2 b returns kept.
-// Observations are normalised by the mean and stddev of all seen so far. What is climbed is the return without the alive
-// bonus (else standing still wins) and with a weighted control cost; what is reported is the plain return. Every few
-// iterations the current policy is evaluated on fixed resets of the exact environment, and the best one seen is kept.
+// Observations are normalised by the mean and stddev of all seen so far. What is climbed is the return without the
+// alive bonus (else standing still wins) and with a weighted control cost; what is reported is the plain return. Every
+// few iterations the current policy is evaluated on fixed resets of the exact environment, and the best one seen is
+// kept.
 //
 // Episodes depend on (seed, iteration, direction) alone and are merged in order: any number of threads gives the same
 // bits, and so does a run that was killed and resumed from its checkpoint.
@@ -35,7 +36,7 @@ struct TrainOptions {
   std::size_t episode_steps = 0;  // 0: the environment's own limit
   std::size_t evaluate_every = 10;
   std::size_t num_evaluation_episodes = 8;
-  std::string start_file;    // a policy to start from; its normaliser counts as start_count observations
+  std::string start_file;  // a policy to start from; its normaliser counts as start_count observations
   double start_count = 1e6;
   std::string checkpoint_file;  // empty: none. An existing one is resumed; other settings in it are an InputError
   std::size_t checkpoint_every = 10;

@@ -139,9 +139,9 @@ std::string default_cache_directory() {
 }
 
 std::string cache_file(const std::string& environment, const CollectedSizes& sizes, const ProblemOptions& options) {
-  const std::string key = fmt::format("{} {} {} {} {} {} {} {} {}", kFormat, environment, options.data_seed, sizes.train,
-                                      sizes.pool, sizes.test, mujoco_version(), embedded_model(environment),
-                                      embedded_policy(environment));
+  const std::string key =
+      fmt::format("{} {} {} {} {} {} {} {} {}", kFormat, environment, options.data_seed, sizes.train, sizes.pool,
+                  sizes.test, mujoco_version(), embedded_model(environment), embedded_policy(environment));
   const std::string root = options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
   return fmt::format("{}/problems/{}-{:016x}.npz", root, environment, hash_text(key));
 }

@@ -13,7 +13,7 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kEpisodesPerThread = 8;     // a wave: enough to keep threads busy, few to waste at the end
+constexpr std::size_t kEpisodesPerThread = 8;  // a wave: enough to keep threads busy, few to waste at the end
 constexpr std::size_t kMaxFruitlessEpisodes = 1000;
 
 Transitions empty_transitions(const EnvironmentSpec& spec) {
@@ -78,8 +78,8 @@ struct Section {
   std::size_t num_rows;
 };
 
-// Runs waves of episodes until the section is full. How many episodes a wave has depends on the threads; which rows come
-// out does not, because episodes are appended in order and what is left over is dropped.
+// Runs waves of episodes until the section is full. How many episodes a wave has depends on the threads; which rows
+// come out does not, because episodes are appended in order and what is left over is dropped.
 void collect_section(const Section& section, const CollectOptions& options, EnvironmentPool& environments,
                      ThreadPool& threads, Transitions& out) {
   const std::size_t end_rows = out.num_rows + section.num_rows;
@@ -172,8 +172,8 @@ Transitions collect(const CollectOptions& options) {
   rows.next_observations.reserve(options.num_rows * rows.observation_size);
   rows.actions.reserve(options.num_rows * rows.action_size);
 
-  const std::size_t num_expert = static_cast<std::size_t>(
-      std::llround(options.policy.expert_share * static_cast<double>(options.num_rows)));
+  const std::size_t num_expert =
+      static_cast<std::size_t>(std::llround(options.policy.expert_share * static_cast<double>(options.num_rows)));
   const std::uint64_t first_stream = options.part << 48;
   if (num_expert < options.num_rows) {
     const UniformPolicy random(spec);

@@ -1,9 +1,9 @@
 // Collection: rows of experience (state, action, reward, next state) from an environment and a policy.
 //
-// A row is one step. Episodes are numbered; episode k draws its reset and its actions from streams named by (seed, part,
-// k) alone, and the rows are those of episodes 0, 1, 2, ... in order, cut at the number asked for: the same seed gives the
-// same bits on any number of threads. An episode whose simulation diverges ends before the step that diverged: that step
-// is counted and never stored. Values are float32, as in D4RL.
+// A row is one step. Episodes are numbered; episode k draws its reset and its actions from streams named by (seed,
+// part, k) alone, and the rows are those of episodes 0, 1, 2, ... in order, cut at the number asked for: the same seed
+// gives the same bits on any number of threads. An episode whose simulation diverges ends before the step that
+// diverged: that step is counted and never stored. Values are float32, as in D4RL.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct Transitions {
   void append(const Transitions& other, std::size_t max_rows);
 };
 
-// What share of the rows comes from the expert: "random" 0, "expert" 1, "mixed:0.1" 0.1. A file name means the rows come
-// from that linear policy.
+// What share of the rows comes from the expert: "random" 0, "expert" 1, "mixed:0.1" 0.1. A file name means the rows
+// come from that linear policy.
 struct PolicyChoice {
   std::string text;
   double expert_share = 0;
@@ -54,7 +54,8 @@ struct CollectOptions {
   std::uint64_t seed = 0;
   std::uint64_t part = 0;  // collections of the same seed and different part (< 2^14) share no episode
   int num_threads = 0;
-  std::function<void(std::size_t rows_done)> progress;  // called on the calling thread, never more often than once a wave
+  std::function<void(std::size_t rows_done)>
+      progress;  // called on the calling thread, never more often than once a wave
 };
 
 // Random rows first, then the expert's: exactly round(expert_share * num_rows) of them.

@@ -20,7 +20,7 @@ namespace dissent {
 struct EnvironmentSpec {
   std::string name;
   std::size_t observation_size = 0;
-  std::vector<double> action_low;   // one entry per action
+  std::vector<double> action_low;  // one entry per action
   std::vector<double> action_high;
   double seconds_per_step = 0;
   std::size_t max_steps = 0;  // an episode that has not ended by then is cut off (a timeout, not a terminal)

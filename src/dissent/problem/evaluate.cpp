@@ -85,9 +85,8 @@ Evaluation evaluate_policy(EnvironmentPool& environments, const Policy& policy, 
   evaluation.episodes.resize(num_episodes);
   threads.for_blocks(num_episodes, 1, [&](std::size_t begin, std::size_t, int thread) {
     const std::uint64_t index = kFirstEvaluationStream + begin;
-    evaluation.episodes[begin] =
-        run_episode(environments.at(thread), policy, Stream(seed, Purpose::kProblem, index),
-                    Stream(seed, Purpose::kPolicy, index));
+    evaluation.episodes[begin] = run_episode(environments.at(thread), policy, Stream(seed, Purpose::kProblem, index),
+                                             Stream(seed, Purpose::kPolicy, index));
   });
   return evaluation;
 }

@@ -37,8 +37,7 @@ class Camera {
     const double y = point[1] - centre[1];
     const double right = x * std::cos(azimuth_) + y * std::sin(azimuth_);
     const double away = -x * std::sin(azimuth_) + y * std::cos(azimuth_);
-    return {kPixelsPerMetre * right,
-            kPixelsPerMetre * (point[2] * std::cos(elevation_) + away * std::sin(elevation_)),
+    return {kPixelsPerMetre * right, kPixelsPerMetre * (point[2] * std::cos(elevation_) + away * std::sin(elevation_)),
             away * std::cos(elevation_) - (point[2] - centre[2]) * std::sin(elevation_)};
   }
 
@@ -93,8 +92,9 @@ struct Box {
 
 void append_stroke(std::string& svg, const Projected& a, const Projected& b, double width, const std::string& colour) {
   // A stroke of no length is not drawn by every viewer, hence the hundredth of a pixel.
-  fmt::format_to(std::back_inserter(svg), "<path d=\"M{:.1f} {:.1f}L{:.2f} {:.1f}\" stroke=\"{}\" stroke-width=\"{:.1f}\"/>\n",
-                 a.x, -a.y, b.x + 0.01, -b.y, colour, width);
+  fmt::format_to(std::back_inserter(svg),
+                 "<path d=\"M{:.1f} {:.1f}L{:.2f} {:.1f}\" stroke=\"{}\" stroke-width=\"{:.1f}\"/>\n", a.x, -a.y,
+                 b.x + 0.01, -b.y, colour, width);
 }
 
 // Parts nearer than the robot's middle turn from grey to orange, farther ones to blue.
@@ -113,8 +113,8 @@ void append_frame(std::string& svg, const Frame& frame, const Camera& camera, co
   svg += "<g opacity=\"0.13\">\n";
   for (const Segment& s : frame.segments) {
     const double width = 2 * kPixelsPerMetre * s.radius;
-    append_stroke(svg, camera.project({s.begin[0], s.begin[1], 0}, centre), camera.project({s.end[0], s.end[1], 0}, centre),
-                  width, "#000");
+    append_stroke(svg, camera.project({s.begin[0], s.begin[1], 0}, centre),
+                  camera.project({s.end[0], s.end[1], 0}, centre), width, "#000");
     const Projected begin = camera.project(s.begin, centre);
     const Projected end = camera.project(s.end, centre);
     parts.push_back({begin, end, width, (begin.depth + end.depth) / 2});

@@ -13,10 +13,10 @@ namespace dissent {
 
 struct FilmOptions {
   std::size_t num_frames = 10;
-  std::size_t first_step = 0;      // of the first frame
+  std::size_t first_step = 0;  // of the first frame
   std::size_t steps_per_frame = 10;
   std::uint64_t seed = 0;
-  double azimuth_degrees = 25;     // 0 looks along y, from the side; towards 90 the robot comes towards the viewer
+  double azimuth_degrees = 25;  // 0 looks along y, from the side; towards 90 the robot comes towards the viewer
   double elevation_degrees = 12;
 };
 

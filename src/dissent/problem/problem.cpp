@@ -50,12 +50,12 @@ Problem load_one_dimensional(const std::string& name, Draw draw, const ProblemOp
   problem.name = name;
   problem.input_names = {"x"};
   problem.target_names = {"y"};
-  problem.train = draw_rows(draw, InputDistribution::kTraining, or_default(options.train_rows, 100), options.seed,
-                            kTrainSection);
-  problem.pool = draw_rows(draw, InputDistribution::kTraining, or_default(options.pool_rows, 100000),
-                           options.data_seed, kPoolSection);
-  problem.test = draw_rows(draw, InputDistribution::kTest, or_default(options.test_rows, 20000), options.data_seed,
-                           kTestSection);
+  problem.train =
+      draw_rows(draw, InputDistribution::kTraining, or_default(options.train_rows, 100), options.seed, kTrainSection);
+  problem.pool = draw_rows(draw, InputDistribution::kTraining, or_default(options.pool_rows, 100000), options.data_seed,
+                           kPoolSection);
+  problem.test =
+      draw_rows(draw, InputDistribution::kTest, or_default(options.test_rows, 20000), options.data_seed, kTestSection);
   return problem;
 }
 

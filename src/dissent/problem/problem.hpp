@@ -7,8 +7,9 @@
 //
 // Robots: training rows come from the random policy, test rows from the expert, the pool is 90% random and 10% expert.
 // They are collected once per data_seed, kept under a cache directory (ZIP checksums guard them; a damaged file is
-// collected again), and shared by all runs; a run's own seed chooses its training rows out of 10,000. Pool and test rows
-// are the same for every seed, so that runs can be compared. Matrices are row-major, in the environment's own units.
+// collected again), and shared by all runs; a run's own seed chooses its training rows out of 10,000. Pool and test
+// rows are the same for every seed, so that runs can be compared. Matrices are row-major, in the environment's own
+// units.
 #pragma once
 
 #include <cstdint>

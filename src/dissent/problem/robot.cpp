@@ -87,8 +87,8 @@ double mass_centre(const mjModel& model, const mjData& data) {
 
 bool hopper_healthy(const mjModel& model, const mjData& data) {
   const auto small = [](mjtNum x) { return std::abs(x) < 100; };
-  return data.qpos[1] > 0.7 && std::abs(data.qpos[2]) < 0.2 && std::all_of(data.qpos + 2, data.qpos + model.nq, small) &&
-         std::all_of(data.qvel, data.qvel + model.nv, small);
+  return data.qpos[1] > 0.7 && std::abs(data.qpos[2]) < 0.2 &&
+         std::all_of(data.qpos + 2, data.qpos + model.nq, small) && std::all_of(data.qvel, data.qvel + model.nv, small);
 }
 bool ant_healthy(const mjModel&, const mjData& data) { return data.qpos[2] >= 0.2 && data.qpos[2] <= 1.0; }
 bool humanoid_healthy(const mjModel&, const mjData& data) { return data.qpos[2] >= 1.0 && data.qpos[2] <= 2.0; }
@@ -141,8 +141,8 @@ ModelPointer compile_model(const std::string& text, const std::string& source) {
 void check_sizes(const mjModel& model, const Task& task, const std::string& source) {
   check(model.nq == task.num_positions && model.nv == task.num_velocities && model.nu == task.num_actions &&
             model.nbody == task.num_bodies,
-        "{}: the model has nq {}, nv {}, nu {}, nbody {}; {} needs {}, {}, {}, {}", source, model.nq, model.nv, model.nu,
-        model.nbody, task.name, task.num_positions, task.num_velocities, task.num_actions, task.num_bodies);
+        "{}: the model has nq {}, nv {}, nu {}, nbody {}; {} needs {}, {}, {}, {}", source, model.nq, model.nv,
+        model.nu, model.nbody, task.name, task.num_positions, task.num_velocities, task.num_actions, task.num_bodies);
   for (int k = 0; k < model.nu; ++k) {
     check(model.actuator_ctrllimited[k] != 0, "{}: actuator {} has no ctrlrange; actions must be bounded", source, k);
   }
@@ -266,8 +266,12 @@ std::vector<Segment> Robot::segments() const {
   return segments;
 }
 
-std::span<const double> Robot::qpos() const { return {state_->data->qpos, static_cast<std::size_t>(state_->model->nq)}; }
-std::span<const double> Robot::qvel() const { return {state_->data->qvel, static_cast<std::size_t>(state_->model->nv)}; }
+std::span<const double> Robot::qpos() const {
+  return {state_->data->qpos, static_cast<std::size_t>(state_->model->nq)};
+}
+std::span<const double> Robot::qvel() const {
+  return {state_->data->qvel, static_cast<std::size_t>(state_->model->nv)};
+}
 
 void Robot::set_state(std::span<const double> qpos, std::span<const double> qvel) {
   check(qpos.size() == this->qpos().size() && qvel.size() == this->qvel().size(),

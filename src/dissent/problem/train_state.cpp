@@ -44,7 +44,8 @@ std::vector<double> take_numbers(std::string_view& text, const std::string& sour
   for (const char* at = line.data(); at < line.data() + line.size();) {
     double value = 0;
     const auto [end, error] = std::from_chars(at, line.data() + line.size(), value);
-    check(error == std::errc() && std::isfinite(value), "{}: the checkpoint is damaged; delete it to start afresh", source);
+    check(error == std::errc() && std::isfinite(value), "{}: the checkpoint is damaged; delete it to start afresh",
+          source);
     values.push_back(value);
     at = end + 1;  // past the space
   }

@@ -16,7 +16,8 @@ void write_transitions(const std::string& path, const Transitions& rows);
 void check_transitions_ending(const std::string& path);
 
 // Reads HDF5 made here or elsewhere, and NPZ made here:
-// - D4RL: as above; terminals, timeouts, infos/expert and rewards may be missing. Without next_observations they are the
+// - D4RL: as above; terminals, timeouts, infos/expert and rewards may be missing. Without next_observations they are
+// the
 //   observation of the row that follows, and the last row of an episode is dropped (timeouts must be there then).
 // - Minari: groups episode_0, episode_1, ... of observations [T + 1, S], actions [T, A], rewards, terminations,
 //   truncations.

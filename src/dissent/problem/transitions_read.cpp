@@ -26,8 +26,8 @@ Field to_field(const Array& array) {
         shape_text(shape));
   Field field{shape[0], shape.size() == 2 ? shape[1] : 1, array.to<float>()};
   for (std::size_t k = 0; k < field.values.size(); ++k) {
-    check(std::isfinite(field.values[k]), "{}: row {} holds {}; values must be finite", array.source(),
-          k / field.width, field.values[k]);
+    check(std::isfinite(field.values[k]), "{}: row {} holds {}; values must be finite", array.source(), k / field.width,
+          field.values[k]);
   }
   return field;
 }
@@ -161,8 +161,7 @@ std::vector<std::size_t> episode_numbers(const Hdf5File& file) {
   for (const std::string& name : file.names()) {
     std::size_t number = 0;
     const char* end = name.data() + name.size();
-    if (name.starts_with(kPrefix) &&
-        std::from_chars(name.data() + kPrefix.size(), end, number).ptr == end) {
+    if (name.starts_with(kPrefix) && std::from_chars(name.data() + kPrefix.size(), end, number).ptr == end) {
       numbers.push_back(number);
     }
   }

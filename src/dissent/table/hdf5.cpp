@@ -71,17 +71,28 @@ hid_t make_bool_type() {
 
 hid_t make_type(DType dtype) {
   switch (dtype) {
-    case DType::kFloat32: return H5Tcopy(H5T_IEEE_F32LE);
-    case DType::kFloat64: return H5Tcopy(H5T_IEEE_F64LE);
-    case DType::kInt8: return H5Tcopy(H5T_STD_I8LE);
-    case DType::kInt16: return H5Tcopy(H5T_STD_I16LE);
-    case DType::kInt32: return H5Tcopy(H5T_STD_I32LE);
-    case DType::kInt64: return H5Tcopy(H5T_STD_I64LE);
-    case DType::kUint8: return H5Tcopy(H5T_STD_U8LE);
-    case DType::kUint16: return H5Tcopy(H5T_STD_U16LE);
-    case DType::kUint32: return H5Tcopy(H5T_STD_U32LE);
-    case DType::kUint64: return H5Tcopy(H5T_STD_U64LE);
-    case DType::kBool: return make_bool_type();
+    case DType::kFloat32:
+      return H5Tcopy(H5T_IEEE_F32LE);
+    case DType::kFloat64:
+      return H5Tcopy(H5T_IEEE_F64LE);
+    case DType::kInt8:
+      return H5Tcopy(H5T_STD_I8LE);
+    case DType::kInt16:
+      return H5Tcopy(H5T_STD_I16LE);
+    case DType::kInt32:
+      return H5Tcopy(H5T_STD_I32LE);
+    case DType::kInt64:
+      return H5Tcopy(H5T_STD_I64LE);
+    case DType::kUint8:
+      return H5Tcopy(H5T_STD_U8LE);
+    case DType::kUint16:
+      return H5Tcopy(H5T_STD_U16LE);
+    case DType::kUint32:
+      return H5Tcopy(H5T_STD_U32LE);
+    case DType::kUint64:
+      return H5Tcopy(H5T_STD_U64LE);
+    case DType::kBool:
+      return make_bool_type();
   }
   return -1;
 }
@@ -90,14 +101,21 @@ hid_t make_type(DType dtype) {
 bool find_dtype(hid_t type, DType& dtype) {
   const std::size_t size = H5Tget_size(type);
   switch (H5Tget_class(type)) {
-    case H5T_FLOAT: dtype = size <= 4 ? DType::kFloat32 : DType::kFloat64; return true;
+    case H5T_FLOAT:
+      dtype = size <= 4 ? DType::kFloat32 : DType::kFloat64;
+      return true;
     case H5T_INTEGER: {
       const bool is_signed = H5Tget_sign(type) != H5T_SGN_NONE;
-      if (size == 1) dtype = is_signed ? DType::kInt8 : DType::kUint8;
-      else if (size == 2) dtype = is_signed ? DType::kInt16 : DType::kUint16;
-      else if (size == 4) dtype = is_signed ? DType::kInt32 : DType::kUint32;
-      else if (size == 8) dtype = is_signed ? DType::kInt64 : DType::kUint64;
-      else return false;
+      if (size == 1)
+        dtype = is_signed ? DType::kInt8 : DType::kUint8;
+      else if (size == 2)
+        dtype = is_signed ? DType::kInt16 : DType::kUint16;
+      else if (size == 4)
+        dtype = is_signed ? DType::kInt32 : DType::kUint32;
+      else if (size == 8)
+        dtype = is_signed ? DType::kInt64 : DType::kUint64;
+      else
+        return false;
       return true;
     }
     case H5T_ENUM: {
@@ -105,7 +123,8 @@ bool find_dtype(hid_t type, DType& dtype) {
       dtype = DType::kBool;
       return H5Tequal(type, expected.get()) > 0;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -120,9 +139,9 @@ void write_dataset(hid_t file, const Hdf5Dataset& dataset, const std::string& pa
   H5Pset_create_intermediate_group(links.get(), 1);
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(properties.get(), false);  // a time of day would make equal content differ
-  const Handle out(H5Dcreate2(file, dataset.name.c_str(), type.get(), space.get(), links.get(), properties.get(),
-                              H5P_DEFAULT),
-                   H5Dclose);
+  const Handle out(
+      H5Dcreate2(file, dataset.name.c_str(), type.get(), space.get(), links.get(), properties.get(), H5P_DEFAULT),
+      H5Dclose);
   if (!out || H5Dwrite(out.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, dataset.bytes.data()) < 0) {
     fail_system("{}: HDF5 could not write dataset {}", path, dataset.name);
   }
@@ -252,8 +271,8 @@ Array Hdf5File::load(const std::string& name) const {
   for (const hsize_t length : extent) {
     claimed *= static_cast<double>(length);
   }
-  check(claimed <= kLargestRatio * static_cast<double>(stored), "{}: shape {} claims more data than the {} bytes stored",
-        source, shape_text(shape), stored);
+  check(claimed <= kLargestRatio * static_cast<double>(stored),
+        "{}: shape {} claims more data than the {} bytes stored", source, shape_text(shape), stored);
 
   const std::size_t num_bytes = num_elements(shape) * item_size(dtype);
   const std::shared_ptr<std::byte[]> bytes(new std::byte[std::max<std::size_t>(1, num_bytes)]);

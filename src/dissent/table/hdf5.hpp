@@ -1,9 +1,10 @@
 // HDF5 in and out, as far as tables of experience need it: named numeric datasets and attributes of the root group.
 //
-// Optional: a build without libhdf5 answers every call but hdf5_available() with an InputError that says what to install.
-// Read are integers, floating point numbers of any width and h5py's booleans (an enumeration of FALSE and TRUE), in any
-// byte order and layout the library knows; datasets of text, compounds or references are refused. A file that was cut
-// short, or that declares more data than it holds, is an InputError. The library is not thread safe, so calls take turns.
+// Optional: a build without libhdf5 answers every call but hdf5_available() with an InputError that says what to
+// install. Read are integers, floating point numbers of any width and h5py's booleans (an enumeration of FALSE and
+// TRUE), in any byte order and layout the library knows; datasets of text, compounds or references are refused. A file
+// that was cut short, or that declares more data than it holds, is an InputError. The library is not thread safe, so
+// calls take turns.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ struct Hdf5Dataset {
 
 using Hdf5Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, double>>;
 
-// Written through AtomicFile: whole or not at all. The file is assembled in memory first (HDF5 cannot report a full disk
-// reliably), so this needs as much memory again as the data. The same content gives the same bytes.
+// Written through AtomicFile: whole or not at all. The file is assembled in memory first (HDF5 cannot report a full
+// disk reliably), so this needs as much memory again as the data. The same content gives the same bytes.
 void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& datasets,
                 const std::vector<Hdf5Attribute>& attributes = {});
 
