@@ -85,6 +85,9 @@ TEST_F(Hdf5Test, AFileCutShortAnywhereIsAnInputError) {
 
 // Every single damaged byte either is noticed or changes nothing but values; none crashes.
 TEST_F(Hdf5Test, DamagedBytesNeverCrash) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "HDF5 asks for absurd amounts of memory and copes with a refusal, which the sanitizer does not give";
+#endif
   const std::string path = write_example();
   const std::string bytes = read_bytes(path);
   std::size_t noticed = 0;
