@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -98,6 +99,20 @@ TEST(Problem, UnknownNamesSuggestTheNearest) {
   EXPECT_EQ(message_of<InputError>([] { load_problem("bimodel"); }),
             "problem \"bimodel\" is unknown; did you mean \"bimodal\"? (known: hetero, bimodal, pendulum, hopper, ant, "
             "humanoid)");
+}
+
+TEST(Problem, TheCacheFollowsTheEnvironment) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const std::string saved = cache == nullptr ? "" : cache;
+  ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
+  EXPECT_EQ(default_cache_directory(), "/somewhere/dissent");
+  ::unsetenv("XDG_CACHE_HOME");
+  if (const char* home = std::getenv("HOME")) {
+    EXPECT_EQ(default_cache_directory(), std::string(home) + "/.cache/dissent");
+  }
+  if (cache != nullptr) {
+    ::setenv("XDG_CACHE_HOME", saved.c_str(), 1);
+  }
 }
 
 class CachedProblemTest : public testing::Test {

@@ -122,9 +122,12 @@ std::string read_model_text(const Task& task, const std::string& file) {
 ModelPointer compile_model(const std::string& text, const std::string& source) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  mju_user_error = raise_mujoco_error;
-  mju_user_warning = ignore_mujoco_warning;
-
+  if (mju_user_error == nullptr) {  // a program that has its own handlers keeps them
+    mju_user_error = raise_mujoco_error;
+  }
+  if (mju_user_warning == nullptr) {
+    mju_user_warning = ignore_mujoco_warning;
+  }
   check(!text.empty(), "{}: the model file is empty", source);
   const auto files = std::make_unique<mjVFS>();  // some megabytes: not for the stack
   mj_defaultVFS(files.get());
