@@ -105,7 +105,7 @@ void add_train(CLI::App& policy) {
   command->add_option("--control-weight", o.control_weight, "Weight of the control cost in training")
       ->capture_default_str();
   command->add_flag("--alive-bonus", o.alive_bonus, "Train with the alive bonus (by default it is left out)");
-  command->add_flag("--euler", o.euler, "Train with Euler's integrator, three times faster; evaluation stays exact");
+  command->add_flag("--euler", o.euler, "Train with Euler's integrator, several times faster; evaluation stays exact");
   command->add_option("--episode-steps", o.episode_steps, "Cut training episodes off after this many steps");
   command->add_option("--evaluate-every", o.evaluate_every, "Iterations between evaluations")->capture_default_str();
   command->add_option("--evaluation-episodes", o.num_evaluation_episodes, "Episodes of an evaluation")

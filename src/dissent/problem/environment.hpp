@@ -56,7 +56,7 @@ class Environment {
 
 struct EnvironmentOptions {
   std::string model_file;  // robots: a MuJoCo XML file in place of the built-in model; sizes must agree
-  bool euler = false;      // robots: semi-implicit Euler in place of RK4, some three times faster; for training only
+  bool euler = false;      // robots: semi-implicit Euler in place of RK4, several times faster; for training only
 };
 
 // "pendulum", "hopper", "ant", "humanoid". An unknown name is an InputError that suggests the nearest one; a robot in a
