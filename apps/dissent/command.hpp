@@ -1,0 +1,20 @@
+// The subcommands. To add one: a file NAME.cpp with its function, a declaration and a row here, a test in tests/cli, a
+// section in docs/command_line.md.
+//
+// The function adds a subcommand with its options and a callback that does the work. A callback prints with
+// console.hpp and reports what is wrong by throwing (dissent::InputError and SystemError); main.cpp turns that into a
+// line on standard error and an exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+namespace dissent::cli {
+
+void add_score(CLI::App& app);
+void add_estimators(CLI::App& app);
+
+// In the order of the help text.
+inline constexpr std::array kCommands{&add_score, &add_estimators};
+
+}  // namespace dissent::cli

@@ -1,0 +1,51 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace dissent::cli {
+
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
+                      const std::string& examples) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->group("Commands");
+  command->footer("Examples:\n" + examples);
+  return command;
+}
+
+Check whole_number(std::uint64_t min, std::uint64_t max) {
+  return [min, max](const std::string& text) -> std::string {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= min && value <= max) {
+      return "";
+    }
+    return max == kNoLimit ? fmt::format("'{}' is not a whole number >= {}", text, min)
+                           : fmt::format("'{}' is not a whole number from {} to {}", text, min, max);
+  };
+}
+
+std::string not_empty(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
+
+CLI::Option* add_threads(CLI::App& command, int& threads) {
+  return command.add_option("--threads", threads, "Threads to use; 0: one per core. Results do not depend on it")
+      ->option_text("T=0")
+      ->check(whole_number(0, 1024));
+}
+
+CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed) {
+  return command.add_option("--seed", seed, "Seed of everything random; the same seed gives the same results")
+      ->option_text("S=0")
+      ->check(whole_number(0));
+}
+
+CLI::Option* add_json(CLI::App& command, bool& json) {
+  return command.add_flag("--json", json, "Print one JSON object instead of text, for scripts");
+}
+
+CLI::Option* add_quiet(CLI::App& command, bool& quiet) {
+  return command.add_flag("-q,--quiet", quiet, "Print no summary and no progress, only errors and what was asked for");
+}
+
+}  // namespace dissent::cli

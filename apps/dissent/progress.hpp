@@ -1,0 +1,38 @@
+// A progress bar on standard error, for work that may take longer than a glance. It is drawn only where someone can see
+// it (a terminal, not --quiet), only after half a second, at most ten times a second, and leaves nothing behind:
+//
+//     Progress progress("score", num_inputs, options.quiet);
+//     for (...) { ...; progress.update(done); }
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace dissent::cli {
+
+class Progress {
+ public:
+  Progress(std::string label, std::uint64_t total, bool quiet);
+  ~Progress();  // wipes the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `done` of `total`, and a word on the state ("loss 0.31") to stand behind the bar.
+  void update(std::uint64_t done, const std::string& state = "");
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string label_;
+  std::uint64_t total_;
+  bool visible_;
+  bool drawn_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point next_ = start_ + std::chrono::milliseconds(500);
+};
+
+// "[####----]  45 %, 12 s left": the bar alone, for a share done in [0, 1] after `seconds`.
+std::string progress_text(double share, double seconds);
+
+}  // namespace dissent::cli

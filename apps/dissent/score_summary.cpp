@@ -1,0 +1,166 @@
+#include "score_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "dissent/base/version.hpp"
+
+namespace dissent::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;  // writes what is not finite as null
+
+Bound bound_of(const Estimator& estimator) {
+  const std::string name = estimator.name();
+  const std::string stem = name.substr(0, name.find(':'));
+  for (const EstimatorInfo& info : estimators()) {
+    if (info.name.substr(0, info.name.find(':')) == stem) {
+      return info.bound;
+    }
+  }
+  return Bound::kNone;
+}
+
+std::string plural(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::size_t position(const ScoreSummary& summary, const std::string& name) {
+  return static_cast<std::size_t>(std::ranges::find(summary.names, name) - summary.names.begin());
+}
+
+// What refine says of its work.
+struct RefineWork {
+  std::size_t inputs_sampled;
+  double samples;
+  std::size_t undecided;
+};
+
+RefineWork refine_work(const ScoreSummary& summary, const std::string& prefix) {
+  const ColumnSummary& samples = summary.columns[position(summary, prefix + "samples")];
+  const ColumnSummary& undecided = summary.columns[position(summary, prefix + "undecided")];
+  return {samples.num_positive(), samples.sum(), undecided.num_positive()};
+}
+
+std::string estimator_text(const ScoreSummary& summary, std::size_t k) {
+  const Estimator& estimator = summary.estimators[k];
+  const std::string prefix = column_prefixes(summary.estimators)[k];
+  std::string text = fmt::format("\n{:<20}{:>13}{:>13}{:>13}   bound: {}\n", estimator.name(), "min", "mean", "max",
+                                 name_of(bound_of(estimator)));
+  for (const char* name : {"epistemic", "aleatoric", "total", "log_deficit"}) {
+    const ColumnSummary& column = summary.columns[position(summary, prefix + name)];
+    text += fmt::format("  {:<18}{:>13.6g}{:>13.6g}{:>13.6g}\n", name, column.min(), column.mean(), column.max());
+  }
+  if (estimator.kind == EstimatorKind::kRefine) {
+    const RefineWork work = refine_work(summary, prefix);
+    text += fmt::format("  {} of {} sampled, {:.0f} samples, {} undecided\n", work.inputs_sampled,
+                        plural(summary.input.num_inputs, "input"), work.samples, work.undecided);
+  }
+  return text;
+}
+
+// All columns of a single estimator; the epistemic and log_deficit ones of several, to fit a screen.
+std::string top_text(const ScoreSummary& summary) {
+  std::vector<std::size_t> shown;
+  for (std::size_t k = 0; k < summary.names.size(); ++k) {
+    const std::string& name = summary.names[k];
+    if (summary.estimators.size() == 1 || name.ends_with("_epistemic")) {
+      shown.push_back(k);
+    }
+  }
+  const auto width = [&](std::size_t k) { return std::max<std::size_t>(13, summary.names[k].size() + 2); };
+  std::string text =
+      fmt::format("\nmost uncertain, by log_deficit of {}:\n{:>12}", summary.estimators[0].name(), "index");
+  for (const std::size_t k : shown) {
+    text += fmt::format("{:>{}}", summary.names[k], width(k));
+  }
+  for (std::size_t n = 0; n < summary.top.index.size(); ++n) {
+    text += fmt::format("\n{:>12}", summary.top.index[n]);
+    for (const std::size_t k : shown) {
+      text += fmt::format("{:>{}.6g}", summary.top.columns[k][n], width(k));
+    }
+  }
+  return text + "\n";
+}
+
+Json column_json(const ColumnSummary& column) {
+  return {{"min", column.min()}, {"mean", column.mean()}, {"max", column.max()}};
+}
+
+}  // namespace
+
+void ColumnSummary::add(std::span<const double> values) {
+  for (const double value : values) {
+    sum_ += value;
+    min_ = std::min(min_, value);
+    max_ = std::max(max_, value);
+    num_positive_ += value > 0 ? 1 : 0;
+  }
+  count_ += values.size();
+}
+
+std::string summary_text(const ScoreSummary& summary) {
+  const ScoreInput& input = summary.input;
+  std::string text = fmt::format("{}: {}, {}, {}, {} covariance\n", summary.input_name,
+                                 plural(input.num_inputs, "input"), plural(input.num_components, "component"),
+                                 plural(input.num_outputs, "output"), input.full ? "full" : "diagonal");
+  text += fmt::format("entropy of the weights: {:.6g} nats, the most epistemic uncertainty there can be\n",
+                      summary.weights.entropy);
+  if (input.num_inputs > 0) {
+    for (std::size_t k = 0; k < summary.estimators.size(); ++k) {
+      text += estimator_text(summary, k);
+    }
+    text += top_text(summary);
+    text +=
+        "\nepistemic: nats by which the components disagree; 0: they say the same, and one more measurement there\n"
+        "teaches little. aleatoric: entropy of the noise within the components, below 0 where there is little noise.\n";
+  }
+  if (!summary.output_name.empty()) {
+    text += fmt::format("wrote {}\n", summary.output_name);
+  }
+  return text;
+}
+
+std::string summary_json(const ScoreSummary& summary) {
+  const ScoreInput& input = summary.input;
+  Json estimators = Json::array();
+  const std::vector<std::string> prefixes = column_prefixes(summary.estimators);
+  for (std::size_t k = 0; k < summary.estimators.size(); ++k) {
+    const Estimator& estimator = summary.estimators[k];
+    Json entry{{"name", estimator.name()}, {"bound", name_of(bound_of(estimator))}};
+    for (const char* name : {"epistemic", "aleatoric", "total", "log_deficit"}) {
+      entry[name] = column_json(summary.columns[position(summary, prefixes[k] + name)]);
+    }
+    if (estimator.kind == EstimatorKind::kRefine) {
+      const RefineWork work = refine_work(summary, prefixes[k]);
+      entry["inputs_sampled"] = work.inputs_sampled;
+      entry["samples"] = work.samples;
+      entry["undecided"] = work.undecided;
+    }
+    estimators.push_back(std::move(entry));
+  }
+  Json top = Json::array();
+  for (std::size_t n = 0; n < summary.top.index.size(); ++n) {
+    Json row{{"index", summary.top.index[n]}};
+    for (std::size_t k = 0; k < summary.names.size(); ++k) {
+      row[summary.names[k]] = summary.top.columns[k][n];
+    }
+    top.push_back(std::move(row));
+  }
+  const Json all{{"version", kVersion},
+                 {"input", summary.input_name},
+                 {"num_inputs", input.num_inputs},
+                 {"num_components", input.num_components},
+                 {"num_outputs", input.num_outputs},
+                 {"covariance", input.full ? "full" : "diagonal"},
+                 {"weights", summary.weights.value},
+                 {"weights_entropy", summary.weights.entropy},
+                 {"estimators", std::move(estimators)},
+                 {"top", std::move(top)},
+                 {"output", summary.output_name.empty() ? Json(nullptr) : Json(summary.output_name)}};
+  // A file name need not be UTF-8, JSON must be.
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,50 @@
+// What `dissent score` says of its results, for people and as JSON. Constant memory: sums and extremes per column.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "dissent/mixture/mixture.hpp"
+#include "score_input.hpp"
+#include "score_rows.hpp"
+
+namespace dissent::cli {
+
+class ColumnSummary {
+ public:
+  void add(std::span<const double> values);
+
+  // NaN when there were no values.
+  double min() const { return count_ == 0 ? kNone : min_; }
+  double mean() const { return count_ == 0 ? kNone : sum_ / static_cast<double>(count_); }
+  double max() const { return count_ == 0 ? kNone : max_; }
+  double sum() const { return sum_; }
+  std::size_t num_positive() const { return num_positive_; }
+
+ private:
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+  std::size_t count_ = 0;
+  std::size_t num_positive_ = 0;
+  double sum_ = 0;
+  double min_ = std::numeric_limits<double>::infinity();
+  double max_ = -std::numeric_limits<double>::infinity();
+};
+
+struct ScoreSummary {
+  std::string input_name;   // as typed
+  std::string output_name;  // empty: none
+  const ScoreInput& input;
+  const Weights& weights;
+  const std::vector<Estimator>& estimators;
+  std::vector<std::string> names;  // of the columns
+  std::vector<ColumnSummary> columns;
+  Rows top;
+};
+
+std::string summary_text(const ScoreSummary& summary);
+std::string summary_json(const ScoreSummary& summary);
+
+}  // namespace dissent::cli

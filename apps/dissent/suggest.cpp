@@ -1,0 +1,54 @@
+#include "suggest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace dissent::cli {
+
+// Row by row over the table of distances between prefixes; three rows, since a swap looks back two.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> before(to.size() + 1);
+  std::vector<std::size_t> last(to.size() + 1);
+  std::vector<std::size_t> row(to.size() + 1);
+  for (std::size_t k = 0; k <= to.size(); ++k) {
+    row[k] = k;
+  }
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::swap(before, last);
+    std::swap(last, row);
+    row[0] = i;
+    for (std::size_t k = 1; k <= to.size(); ++k) {
+      const std::size_t change = last[k - 1] + (from[i - 1] == to[k - 1] ? 0 : 1);
+      row[k] = std::min({change, last[k] + 1, row[k - 1] + 1});
+      if (i > 1 && k > 1 && from[i - 1] == to[k - 2] && from[i - 2] == to[k - 1]) {
+        row[k] = std::min(row[k], before[k - 2] + 1);
+      }
+    }
+  }
+  return row[to.size()];
+}
+
+std::string nearest(std::string_view typed, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_distance = 0;
+  for (const std::string& name : known) {
+    // A beginning of the name counts as near: "bhatt" means bhattacharyya.
+    const bool begins = typed.size() >= 3 && name.starts_with(typed);
+    const std::size_t distance = begins ? 1 : edit_distance(typed, name);
+    const std::size_t limit = std::max<std::size_t>(1, name.size() / 3);
+    if (distance <= limit && (best.empty() || distance < best_distance)) {
+      best = name;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known) {
+  const std::string name = nearest(typed, known);
+  return name.empty() ? "" : fmt::format("; did you mean '{}'?", name);
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Scores the shipped example and shows what the numbers mean. Needs `dissent` on the PATH, and awk.
+# The example: five regressions fitted to the points of measurements.csv, asked at 161 places x (ensemble.npz); input
+# number n is x = -4 + n / 20.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+scores=$(mktemp)
+trap 'rm -f "$scores"' EXIT
+
+cat <<'TEXT'
+Five models were fitted to 60 noisy measurements of a curve, and asked for it at 161 places x.
+Where do they disagree because they lack data? That is epistemic uncertainty, in closed form:
+
+$ dissent score ensemble.npz
+TEXT
+dissent score ensemble.npz
+dissent score ensemble.npz --output - >"$scores"
+
+# Columns of the picture: two inputs each, the larger counts; rows: tenths of the largest possible value, ln 5.
+awk -F, '
+  FNR == 1 { next }
+  FILENAME == ARGV[1] { column = int(($1 + 4) * 10); if (column > 79) column = 79; measured[column] = 1; next }
+  { column = int($1 / 2); if (column > 79) column = 79; if ($2 > value[column]) value[column] = $2 }
+  END {
+    top = log(5); rows = 10
+    print "\nepistemic uncertainty along x, in nats:"
+    for (row = rows; row >= 1; --row) {
+      line = sprintf("%5.2f |", top * row / rows)
+      for (c = 0; c < 80; ++c) line = line (value[c] >= top * (row - 0.5) / rows ? "#" : " ")
+      sub(/ +$/, "", line); print line
+    }
+    axis = " 0.00 +"; marks = "       "
+    for (c = 0; c < 80; ++c) { axis = axis "-"; marks = marks (measured[c] ? "o" : " ") }
+    print axis; sub(/ +$/, "", marks); print marks "   o: measured"
+    printf "       x = -4%70s4\n", ""
+  }' measurements.csv "$scores"
+
+# The most uncertain input of the gap between the measurements and of the ranges beyond them, each ranked on its own.
+awk -F, '
+  NR == 1 { next }
+  { x = -4 + $1 / 20; where = x < -3.2 ? 1 : x > 2.2 ? 3 : x > -1.2 && x < 0.8 ? 2 : 0 }
+  where && (!(where in best) || $5 < best[where]) { best[where] = $5; place[where] = x; number[where] = $1; value[where] = $2 }
+  END {
+    print "\nThe models agree where there are measurements (o) and contradict each other elsewhere."
+    printf "Measure next at x = %.2f (input %d, %.2f nats), x = %.2f (input %d, %.2f nats) and x = %.2f (input %d, %.2f nats):\n",
+      place[1], number[1], value[1], place[2], number[2], value[2], place[3], number[3], value[3]
+    print "the most uncertain input on each side of the measurements and between them."
+  }' "$scores"
