@@ -76,8 +76,8 @@ MlpWorkspace<T>::MlpWorkspace(std::span<const Mlp> networks, std::size_t capacit
     }
   }
   const std::size_t widest = widths.empty() ? 0 : *std::ranges::max_element(widths);
-  hidden_gradient_[0] = PanelBuffer<T>(widest, capacity);
-  hidden_gradient_[1] = PanelBuffer<T>(widths.size() > 1 ? widest : 0, capacity);
+  hidden_gradient_[1] = PanelBuffer<T>(widest, capacity);  // of the layers that feed odd ones: the first, third, ...
+  hidden_gradient_[0] = PanelBuffer<T>(widths.size() > 1 ? widest : 0, capacity);
   outputs_ = PanelBuffer<T>(num_outputs, capacity);
 }
 
