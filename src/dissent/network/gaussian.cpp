@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "dissent/base/error.hpp"
@@ -26,7 +25,7 @@ struct GaussianLimits {
   T min;
   T max;
   T floor;
-  T half_log_floor;  // log(floor) / 2, or the lowest number without a floor
+  T half_log_floor;  // log(floor) / 2; unused without a floor
   T scale;           // 1 / (batch * outputs)
 };
 
@@ -55,7 +54,7 @@ HWY_INLINE V clamp_log_stddev(D d, V log_stddev, const GaussianLimits<T>& limits
 }
 
 // Sum of the loss over one output; rows are summed in T (short), outputs in double by the caller.
-template <bool kGradient, class T>
+template <bool kGradient, bool kFloor, class T>
 HWY_INLINE double nll_row(const GaussianLimits<T>& limits, const GaussianBatch<T>& b, std::size_t output) {
   const hn::ScalableTag<T> d;
   using Vec = hn::Vec<decltype(d)>;
@@ -72,16 +71,21 @@ HWY_INLINE double nll_row(const GaussianLimits<T>& limits, const GaussianBatch<T
     const auto inside = hn::FirstN(d, c < b.batch ? std::min(b.batch - c, hn::Lanes(d)) : 0);
     const Vec raw = hn::Load(d, log_stddev_row + c);
     const Vec log_stddev = clamp_log_stddev(d, raw, limits);
-    const Vec variance = hn::Exp(d, hn::Add(log_stddev, log_stddev));
-    const Vec precision = hn::Div(one, hn::Max(hn::Set(d, limits.floor), variance));
+    const Vec twice = hn::Add(log_stddev, log_stddev);
+    // Without a floor one exponential gives the precision itself; with one, the variance is needed too.
+    const Vec variance = kFloor ? hn::Exp(d, twice) : one;
+    const Vec precision =
+        kFloor ? hn::Div(one, hn::Max(hn::Set(d, limits.floor), variance)) : hn::Exp(d, hn::Neg(twice));
     const Vec residual = hn::Sub(hn::Load(d, mean_row + c), hn::Load(d, target_row + c));
     const Vec scaled = hn::Mul(residual, precision);
     const Vec square = hn::Mul(residual, scaled);
-    const Vec loss = hn::MulAdd(half, square, hn::Max(hn::Set(d, limits.half_log_floor), log_stddev));
+    const Vec log_scale = kFloor ? hn::Max(hn::Set(d, limits.half_log_floor), log_stddev) : log_stddev;
+    const Vec loss = hn::MulAdd(half, square, log_scale);
     total = hn::Add(total, hn::IfThenElseZero(inside, loss));
     if constexpr (kGradient) {
       const auto free = hn::And(inside, hn::Eq(raw, log_stddev));
-      const Vec slope = hn::Mul(hn::Mul(variance, precision), hn::Sub(one, square));
+      const Vec excess = hn::Sub(one, square);
+      const Vec slope = kFloor ? hn::Mul(hn::Mul(variance, precision), excess) : excess;
       hn::Store(hn::IfThenElseZero(inside, hn::Mul(scaled, scale)), d, b.gradient.row(output) + c);
       hn::Store(hn::IfThenElseZero(free, hn::Mul(slope, scale)), d, b.gradient.row(num_outputs + output) + c);
     }
@@ -89,13 +93,21 @@ HWY_INLINE double nll_row(const GaussianLimits<T>& limits, const GaussianBatch<T
   return static_cast<double>(hn::GetLane(hn::SumOfLanes(d, total)));
 }
 
-template <class T>
-double nll_any(const GaussianLimits<T>& limits, const GaussianBatch<T>& b) {
+template <bool kGradient, bool kFloor, class T>
+double nll_rows(const GaussianLimits<T>& limits, const GaussianBatch<T>& b) {
   double sum = 0;
   for (std::size_t output = 0; output < b.targets.rows; ++output) {
-    sum += b.gradient.data == nullptr ? nll_row<false>(limits, b, output) : nll_row<true>(limits, b, output);
+    sum += nll_row<kGradient, kFloor>(limits, b, output);
   }
   return sum;
+}
+
+template <class T>
+double nll_any(const GaussianLimits<T>& limits, const GaussianBatch<T>& b) {
+  if (b.gradient.data == nullptr) {
+    return limits.floor > 0 ? nll_rows<false, true>(limits, b) : nll_rows<false, false>(limits, b);
+  }
+  return limits.floor > 0 ? nll_rows<true, true>(limits, b) : nll_rows<true, false>(limits, b);
 }
 
 template <class T>
@@ -169,8 +181,7 @@ namespace {
 
 template <class T>
 GaussianLimits<T> limits_of(const GaussianOptions& options, double scale = 1) {
-  const double half_log_floor = options.variance_floor > 0 ? 0.5 * std::log(options.variance_floor)
-                                                           : static_cast<double>(std::numeric_limits<T>::lowest());
+  const double half_log_floor = options.variance_floor > 0 ? 0.5 * std::log(options.variance_floor) : 0;
   return {static_cast<T>(options.log_stddev_min), static_cast<T>(options.log_stddev_max),
           static_cast<T>(options.variance_floor), static_cast<T>(half_log_floor), static_cast<T>(scale)};
 }
