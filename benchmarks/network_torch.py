@@ -3,6 +3,8 @@
 The same architecture as it is written in PyTorch: three linear layers of 50 units whose pre-activations are multiplied
 by a fixed mask, ReLU, a mean and a log-stddev head, GaussianNLLLoss, Adam. A step is one member on one batch of 256
 rows, picking the rows included. Run with OpenBLAS (libopenblas0-serial): Debian's reference BLAS is several times slower.
+At 257 outputs about a quarter of PyTorch's time goes into fresh memory pages; MALLOC_MMAP_THRESHOLD_, MALLOC_TOP_PAD_
+and MALLOC_TRIM_THRESHOLD_ set to 512 MiB take that away (quote both).
 
     network_torch.py [--ours PATH_OF_network_bench]     the latter prints the ratios of a run of both
 """

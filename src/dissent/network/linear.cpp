@@ -5,7 +5,6 @@
 #include "dissent/network/linear.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dissent/network/linear.cpp"

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <new>
 #include <type_traits>
@@ -58,8 +57,8 @@ struct Panel {
   operator Panel<const T>() const requires(!std::is_const_v<T>) { return {data, rows, stride}; }
 };
 
-// One row more than the padded batch would hold, because a power of two (256 floats = 1 KiB) would map the columns of
-// a tile to a quarter of the cache's sets.
+// A few columns more than the padded batch needs: with a power of two (256 floats = 1 KiB) the rows of a tile would
+// fall into a quarter of the cache's sets.
 constexpr std::size_t panel_stride(std::size_t capacity) { return padded_batch(capacity) + kLanes; }
 
 // Owns a panel of `rows` features for up to `capacity` items, zero at first.
