@@ -1,0 +1,17 @@
+// Settings shared by the files that are compiled once per instruction set; include before <hwy/foreach_target.h>.
+// SSSE3 is dropped (nothing gains from it over the baseline that SSE4 does not), and so are the ARM targets whose
+// vectors have no size at compile time, because the kernels keep arrays of vectors in registers.
+#pragma once
+
+#include <hwy/detect_targets.h>
+
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#if defined(__clang__)
+#define DISSENT_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define DISSENT_UNROLL _Pragma("GCC unroll 16")
+#else
+#define DISSENT_UNROLL
+#endif
