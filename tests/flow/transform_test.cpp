@@ -2,11 +2,13 @@
 // tails, monotonicity, and that log-slopes are the logarithm of the slope.
 #include "dissent/flow/transform.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -23,6 +25,9 @@ namespace {
 
 using test::Dual;
 using test::TransformBatch;
+
+// RapidCheck reads its seed from here, once; without it the seed is the clock.
+[[maybe_unused]] const int kSeedIsFixed = setenv("RC_PARAMS", "seed=20190605", 0);
 
 constexpr TransformKind kKinds[] = {TransformKind::kCubic, TransformKind::kQuadratic, TransformKind::kRationalQuadratic,
                                     TransformKind::kAffine};
@@ -138,9 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, TransformKernels,
                                          KernelCase{10, 2, 16, 3.0}, KernelCase{10, 5, 17, 0.5},
                                          KernelCase{10, 1, 255, 2.0}, KernelCase{2, 2, 33, 1.0},
                                          KernelCase{3, 2, 33, 1.0}, KernelCase{64, 1, 20, 1.0}),
-                         [](const auto& info) {
-                           return "K" + std::to_string(info.param.num_bins) + "B" + std::to_string(info.param.batch);
-                         });
+                         [](const auto& info) { return fmt::format("K{}B{}", info.param.num_bins, info.param.batch); });
 
 // The gradient may overwrite the raw parameters, the values may be mapped in place; padding of gradients is zero.
 TEST(Transform, WorksInPlaceAndClearsGradientPadding) {
@@ -175,31 +178,53 @@ TEST(Transform, WorksInPlaceAndClearsGradientPadding) {
   }
 }
 
-// y -> f^-1(y) -> f(f^-1(y)): finite and back to y. A float next to a steep place cannot be hit better than the slope
-// times the spacing of floats there; apart from that, 1e-6 in float and 1e-12 in double.
+// f, in double, at the inputs of a block moved by `shift`.
 template <class T>
-void expect_round_trip(TransformBatch<T>& block) {
-  const double bound = block.transform.tail_bound;
-  std::vector<T> goal(block.in.panel().row(0), block.in.panel().row(0) + block.batch);
-  block.inverse();
-  std::vector<T> inverse_log_slope(block.log_slope.begin(), block.log_slope.end());
-  block.feed_back();
-  block.forward();
-  const double limit = std::is_same_v<T, float> ? 1e-6 : 1e-12;
+std::vector<double> forward_beside(const TransformBatch<T>& block, double shift) {
+  TransformBatch<double> moved(block.transform, 1, block.batch);
   for (std::size_t b = 0; b < block.batch; ++b) {
-    const double x = block.in.panel()(0, b);
-    const double residual = std::abs(static_cast<double>(block.out.panel()(0, b)) - static_cast<double>(goal[b]));
-    ASSERT_TRUE(std::isfinite(x) && std::isfinite(inverse_log_slope[b]) && std::isfinite(block.log_slope[b]))
-        << transform_name(block.transform.kind) << " y = " << goal[b] << " x = " << x;
-    const double steepness = std::exp(std::max<double>({block.log_slope[b], -inverse_log_slope[b], 0.0}));
-    const double spacing = std::numeric_limits<T>::epsilon() * std::max(bound, std::abs(x));
-    ASSERT_LE(residual, std::max(limit, 2 * steepness * spacing))
-        << transform_name(block.transform.kind) << " y = " << goal[b] << " x = " << x << " slope " << steepness;
-    if (std::abs(goal[b]) > static_cast<T>(bound) && block.transform.kind != TransformKind::kAffine) {
-      ASSERT_EQ(x, goal[b]);
-      ASSERT_EQ(inverse_log_slope[b], T(0));
+    moved.in.panel()(0, b) = block.in.panel()(0, b) + shift;
+    for (std::size_t p = 0; p < block.raw.panel().rows; ++p) {
+      moved.raw.panel()(p, b) = block.raw.panel()(p, b);
     }
   }
+  moved.forward();
+  return {moved.out.panel().row(0), moved.out.panel().row(0) + block.batch};
+}
+
+// y -> x = f^-1(y) -> f(x): finite, and back to y within 1e-6 (float) or 1e-12 (double), or as close as the rounding of
+// x and of the knots allows: where f is steep, as far as f changes over three such roundings.
+// Returns what is wrong, or nothing.
+template <class T>
+std::string round_trip_error(TransformBatch<T>& block) {
+  const double bound = block.transform.tail_bound;
+  const std::vector<T> goal(block.in.panel().row(0), block.in.panel().row(0) + block.batch);
+  block.inverse();
+  const std::vector<T> inverse_log_slope(block.log_slope.begin(), block.log_slope.end());
+  block.feed_back();
+  block.forward();
+  const double three_roundings = 3 * std::numeric_limits<T>::epsilon() * bound;
+  const std::vector<double> below = forward_beside(block, -three_roundings);
+  const std::vector<double> above = forward_beside(block, three_roundings);
+  const double limit = (std::is_same_v<T, float> ? 1e-6 : 1e-12) * std::max(1.0, bound / 1.2);
+  for (std::size_t b = 0; b < block.batch; ++b) {
+    const double x = block.in.panel()(0, b);
+    const double y = goal[b];
+    const double residual = std::abs(block.out.panel()(0, b) - y);
+    const double allowed = std::max(limit, above[b] - below[b]);
+    if (!std::isfinite(x) || !std::isfinite(inverse_log_slope[b]) || !std::isfinite(block.log_slope[b])) {
+      return fmt::format("y = {} gives x = {}, log-slopes {} and {}", y, x, inverse_log_slope[b], block.log_slope[b]);
+    }
+    if (!(residual <= allowed)) {
+      return fmt::format("y = {} gives x = {}, residual {} over {}; raw {}", y, x, residual, allowed,
+                         fmt::join(raw_of(block, 0, b), ", "));
+    }
+    const bool in_tail = std::abs(goal[b]) > static_cast<T>(bound) && block.transform.kind != TransformKind::kAffine;
+    if (in_tail && (x != y || inverse_log_slope[b] != T(0))) {
+      return fmt::format("y = {} in the tail gives x = {}, log-slope {}", y, x, inverse_log_slope[b]);
+    }
+  }
+  return "";
 }
 
 // Values where trouble is likely: the knots of both axes and their neighbours, the edges, zero, far outside.
@@ -256,8 +281,7 @@ void round_trip_property(TransformKind kind) {
   }
   TransformBatch<T> block({kind, num_bins, *rc::gen::element(1.2, 1.0, 3.0)}, 1, 203);
   fill_hostile(block, raw_scale, sparse, seed);
-  expect_round_trip(block);
-  RC_ASSERT(!testing::Test::HasFatalFailure());
+  RC_ASSERT(round_trip_error(block) == std::string());
 }
 
 RC_GTEST_PROP(TransformRoundTrip, CubicDouble, ()) { round_trip_property<double>(TransformKind::kCubic); }
@@ -276,7 +300,7 @@ void affine_round_trip() {
   for (std::size_t b = 0; b < block.batch; ++b) {
     block.in.panel()(0, b) = std::clamp<T>(block.in.panel()(0, b), -2, 2);
   }
-  expect_round_trip(block);
+  EXPECT_EQ(round_trip_error(block), "");
 }
 TEST(TransformRoundTrip, Affine) {
   affine_round_trip<double>();
@@ -321,7 +345,6 @@ RC_GTEST_PROP(TransformForward, IsMonotoneWithItsLogSlope, ()) {
     const double x = -1.3 + 2.6 * static_cast<double>(b / 3) / (kPoints - 1);
     block.in.panel()(0, b) = x + kStep * (static_cast<double>(b % 3) - 1);
   }
-  TransformBatch<double> single = block;
   block.forward();
   for (std::size_t b = 1; b < block.batch; ++b) {
     RC_ASSERT(block.out.panel()(0, b) >= block.out.panel()(0, b - 1));

@@ -24,7 +24,7 @@ namespace dissent {
 struct CouplingShape {
   std::size_t num_inputs = 0;   // C, size of x
   std::size_t num_outputs = 0;  // D, size of y and z
-  Transform transform;
+  Transform transform = {};
   std::vector<std::size_t> hidden = {20, 20};  // of the conditioner; the paper's text has one layer of 20
   Activation activation = Activation::kRelu;
 };

@@ -138,6 +138,10 @@ HWY_INLINE Bin<D> find_bin(D d, const Domain<D>& domain, V<D> at, int num_bins, 
     bin.index = hn::IfThenElse(chosen, constant(d, k), bin.index);
     visit(chosen, k);
   }
+  // The last bin ends at the border exactly, whatever the sizes' rounding adds up to: else f(B) would miss B.
+  const auto last = hn::Gt(bin.index, constant(d, num_bins - 1.5));
+  bin.x.size = hn::IfThenElse(last, hn::Sub(constant(d, 1), bin.x.start), bin.x.size);
+  bin.y.size = hn::IfThenElse(last, hn::Sub(constant(d, 1), bin.y.start), bin.y.size);
   return bin;
 }
 

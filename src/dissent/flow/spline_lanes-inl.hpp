@@ -41,6 +41,12 @@ struct LaneGradient {
 // Cubic and rational quadratic: bins with knots, sizes and end slopes.
 template <template <class> class Ends>
 struct HermiteKind {
+  template <class D, class Shape>
+  static HWY_INLINE V<D> value_at(const Domain<D>& domain, const Bin<D>& bin, const Shape& shape, V<D> theta) {
+    return domain.clamp(
+        hn::MulAdd(hn::Mul(domain.span, bin.y.size), shape.value(theta), domain.from_unit(bin.y.start)));
+  }
+
   template <class D, class T>
   static HWY_INLINE LaneResult<D> forward(D d, int num_bins, const Domain<D>& domain, V<D> x, const T* raw,
                                           std::size_t stride) {
@@ -54,10 +60,10 @@ struct HermiteKind {
         find_bin<false>(d, domain, at, num_bins, width, height, [&](auto chosen, int k) { ends.visit(chosen, k); });
     const auto shape = ends.shape(d, bin);
     const V<D> theta = place_in_bin(d, domain, at, bin.x);
-    const V<D> y = hn::MulAdd(hn::Mul(domain.span, bin.y.size), shape.value(theta), domain.from_unit(bin.y.start));
+    const V<D> y = value_at(domain, bin, shape, theta);
     const V<D> slope = hn::Div(hn::Mul(bin.y.size, shape.slope(theta)), bin.x.size);
     const auto inside = domain.contains(x);
-    return {hn::IfThenElse(inside, domain.clamp(y), x), hn::IfThenElseZero(inside, hn::Log(d, slope))};
+    return {hn::IfThenElse(inside, y, x), hn::IfThenElseZero(inside, hn::Log(d, slope))};
   }
 
   template <class D, class T>
@@ -73,10 +79,20 @@ struct HermiteKind {
         find_bin<true>(d, domain, at, num_bins, width, height, [&](auto chosen, int k) { ends.visit(chosen, k); });
     const auto shape = ends.shape(d, bin);
     const V<D> theta = solve_shape(d, shape, place_in_bin(d, domain, at, bin.y));
-    const V<D> x = hn::MulAdd(hn::Mul(domain.span, bin.x.size), theta, domain.from_unit(bin.x.start));
     const V<D> slope = hn::Div(hn::Mul(bin.y.size, shape.slope(theta)), bin.x.size);
+    const V<D> left = domain.from_unit(bin.x.start);
+    const V<D> width_x = hn::Mul(domain.span, bin.x.size);
+    const V<D> rounded = domain.clamp(hn::MulAdd(width_x, theta, left));
+    // A last Newton step in x, within the bin, against the rounding of x and of f; kept where it helps.
+    const auto residual = [&](V<D> x) {
+      return hn::Sub(value_at(domain, bin, shape, place_in_bin(d, domain, x, bin.x)), at);
+    };
+    const V<D> stepped = hn::Sub(rounded, hn::Div(residual(rounded), slope));
+    const V<D> polished = domain.clamp(hn::Max(left, hn::Min(stepped, hn::Add(left, width_x))));
+    const auto better = hn::Lt(hn::Abs(residual(polished)), hn::Abs(residual(rounded)));
+    const V<D> x = hn::IfThenElse(better, polished, rounded);
     const auto inside = domain.contains(y);
-    return {hn::IfThenElse(inside, domain.clamp(x), y), hn::IfThenElseZero(inside, hn::Neg(hn::Log(d, slope)))};
+    return {hn::IfThenElse(inside, x, y), hn::IfThenElseZero(inside, hn::Neg(hn::Log(d, slope)))};
   }
 
   // Returns the gradient with respect to x.

@@ -95,6 +95,11 @@ HWY_INLINE QuadraticBin<D> find_quadratic_bin(D d, const Domain<D>& domain, cons
     bin.density1 = hn::IfThenElse(chosen, bins.density[k + 1], bin.density1);
     bin.index = hn::IfThenElse(chosen, constant(d, k), bin.index);
   }
+  // The last bin ends at the border exactly. Its area may be so small that only its bottom can give way in y.
+  const V<D> one = constant(d, 1);
+  const auto last = hn::Gt(bin.index, constant(d, bins.num_bins - 1.5));
+  bin.width = hn::IfThenElse(last, hn::Sub(one, bin.left), bin.width);
+  bin.bottom = hn::IfThenElse(last, hn::Sub(one, bin.rise(d, one)), bin.bottom);
   return bin;
 }
 

@@ -34,10 +34,13 @@ struct CubicShape {
   V<D> alpha;
   V<D> beta;
 
+  // theta (theta (1 + 2 rest) + rest (alpha rest - beta theta)): no term above 1, and exactly 1 at theta = 1, where the
+  // coefficients of powers of theta would cancel.
   HWY_INLINE V<D> value(V<D> theta) const {
-    const V<D> b = hn::Sub(hn::Sub(constant(d, 3), hn::Add(alpha, alpha)), beta);
-    const V<D> a = hn::Sub(hn::Add(alpha, beta), constant(d, 2));
-    return hn::Mul(theta, hn::MulAdd(theta, hn::MulAdd(theta, a, b), alpha));
+    const V<D> rest = hn::Sub(constant(d, 1), theta);
+    const V<D> straight = hn::Mul(theta, hn::MulAdd(constant(d, 2), rest, constant(d, 1)));
+    const V<D> bend = hn::MulSub(alpha, rest, hn::Mul(beta, theta));
+    return hn::Mul(theta, hn::MulAdd(rest, bend, straight));
   }
 
   HWY_INLINE V<D> slope(V<D> theta) const {
