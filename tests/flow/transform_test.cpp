@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -144,6 +146,46 @@ INSTANTIATE_TEST_SUITE_P(Sizes, TransformKernels,
                                          KernelCase{10, 1, 255, 2.0}, KernelCase{2, 2, 33, 1.0},
                                          KernelCase{3, 2, 33, 1.0}, KernelCase{64, 1, 20, 1.0}),
                          [](const auto& info) { return fmt::format("K{}B{}", info.param.num_bins, info.param.batch); });
+
+// Results of each instruction set this machine has, one after the other.
+class EachTarget {
+ public:
+  ~EachTarget() { hwy::GetChosenTarget().Update(hwy::SupportedTargets()); }
+
+  template <class Body>
+  void run(Body body) {
+    for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
+      hwy::GetChosenTarget().Update(left & ~(left - 1));
+      body();
+    }
+  }
+};
+
+TEST(Transform, InstructionSetsAgree) {
+  for (const TransformKind kind : kKinds) {
+    TransformBatch<double> first({kind, 10, 1.2}, 2, 37);
+    bool is_first = true;
+    EachTarget().run([&] {
+      TransformBatch<double> block({kind, 10, 1.2}, 2, 37);
+      fill(block, 1.5, 21);
+      block.forward();
+      block.backward();
+      block.feed_back();
+      block.inverse();
+      if (is_first) {
+        first = block;
+        is_first = false;
+      }
+      for (std::size_t b = 0; b < block.batch; ++b) {
+        ASSERT_NEAR(block.log_slope[b], first.log_slope[b], 1e-10);
+        ASSERT_NEAR(block.out.panel()(1, b), first.out.panel()(1, b), 1e-12);
+        for (std::size_t p = 0; p < block.raw.panel().rows; ++p) {
+          ASSERT_NEAR(block.grad_raw.panel()(p, b), first.grad_raw.panel()(p, b), 1e-9);
+        }
+      }
+    });
+  }
+}
 
 // The gradient may overwrite the raw parameters, the values may be mapped in place; padding of gradients is zero.
 TEST(Transform, WorksInPlaceAndClearsGradientPadding) {
