@@ -10,6 +10,7 @@
 #define DISSENT_FLOW_SPLINE_BINS_INL_
 #endif
 
+#include "dissent/flow/lane_inline.hpp"
 #include "dissent/flow/transform.hpp"
 #include "dissent/flow/transform_reference.hpp"
 #include "hwy/contrib/math/math-inl.h"
@@ -38,19 +39,19 @@ struct Domain {
 };
 
 template <class D>
-HWY_INLINE V<D> constant(D d, double value) {
+DISSENT_LANE_INLINE V<D> constant(D d, double value) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(value));
 }
 
 template <class D>
-HWY_INLINE V<D> sigmoid(D d, V<D> u) {
+DISSENT_LANE_INLINE V<D> sigmoid(D d, V<D> u) {
   const V<D> one = constant(d, 1);
   return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(hn::Max(u, constant(d, -80))))));  // exp(80) is finite in float
 }
 
 // ln(1 + exp u), without overflow.
 template <class D>
-HWY_INLINE V<D> softplus(D d, V<D> u) {
+DISSENT_LANE_INLINE V<D> softplus(D d, V<D> u) {
   return hn::Add(hn::Max(u, hn::Zero(d)), hn::Log1p(d, hn::Exp(d, hn::Neg(hn::Abs(u)))));
 }
 
@@ -59,16 +60,16 @@ HWY_INLINE V<D> softplus(D d, V<D> u) {
 template <class D>
 class RunningSum {
  public:
-  explicit HWY_INLINE RunningSum(D d) : sum_(hn::Zero(d)), error_(hn::Zero(d)) {}
+  explicit DISSENT_LANE_INLINE RunningSum(D d) : sum_(hn::Zero(d)), error_(hn::Zero(d)) {}
 
-  HWY_INLINE void add(V<D> term) {
+  DISSENT_LANE_INLINE void add(V<D> term) {
     const V<D> next = hn::Add(sum_, term);
     if constexpr (sizeof(hn::TFromD<D>) == 4) {
       error_ = hn::Add(error_, hn::Sub(term, hn::Sub(next, sum_)));
     }
     sum_ = next;
   }
-  HWY_INLINE V<D> value() const { return sizeof(hn::TFromD<D>) == 4 ? hn::Add(sum_, error_) : sum_; }
+  DISSENT_LANE_INLINE V<D> value() const { return sizeof(hn::TFromD<D>) == 4 ? hn::Add(sum_, error_) : sum_; }
 
  private:
   V<D> sum_;
@@ -77,7 +78,8 @@ class RunningSum {
 
 // size_k = kMinBin + (1 - K kMinBin) softmax(raw)_k; raw parameter k of the lanes stands at raw[k * stride].
 template <class D, class T>
-HWY_INLINE void bin_sizes(D d, const T* HWY_RESTRICT raw, std::size_t stride, int num_bins, V<D>* HWY_RESTRICT size) {
+DISSENT_LANE_INLINE void bin_sizes(D d, const T* HWY_RESTRICT raw, std::size_t stride, int num_bins,
+                                   V<D>* HWY_RESTRICT size) {
   V<D> high = hn::LoadU(d, raw);
   for (int k = 1; k < num_bins; ++k) {
     high = hn::Max(high, hn::LoadU(d, raw + k * stride));
@@ -105,7 +107,7 @@ struct BinAxis {
   BinAxis(D d, const V<D>* sizes) : start(hn::Zero(d)), size(sizes[0]), before(sizes[0]), after(sizes[1]) {}
 
   template <class M>
-  HWY_INLINE void move_to(M chosen, int k, int num_bins, V<D> knot, const V<D>* sizes) {
+  DISSENT_LANE_INLINE void move_to(M chosen, int k, int num_bins, V<D> knot, const V<D>* sizes) {
     start = hn::IfThenElse(chosen, knot, start);
     before = hn::IfThenElse(chosen, sizes[k - 1], before);
     size = hn::IfThenElse(chosen, sizes[k], size);
@@ -122,8 +124,8 @@ struct Bin {
 
 // The bin that holds `at` (an x, or with kInverse a y). `visit(chosen, k)` tells further per-bin choices about it.
 template <bool kInverse, class D, class Visit>
-HWY_INLINE Bin<D> find_bin(D d, const Domain<D>& domain, V<D> at, int num_bins, const V<D>* HWY_RESTRICT width,
-                           const V<D>* HWY_RESTRICT height, Visit visit) {
+DISSENT_LANE_INLINE Bin<D> find_bin(D d, const Domain<D>& domain, V<D> at, int num_bins, const V<D>* HWY_RESTRICT width,
+                                    const V<D>* HWY_RESTRICT height, Visit visit) {
   Bin<D> bin{BinAxis<D>(d, width), BinAxis<D>(d, height), hn::Zero(d)};
   RunningSum<D> widths(d);
   RunningSum<D> heights(d);
@@ -147,7 +149,7 @@ HWY_INLINE Bin<D> find_bin(D d, const Domain<D>& domain, V<D> at, int num_bins, 
 
 // (at - knot) / size within the bin, in [0, 1] whatever the rounding.
 template <class D>
-HWY_INLINE V<D> place_in_bin(D d, const Domain<D>& domain, V<D> at, const BinAxis<D>& axis) {
+DISSENT_LANE_INLINE V<D> place_in_bin(D d, const Domain<D>& domain, V<D> at, const BinAxis<D>& axis) {
   const V<D> place = hn::Div(hn::Sub(at, domain.from_unit(axis.start)), hn::Mul(domain.span, axis.size));
   return hn::Max(hn::Zero(d), hn::Min(place, constant(d, 1)));
 }
@@ -164,8 +166,9 @@ struct AxisGradient {
 // From there to the raw parameters: start = sum of the sizes before k, and for the softmax
 // d/draw_j = (size_j - kMinBin) (g_j - sum_i softmax_i g_i). The sum needs only the bins around k.
 template <class D, class T>
-HWY_INLINE void store_axis_gradient(D d, const BinAxis<D>& axis, V<D> index, const AxisGradient<D>& g, int num_bins,
-                                    const V<D>* HWY_RESTRICT size, std::size_t stride, T* HWY_RESTRICT grad_raw) {
+DISSENT_LANE_INLINE void store_axis_gradient(D d, const BinAxis<D>& axis, V<D> index, const AxisGradient<D>& g,
+                                             int num_bins, const V<D>* HWY_RESTRICT size, std::size_t stride,
+                                             T* HWY_RESTRICT grad_raw) {
   const V<D> least = constant(d, kMinBin);
   V<D> total = hn::Mul(g.start, hn::NegMulAdd(index, least, axis.start));
   total = hn::MulAdd(g.size, hn::Sub(axis.size, least), total);

@@ -42,14 +42,14 @@ struct LaneGradient {
 template <template <class> class Ends>
 struct HermiteKind {
   template <class D, class Shape>
-  static HWY_INLINE V<D> value_at(const Domain<D>& domain, const Bin<D>& bin, const Shape& shape, V<D> theta) {
+  static DISSENT_LANE_INLINE V<D> value_at(const Domain<D>& domain, const Bin<D>& bin, const Shape& shape, V<D> theta) {
     return domain.clamp(
         hn::MulAdd(hn::Mul(domain.span, bin.y.size), shape.value(theta), domain.from_unit(bin.y.start)));
   }
 
   template <class D, class T>
-  static HWY_INLINE LaneResult<D> forward(D d, int num_bins, const Domain<D>& domain, V<D> x, const T* raw,
-                                          std::size_t stride) {
+  static DISSENT_LANE_INLINE LaneResult<D> forward(D d, int num_bins, const Domain<D>& domain, V<D> x, const T* raw,
+                                                   std::size_t stride) {
     V<D> width[Transform::kMaxBins];
     V<D> height[Transform::kMaxBins];
     bin_sizes(d, raw, stride, num_bins, width);
@@ -67,8 +67,8 @@ struct HermiteKind {
   }
 
   template <class D, class T>
-  static HWY_INLINE LaneResult<D> inverse(D d, int num_bins, const Domain<D>& domain, V<D> y, const T* raw,
-                                          std::size_t stride) {
+  static DISSENT_LANE_INLINE LaneResult<D> inverse(D d, int num_bins, const Domain<D>& domain, V<D> y, const T* raw,
+                                                   std::size_t stride) {
     V<D> width[Transform::kMaxBins];
     V<D> height[Transform::kMaxBins];
     bin_sizes(d, raw, stride, num_bins, width);
@@ -97,8 +97,8 @@ struct HermiteKind {
 
   // Returns the gradient with respect to x.
   template <class D, class T>
-  static HWY_INLINE V<D> backward(D d, int num_bins, const Domain<D>& domain, V<D> x, const RawParameters<T>& raw,
-                                  const LaneGradient<D>& grad) {
+  static DISSENT_LANE_INLINE V<D> backward(D d, int num_bins, const Domain<D>& domain, V<D> x,
+                                           const RawParameters<T>& raw, const LaneGradient<D>& grad) {
     V<D> width[Transform::kMaxBins];
     V<D> height[Transform::kMaxBins];
     bin_sizes(d, raw.value, raw.stride, num_bins, width);
@@ -137,26 +137,28 @@ using RationalKind = HermiteKind<RationalEnds>;
 // y = shift + x scale, scale = sigmoid(u + kAffineOffset) + kMinScale. raw: shift, u.
 struct AffineKind {
   template <class D, class T>
-  static HWY_INLINE V<D> scale(D d, const T* raw, std::size_t stride) {
+  static DISSENT_LANE_INLINE V<D> scale(D d, const T* raw, std::size_t stride) {
     const V<D> u = hn::Add(hn::LoadU(d, raw + stride), constant(d, kAffineOffset));
     return hn::Add(sigmoid(d, u), constant(d, kMinScale));
   }
 
   template <class D, class T>
-  static HWY_INLINE LaneResult<D> forward(D d, int, const Domain<D>&, V<D> x, const T* raw, std::size_t stride) {
+  static DISSENT_LANE_INLINE LaneResult<D> forward(D d, int, const Domain<D>&, V<D> x, const T* raw,
+                                                   std::size_t stride) {
     const V<D> s = scale(d, raw, stride);
     return {hn::MulAdd(x, s, hn::LoadU(d, raw)), hn::Log(d, s)};
   }
 
   template <class D, class T>
-  static HWY_INLINE LaneResult<D> inverse(D d, int, const Domain<D>&, V<D> y, const T* raw, std::size_t stride) {
+  static DISSENT_LANE_INLINE LaneResult<D> inverse(D d, int, const Domain<D>&, V<D> y, const T* raw,
+                                                   std::size_t stride) {
     const V<D> s = scale(d, raw, stride);
     return {hn::Div(hn::Sub(y, hn::LoadU(d, raw)), s), hn::Neg(hn::Log(d, s))};
   }
 
   template <class D, class T>
-  static HWY_INLINE V<D> backward(D d, int, const Domain<D>&, V<D> x, const RawParameters<T>& raw,
-                                  const LaneGradient<D>& grad) {
+  static DISSENT_LANE_INLINE V<D> backward(D d, int, const Domain<D>&, V<D> x, const RawParameters<T>& raw,
+                                           const LaneGradient<D>& grad) {
     const V<D> s = scale(d, raw.value, raw.stride);
     const V<D> squashed = hn::Sub(s, constant(d, kMinScale));
     const V<D> grad_scale = hn::MulAdd(grad.value, x, hn::Div(grad.log_slope, s));

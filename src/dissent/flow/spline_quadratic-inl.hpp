@@ -19,7 +19,7 @@ namespace dissent::HWY_NAMESPACE {
 template <class D>
 struct QuadraticBins {
   template <class T>
-  HWY_INLINE QuadraticBins(D d, int bins, const T* raw, std::size_t stride) : num_bins(bins) {
+  DISSENT_LANE_INLINE QuadraticBins(D d, int bins, const T* raw, std::size_t stride) : num_bins(bins) {
     bin_sizes(d, raw, stride, num_bins, width);
     for (int i = 1; i < num_bins; ++i) {
       raw_density[i] = hn::LoadU(d, raw + (num_bins + i - 1) * stride);
@@ -44,7 +44,7 @@ struct QuadraticBins {
     }
   }
 
-  HWY_INLINE V<D> share(D d, int k) const { return constant(d, k == 0 || k == num_bins - 1 ? 0.25 : 0.5); }
+  DISSENT_LANE_INLINE V<D> share(D d, int k) const { return constant(d, k == 0 || k == num_bins - 1 ? 0.25 : 0.5); }
 
   int num_bins;
   V<D> over_q;
@@ -66,17 +66,18 @@ struct QuadraticBin {
   V<D> index;
 
   // Rise within the bin on the unit square, and its slope.
-  HWY_INLINE V<D> rise(D d, V<D> theta) const {
+  DISSENT_LANE_INLINE V<D> rise(D d, V<D> theta) const {
     const V<D> half = hn::Mul(constant(d, 0.5), hn::Sub(density1, density0));
     return hn::Mul(hn::Mul(width, theta), hn::MulAdd(half, theta, density0));
   }
-  HWY_INLINE V<D> slope(D d, V<D> theta) const {  // both terms positive
+  DISSENT_LANE_INLINE V<D> slope(D d, V<D> theta) const {  // both terms positive
     return hn::MulAdd(density1, theta, hn::Mul(density0, hn::Sub(constant(d, 1), theta)));
   }
 };
 
 template <bool kInverse, class D>
-HWY_INLINE QuadraticBin<D> find_quadratic_bin(D d, const Domain<D>& domain, const QuadraticBins<D>& bins, V<D> at) {
+DISSENT_LANE_INLINE QuadraticBin<D> find_quadratic_bin(D d, const Domain<D>& domain, const QuadraticBins<D>& bins,
+                                                       V<D> at) {
   const V<D> zero = hn::Zero(d);
   QuadraticBin<D> bin{zero, zero, bins.width[0], bins.density[0], bins.density[1], zero};
   RunningSum<D> widths(d);
@@ -105,14 +106,14 @@ HWY_INLINE QuadraticBin<D> find_quadratic_bin(D d, const Domain<D>& domain, cons
 
 struct QuadraticKind {
   template <class D>
-  static HWY_INLINE V<D> place(D d, const Domain<D>& domain, V<D> x, const QuadraticBin<D>& bin) {
+  static DISSENT_LANE_INLINE V<D> place(D d, const Domain<D>& domain, V<D> x, const QuadraticBin<D>& bin) {
     const V<D> theta = hn::Div(hn::Sub(x, domain.from_unit(bin.left)), hn::Mul(domain.span, bin.width));
     return hn::Max(hn::Zero(d), hn::Min(theta, constant(d, 1)));
   }
 
   template <class D, class T>
-  static HWY_INLINE LaneResult<D> forward(D d, int num_bins, const Domain<D>& domain, V<D> x, const T* raw,
-                                          std::size_t stride) {
+  static DISSENT_LANE_INLINE LaneResult<D> forward(D d, int num_bins, const Domain<D>& domain, V<D> x, const T* raw,
+                                                   std::size_t stride) {
     const QuadraticBins<D> bins(d, num_bins, raw, stride);
     const V<D> at = domain.clamp(x);
     const QuadraticBin<D> bin = find_quadratic_bin<false>(d, domain, bins, at);
@@ -124,8 +125,8 @@ struct QuadraticKind {
 
   // rise = w (H0 theta + (H1 - H0) theta^2 / 2) in the form of the root that does not cancel, then one Newton step.
   template <class D, class T>
-  static HWY_INLINE LaneResult<D> inverse(D d, int num_bins, const Domain<D>& domain, V<D> y, const T* raw,
-                                          std::size_t stride) {
+  static DISSENT_LANE_INLINE LaneResult<D> inverse(D d, int num_bins, const Domain<D>& domain, V<D> y, const T* raw,
+                                                   std::size_t stride) {
     const QuadraticBins<D> bins(d, num_bins, raw, stride);
     const V<D> at = domain.clamp(y);
     const QuadraticBin<D> bin = find_quadratic_bin<true>(d, domain, bins, at);
@@ -146,8 +147,8 @@ struct QuadraticKind {
   }
 
   template <class D, class T>
-  static HWY_INLINE V<D> backward(D d, int num_bins, const Domain<D>& domain, V<D> x, const RawParameters<T>& raw,
-                                  const LaneGradient<D>& grad) {
+  static DISSENT_LANE_INLINE V<D> backward(D d, int num_bins, const Domain<D>& domain, V<D> x,
+                                           const RawParameters<T>& raw, const LaneGradient<D>& grad) {
     const QuadraticBins<D> bins(d, num_bins, raw.value, raw.stride);
     const V<D> at = domain.clamp(x);
     const QuadraticBin<D> bin = find_quadratic_bin<false>(d, domain, bins, at);

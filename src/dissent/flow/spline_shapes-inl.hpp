@@ -36,20 +36,20 @@ struct CubicShape {
 
   // theta (theta (1 + 2 rest) + rest (alpha rest - beta theta)): no term above 1, and exactly 1 at theta = 1, where the
   // coefficients of powers of theta would cancel.
-  HWY_INLINE V<D> value(V<D> theta) const {
+  DISSENT_LANE_INLINE V<D> value(V<D> theta) const {
     const V<D> rest = hn::Sub(constant(d, 1), theta);
     const V<D> straight = hn::Mul(theta, hn::MulAdd(constant(d, 2), rest, constant(d, 1)));
     const V<D> bend = hn::MulSub(alpha, rest, hn::Mul(beta, theta));
     return hn::Mul(theta, hn::MulAdd(rest, bend, straight));
   }
 
-  HWY_INLINE V<D> slope(V<D> theta) const {
+  DISSENT_LANE_INLINE V<D> slope(V<D> theta) const {
     const V<D> rest = hn::Sub(constant(d, 1), theta);
     const V<D> middle = hn::Mul(constant(d, 2), hn::Sub(hn::Sub(constant(d, 3), alpha), beta));
     return hn::MulAdd(rest, hn::MulAdd(alpha, rest, hn::Mul(middle, theta)), hn::Mul(beta, hn::Mul(theta, theta)));
   }
 
-  HWY_INLINE ShapeGradient<D> gradient(V<D> theta) const {
+  DISSENT_LANE_INLINE ShapeGradient<D> gradient(V<D> theta) const {
     const V<D> rest = hn::Sub(constant(d, 1), theta);
     const V<D> p_slope = slope(theta);
     const V<D> over = hn::Div(constant(d, 1), p_slope);
@@ -75,25 +75,25 @@ struct RationalShape {
   V<D> beta;
 
   // 1 + (alpha + beta - 2) q as a sum of positive terms
-  HWY_INLINE V<D> denominator(V<D> q) const {
+  DISSENT_LANE_INLINE V<D> denominator(V<D> q) const {
     return hn::MulAdd(hn::Add(alpha, beta), q, hn::NegMulAdd(constant(d, 2), q, constant(d, 1)));
   }
-  HWY_INLINE V<D> slope_numerator(V<D> theta, V<D> rest) const {
+  DISSENT_LANE_INLINE V<D> slope_numerator(V<D> theta, V<D> rest) const {
     return hn::MulAdd(rest, hn::MulAdd(alpha, rest, hn::Add(theta, theta)), hn::Mul(beta, hn::Mul(theta, theta)));
   }
 
-  HWY_INLINE V<D> value(V<D> theta) const {
+  DISSENT_LANE_INLINE V<D> value(V<D> theta) const {
     const V<D> rest = hn::Sub(constant(d, 1), theta);
     return hn::Div(hn::Mul(theta, hn::MulAdd(alpha, rest, theta)), denominator(hn::Mul(theta, rest)));
   }
 
-  HWY_INLINE V<D> slope(V<D> theta) const {
+  DISSENT_LANE_INLINE V<D> slope(V<D> theta) const {
     const V<D> rest = hn::Sub(constant(d, 1), theta);
     const V<D> under = denominator(hn::Mul(theta, rest));
     return hn::Div(slope_numerator(theta, rest), hn::Mul(under, under));
   }
 
-  HWY_INLINE ShapeGradient<D> gradient(V<D> theta) const {
+  DISSENT_LANE_INLINE ShapeGradient<D> gradient(V<D> theta) const {
     const V<D> two = constant(d, 2);
     const V<D> rest = hn::Sub(constant(d, 1), theta);
     const V<D> q = hn::Mul(theta, rest);
@@ -120,7 +120,7 @@ struct RationalShape {
 // end slopes and so the right behaviour (a square root, where alpha is 0) at both ends; then Newton, kept in a bracket
 // and bisecting when it would leave. A discriminant rounded below zero counts as zero. A few rounds, 60 at most.
 template <class D, class Shape>
-HWY_INLINE V<D> solve_shape(D d, const Shape& shape, V<D> v) {
+DISSENT_LANE_INLINE V<D> solve_shape(D d, const Shape& shape, V<D> v) {
   using T = hn::TFromD<D>;
   const V<D> one = constant(d, 1);
   const V<D> excess = hn::Mul(v, hn::Sub(hn::Add(shape.alpha, shape.beta), constant(d, 2)));
@@ -165,8 +165,8 @@ struct SteffenEnd {
   V<D> slope() const { return hn::Min(parabola, limit); }
 
   // Adds the gradient to the bin's and the neighbour's width and height.
-  HWY_INLINE void add_gradient(D d, V<D> grad, const BinAxis<D>& x, const BinAxis<D>& y, V<D> w_n, V<D> h_n,
-                               V<D>& grad_w, V<D>& grad_h, V<D>& grad_w_n, V<D>& grad_h_n) const {
+  DISSENT_LANE_INLINE void add_gradient(D d, V<D> grad, const BinAxis<D>& x, const BinAxis<D>& y, V<D> w_n, V<D> h_n,
+                                        V<D>& grad_w, V<D>& grad_h, V<D>& grad_w_n, V<D>& grad_h_n) const {
     const auto on_parabola = hn::Lt(parabola, limit);
     const V<D> one = constant(d, 1);
     const V<D> limit_by_ratio = hn::IfThenElseZero(hn::Lt(ratio, one), constant(d, 2));
@@ -192,13 +192,13 @@ class CubicEnds {
   using Shape = CubicShape<D>;
 
   template <class T>
-  HWY_INLINE CubicEnds(D d, const T* raw, std::size_t stride, int num_bins)
+  DISSENT_LANE_INLINE CubicEnds(D d, const T* raw, std::size_t stride, int num_bins)
       : num_bins_(num_bins), raw_left_(hn::LoadU(d, raw)), raw_right_(hn::LoadU(d, raw + stride)) {}
 
   template <class M>
-  HWY_INLINE void visit(M, int) {}
+  DISSENT_LANE_INLINE void visit(M, int) {}
 
-  HWY_INLINE Shape shape(D d, const Bin<D>& bin) const {
+  DISSENT_LANE_INLINE Shape shape(D d, const Bin<D>& bin) const {
     const SteffenEnd<D> left(d, bin.x.size, bin.y.size, bin.x.before, bin.y.before);
     const SteffenEnd<D> right(d, bin.x.size, bin.y.size, bin.x.after, bin.y.after);
     return {d, hn::IfThenElse(is_first(d, bin), border(d, raw_left_), left.slope()),
@@ -206,8 +206,9 @@ class CubicEnds {
   }
 
   template <class T>
-  HWY_INLINE void backward(D d, const Bin<D>& bin, const Shape& shape, V<D> grad_alpha, V<D> grad_beta,
-                           AxisGradient<D>& grad_x, AxisGradient<D>& grad_y, std::size_t stride, T* grad_raw) const {
+  DISSENT_LANE_INLINE void backward(D d, const Bin<D>& bin, const Shape& shape, V<D> grad_alpha, V<D> grad_beta,
+                                    AxisGradient<D>& grad_x, AxisGradient<D>& grad_y, std::size_t stride,
+                                    T* grad_raw) const {
     const auto first = is_first(d, bin);
     const auto last = is_last(d, bin);
     const SteffenEnd<D> left(d, bin.x.size, bin.y.size, bin.x.before, bin.y.before);
@@ -221,17 +222,19 @@ class CubicEnds {
   }
 
  private:
-  HWY_INLINE auto is_first(D d, const Bin<D>& bin) const { return hn::Lt(bin.index, constant(d, 0.5)); }
-  HWY_INLINE auto is_last(D d, const Bin<D>& bin) const { return hn::Gt(bin.index, constant(d, num_bins_ - 1.5)); }
+  DISSENT_LANE_INLINE auto is_first(D d, const Bin<D>& bin) const { return hn::Lt(bin.index, constant(d, 0.5)); }
+  DISSENT_LANE_INLINE auto is_last(D d, const Bin<D>& bin) const {
+    return hn::Gt(bin.index, constant(d, num_bins_ - 1.5));
+  }
 
-  static HWY_INLINE V<D> border(D d, V<D> raw) {
+  static DISSENT_LANE_INLINE V<D> border(D d, V<D> raw) {
     const V<D> bounded = hn::Max(constant(d, -kMaxEndRaw), hn::Min(raw, constant(d, kMaxEndRaw)));
     return hn::Mul(constant(d, 3), sigmoid(d, bounded));
   }
 
   // slope = 3 sigmoid(raw), so d slope / d raw = slope (1 - slope / 3), and 0 where raw is clamped.
   template <class M>
-  static HWY_INLINE V<D> border_gradient(D d, M at_border, V<D> raw, V<D> slope, V<D> grad) {
+  static DISSENT_LANE_INLINE V<D> border_gradient(D d, M at_border, V<D> raw, V<D> slope, V<D> grad) {
     const V<D> by_raw = hn::Mul(slope, hn::NegMulAdd(slope, constant(d, 1.0 / 3), constant(d, 1)));
     const auto moves = hn::And(at_border, hn::Le(hn::Abs(raw), constant(d, kMaxEndRaw)));
     return hn::IfThenElseZero(moves, hn::Mul(grad, by_raw));
@@ -249,7 +252,7 @@ class RationalEnds {
   using Shape = RationalShape<D>;
 
   template <class T>
-  HWY_INLINE RationalEnds(D d, const T* raw, std::size_t stride, int num_bins)
+  DISSENT_LANE_INLINE RationalEnds(D d, const T* raw, std::size_t stride, int num_bins)
       : num_bins_(num_bins), raw_left_(hn::Zero(d)), raw_right_(hn::LoadU(d, raw)) {
     for (int k = 0; k + 1 < num_bins; ++k) {
       raw_[k] = hn::LoadU(d, raw + k * stride);
@@ -257,12 +260,12 @@ class RationalEnds {
   }
 
   template <class M>
-  HWY_INLINE void visit(M chosen, int k) {
+  DISSENT_LANE_INLINE void visit(M chosen, int k) {
     raw_left_ = hn::IfThenElse(chosen, raw_[k - 1], raw_left_);
     raw_right_ = hn::IfThenElse(chosen, raw_[k + 1 < num_bins_ ? k : k - 1], raw_right_);
   }
 
-  HWY_INLINE Shape shape(D d, const Bin<D>& bin) const {
+  DISSENT_LANE_INLINE Shape shape(D d, const Bin<D>& bin) const {
     const V<D> over_mean = hn::Div(bin.x.size, bin.y.size);
     const V<D> one = constant(d, 1);
     const V<D> least = constant(d, kMinSlope);
@@ -272,8 +275,9 @@ class RationalEnds {
   }
 
   template <class T>
-  HWY_INLINE void backward(D d, const Bin<D>& bin, const Shape& shape, V<D> grad_alpha, V<D> grad_beta,
-                           AxisGradient<D>& grad_x, AxisGradient<D>& grad_y, std::size_t stride, T* grad_raw) const {
+  DISSENT_LANE_INLINE void backward(D d, const Bin<D>& bin, const Shape& shape, V<D> grad_alpha, V<D> grad_beta,
+                                    AxisGradient<D>& grad_x, AxisGradient<D>& grad_y, std::size_t stride,
+                                    T* grad_raw) const {
     // alpha = d0 w / h
     const V<D> through_mean = hn::MulAdd(grad_alpha, shape.alpha, hn::Mul(grad_beta, shape.beta));
     grad_x.size = hn::Add(grad_x.size, hn::Div(through_mean, bin.x.size));
@@ -291,8 +295,10 @@ class RationalEnds {
   }
 
  private:
-  HWY_INLINE auto is_first(D d, const Bin<D>& bin) const { return hn::Lt(bin.index, constant(d, 0.5)); }
-  HWY_INLINE auto is_last(D d, const Bin<D>& bin) const { return hn::Gt(bin.index, constant(d, num_bins_ - 1.5)); }
+  DISSENT_LANE_INLINE auto is_first(D d, const Bin<D>& bin) const { return hn::Lt(bin.index, constant(d, 0.5)); }
+  DISSENT_LANE_INLINE auto is_last(D d, const Bin<D>& bin) const {
+    return hn::Gt(bin.index, constant(d, num_bins_ - 1.5));
+  }
 
   int num_bins_;
   V<D> raw_left_;

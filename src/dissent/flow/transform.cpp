@@ -27,7 +27,7 @@ using Tag = hn::CappedTag<T, kLanes>;
 constexpr int kUsualBins = 10;  // a constant trip count lets the compiler keep the bins in registers
 
 template <class Kind, bool kInverse, class T>
-HWY_INLINE void map_block(int num_bins, const Transform& transform, const TransformCall<T>& call) {
+DISSENT_LANE_INLINE void map_block(int num_bins, const Transform& transform, const TransformCall<T>& call) {
   const Tag<T> d;
   const Domain<Tag<T>> domain(d, transform.tail_bound);
   const std::size_t num_params = static_cast<std::size_t>(transform.num_params());
@@ -55,7 +55,7 @@ void clear_padding(const Panel<T>& panel, std::size_t first, std::size_t count, 
 }
 
 template <class Kind, class T>
-HWY_INLINE void gradient_block(int num_bins, const Transform& transform, const TransformGradient<T>& call) {
+DISSENT_LANE_INLINE void gradient_block(int num_bins, const Transform& transform, const TransformGradient<T>& call) {
   const Tag<T> d;
   const Domain<Tag<T>> domain(d, transform.tail_bound);
   const std::size_t num_params = static_cast<std::size_t>(transform.num_params());
