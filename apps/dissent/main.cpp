@@ -1,10 +1,10 @@
 // dissent: the command line. Exit codes: 0 done; 1 a failure of the machine (full disk, no memory) or of ours; 2 bad
 // input or usage. An error is one line on standard error: which command, what was wrong, where, what to do.
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -27,9 +27,9 @@ constexpr int kBadInput = 2;
 
 // Input files are mapped: one that is cut short while it is read ends in this signal, not in an error.
 void on_bus_error(int) {
-  constexpr std::string_view kText =
+  const std::string_view text =
       "dissent: an input file became shorter while it was read, or its disk failed; run it again on the whole file\n";
-  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, kText.data(), kText.size());
+  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(kFailure);
 }
 
@@ -63,9 +63,11 @@ const CLI::App* last_command(const CLI::App& app) {
 
 // "dissent score"
 std::string typed_command(const CLI::App& app) {
-  std::string name;
-  for (const CLI::App* level = last_command(app); level != nullptr; level = level->get_parent()) {
-    name = level->get_name() + (name.empty() ? "" : " ") + name;
+  std::string name = app.get_name();
+  for (const CLI::App* level = &app; !level->get_subcommands().empty();) {
+    level = level->get_subcommands().front();
+    name += ' ';
+    name += level->get_name();
   }
   return name;
 }

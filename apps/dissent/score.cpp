@@ -124,7 +124,7 @@ struct Receivers {
   std::vector<std::string> names;
   std::vector<ColumnSummary> summaries;
   TopRows top;
-  std::unique_ptr<ScoreWriter> all_rows;  // null: only the top, or nothing, is written
+  ScoreWriter* all_rows;  // null: only the top, or nothing, is written
 
   void add(std::size_t begin, const std::vector<Uncertainty>& results) {
     Rows rows{{}, columns_of(results)};
@@ -133,7 +133,7 @@ struct Receivers {
       summaries[k].add(rows.columns[k]);
     }
     top.add(begin, rows.columns);
-    if (all_rows) {
+    if (all_rows != nullptr) {
       for (std::size_t n = 0; n < results[0].size(); ++n) {
         rows.index.push_back(begin + n);
       }
@@ -179,14 +179,12 @@ void run_score(const ScoreOptions& options) {
   const std::size_t num_top = std::min(options.top.value_or(kTopShown), std::max<std::size_t>(1, input.num_inputs));
   const std::vector<std::string> names = column_names(estimators);
   const std::size_t num_rows = ranked ? std::min(num_top, input.num_inputs) : input.num_inputs;
-  std::unique_ptr<ScoreWriter> writer;
+  std::unique_ptr<ScoreWriter> writer;  // made before the work, so that it fails early if it must
   if (!options.output.empty()) {
     writer = make_score_writer(options.output, {names, num_rows, ranked});
   }
-  Receivers receivers{names, std::vector<ColumnSummary>(names.size()), TopRows(num_top, names.size()), nullptr};
-  if (!ranked) {
-    receivers.all_rows = std::move(writer);
-  }
+  Receivers receivers{names, std::vector<ColumnSummary>(names.size()), TopRows(num_top, names.size()),
+                      ranked ? nullptr : writer.get()};
   if (input.single_precision()) {
     score_chunks<float>(input, estimators, weights, options, receivers);
   } else {
@@ -194,12 +192,10 @@ void run_score(const ScoreOptions& options) {
   }
 
   const Rows top = receivers.top.sorted();
-  if (ranked && writer) {
-    writer->write(top);
-  } else {
-    writer = std::move(receivers.all_rows);
-  }
   if (writer) {
+    if (ranked) {
+      writer->write(top);
+    }
     writer->commit();
   }
   const ScoreSummary summary{options.input, options.output,      input, weights, estimators,

@@ -52,7 +52,9 @@ ScoreInput open_npz(const std::string& path) {
   check(file.contains("mean"), "{}: has no array 'mean'; it has: {}", path, names);
   check(has_stddev || has_covariance, "{}: has neither 'stddev' nor 'covariance'; it has: {}", path, names);
   check(!has_stddev || !has_covariance, "{}: has both 'stddev' and 'covariance'; leave one out", path);
-  ScoreInput input = combine(file.open("mean"), file.open(has_covariance ? "covariance" : "stddev"), has_covariance);
+  NpyFile mean = file.open("mean");
+  NpyFile spread = file.open(has_covariance ? "covariance" : "stddev");
+  ScoreInput input = combine(std::move(mean), std::move(spread), has_covariance);
   if (file.contains("weights")) {
     const Array weights = file.load("weights");
     check(weights.shape().size() == 1, "{}: weights has shape {}; it must be [M]", weights.source(),

@@ -40,9 +40,11 @@ def kl_reference(mean, stddev, weights=None):
     si, sj = stddev[:, :, None], stddev[:, None, :]
     kl = (np.log(sj / si) + (si**2 + (mi - mj) ** 2) / (2 * sj**2) - 0.5).sum(-1)
     epistemic = -(w * np.log((w[None, None, :] * np.exp(-kl)).sum(-1))).sum(-1)
-    entropy = -(w[w > 0] * np.log(w[w > 0])).sum()
+    used = np.flatnonzero(w)
+    others = [sum(w[j] / w[i] * np.exp(-kl[:, i, j]) for j in used if j != i) for i in used]
+    deficit = sum(w[i] * np.log1p(other) for i, other in zip(used, others))  # H(w) - epistemic, without cancelling
     aleatoric = (w * (0.5 * d * np.log(2 * np.pi * np.e) + np.log(stddev).sum(-1))).sum(-1)
-    return epistemic, aleatoric, np.log(entropy - epistemic)
+    return epistemic, aleatoric, np.log(deficit)
 
 
 class CliTest(unittest.TestCase):
