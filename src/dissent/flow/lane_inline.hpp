@@ -3,7 +3,7 @@
 // them takes the compiler minutes and gigabytes.
 #pragma once
 
-#include "hwy/base.h"
+#include <hwy/base.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)

@@ -13,8 +13,8 @@
 #include "dissent/flow/lane_inline.hpp"
 #include "dissent/flow/transform.hpp"
 #include "dissent/flow/transform_reference.hpp"
-#include "hwy/contrib/math/math-inl.h"
-#include "hwy/highway.h"
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace dissent::HWY_NAMESPACE {
