@@ -67,7 +67,7 @@ struct BhattacharyyaSums {
         tile<decltype(width)::value>(packed, i, j, input, store);
       });
     }
-    return range.passed(static_cast<C>(kMinStddev), static_cast<C>(kMaxStddev));
+    return range.passed(StddevRange<C>::kLeast, StddevRange<C>::kMost);
   }
 
   template <class Source, class Store>

@@ -66,7 +66,7 @@ struct ChernoffSums {
         tile<decltype(width)::value>(packed, i, j, input, store);
       });
     }
-    return hn::And(range.passed(static_cast<C>(kMinStddev), static_cast<C>(kMaxStddev)),
+    return hn::And(range.passed(StddevRange<C>::kLeast, StddevRange<C>::kMost),
                    ratio.passed(1 / Limits<C>::kRatio, Limits<C>::kRatio));
   }
 

@@ -71,7 +71,7 @@ HWY_INLINE Vec<C> split_exponent(Vec<C> x, Vec<C>& exponent) {
 // kFold factors, so that factors in the range of RangeCheck never overflow and one logarithm serves for all of them.
 template <class C>
 struct Product {
-  static constexpr std::size_t kFold = Format<C>::kDouble ? 8 : 2;
+  static constexpr std::size_t kFold = Format<C>::kDouble ? 8 : 4;  // (1e9)^4 and (1e18)^8 are in range
   Vec<C> mantissa;
   Vec<C> exponent;
 
@@ -222,7 +222,31 @@ HWY_INLINE void transpose(const BlockInput<T>& in, std::size_t first_input, cons
   }
 }
 
-// Whether everything that a lane saw was finite and its scales lay between limits.
+// The standard deviations that a product of kFold of them can bear.
+template <class C>
+struct StddevRange {
+  static constexpr C kLeast = Format<C>::kDouble ? C(1e-18) : C(1e-9);
+  static constexpr C kMost = Format<C>::kDouble ? C(1e18) : C(1e9);
+};
+
+// Whether the scales that a lane saw lay between limits. NaN is left to the sums, which it spoils.
+template <class C>
+struct ScaleCheck {
+  Vec<C> low;
+  Vec<C> high;
+
+  HWY_INLINE ScaleCheck() : low(hn::Set(Tag<C>(), C{1})), high(low) {}
+  HWY_INLINE void add(Vec<C> scale) {
+    low = hn::Min(low, scale);
+    high = hn::Max(high, scale);
+  }
+  HWY_INLINE hn::Mask<Tag<C>> passed(C least, C most) const {
+    const Tag<C> d;
+    return hn::And(hn::Ge(low, hn::Set(d, least)), hn::Le(high, hn::Set(d, most)));
+  }
+};
+
+// The same, and whether everything was finite.
 template <class C>
 struct RangeCheck {
   Vec<C> low;
