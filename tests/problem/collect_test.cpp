@@ -160,7 +160,7 @@ TEST(PolicyChoice, Forms) {
   EXPECT_EQ(parse_policy_choice("my/policy.txt").file, "my/policy.txt");
   EXPECT_NE(message_of<InputError>([] { parse_policy_choice("mixed:1.5"); }).find("in [0, 1]"), std::string::npos);
   EXPECT_NE(message_of<InputError>([] { parse_policy_choice("mixed:"); }).find("in [0, 1]"), std::string::npos);
-  EXPECT_NE(message_of<InputError>([] { parse_policy_choice("expret"); }).find("did you mean \"expert\"?"),
+  EXPECT_NE(message_of<InputError>([] { parse_policy_choice("expret"); }).find("did you mean 'expert'?"),
             std::string::npos);
 }
 

@@ -97,7 +97,7 @@ TEST(LinearPolicy, ShippedPoliciesSayHowTheyWereMade) {
 
 TEST(Policy, NamesAndFiles) {
   EXPECT_EQ(message_of<InputError>([] { make_policy(small_spec(), "randm"); }),
-            "policy \"randm\" is unknown; did you mean \"random\"? (known: random, expert)");
+            "policy 'randm' is not known; did you mean 'random'? (known: random, expert)");
   EXPECT_EQ(message_of<InputError>([] { make_policy(small_spec(), "none/such.txt"); }),
             "none/such.txt: cannot open the policy file");
 }

@@ -97,8 +97,10 @@ TEST(Problem, SeedsChooseTrainingRowsAndNothingElse) {
 
 TEST(Problem, UnknownNamesSuggestTheNearest) {
   EXPECT_EQ(message_of<InputError>([] { load_problem("bimodel"); }),
-            "problem \"bimodel\" is unknown; did you mean \"bimodal\"? (known: hetero, bimodal, pendulum, hopper, ant, "
+            "problem 'bimodel' is not known; did you mean 'bimodal'? (known: hetero, bimodal, pendulum, hopper, ant, "
             "humanoid)");
+  EXPECT_EQ(message_of<InputError>([] { make_environment("hoper"); }),
+            "environment 'hoper' is not known; did you mean 'hopper'? (known: pendulum, hopper, ant, humanoid)");
 }
 
 TEST(Problem, TheCacheFollowsTheEnvironment) {

@@ -7,7 +7,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/problem/evaluate.hpp"
-#include "dissent/problem/names.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/problem/policy.hpp"
 
 namespace dissent {

@@ -1,7 +1,7 @@
 #include "dissent/problem/environment.hpp"
 
 #include "dissent/base/error.hpp"
-#include "dissent/problem/names.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/problem/pendulum.hpp"
 #include "dissent/problem/robot.hpp"
 

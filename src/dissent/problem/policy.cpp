@@ -6,7 +6,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/problem/embedded.hpp"
 #include "dissent/problem/linear_policy.hpp"
-#include "dissent/problem/names.hpp"
+#include "dissent/base/names.hpp"
 
 namespace dissent {
 

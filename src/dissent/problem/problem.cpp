@@ -7,7 +7,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/problem/cache.hpp"
-#include "dissent/problem/names.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/problem/one_dimensional.hpp"
 #include "dissent/problem/transitions_file.hpp"
 

@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "dissent/problem/embedded.hpp"
-#include "dissent/problem/names.hpp"
+#include "dissent/base/names.hpp"
 
 namespace dissent {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "dissent/base/error.hpp"
-#include "dissent/problem/names.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/problem/transitions_file.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/hdf5.hpp"
