@@ -38,6 +38,7 @@ struct SymmetricPair {
     const Vec<C> one = hn::Set(d, C{1});
     const Vec<C> product = hn::Add(one, excess);
     sum = hn::Add(sum, hn::Div(numerator, product));
+    exponent = hn::MulAdd(hn::Zero(d), product, exponent);  // NaN where the product overflowed: the pair is not trusted
     numerator = hn::Zero(d);
     const auto small = hn::Lt(excess, one);
     excess = hn::IfThenElse(small, excess, hn::Sub(split_exponent<C>(product, exponent), one));

@@ -63,8 +63,7 @@ HWY_INLINE Vec<double> far_log_deficit(const Rows& rows, std::size_t n) {
   };
   for_terms([&](Vec<double> term) HWY_ATTR { high = hn::Max(high, term); });
   Vec<double> sum = hn::Zero(d);
-  for_terms([&](Vec<double> term)
-                HWY_ATTR { sum = hn::Add(sum, exponential<double>(hn::Sub(term, high)).exp); });
+  for_terms([&](Vec<double> term) HWY_ATTR { sum = hn::Add(sum, exponential<double>(hn::Sub(term, high)).exp); });
   const Vec<double> nothing = hn::Set(d, -std::numeric_limits<double>::infinity());
   return hn::IfThenElse(hn::Gt(high, hn::Set(d, -1e308)), hn::Add(high, log<double>(sum)), nothing);
 }
@@ -112,6 +111,39 @@ HWY_INLINE void sum_rows(const Rows& rows, std::size_t n) {
   }
 }
 
+struct Results {
+  double* epistemic;
+  double* log_deficit;
+};
+
+// The smaller of epistemic and deficit has its digits; the other is H(w) minus it, in double. So epistemic never
+// exceeds H(w), and the log deficit orders small values as well as they are known.
+template <class C>
+HWY_INLINE void finish(double entropy, const C* epistemic, const C* deficit, std::size_t count, const Results& out) {
+  const Tag<double> d;
+  const Vec<double> whole = hn::Set(d, entropy);
+  for (std::size_t k = 0; k < count; k += hn::Lanes(d)) {
+    Vec<double> value = hn::Zero(d);
+    Vec<double> gap = hn::Zero(d);
+    if constexpr (Format<C>::kDouble) {
+      value = hn::Load(d, epistemic + k);
+      gap = hn::Load(d, deficit + k);
+    } else {
+      const hn::Rebind<float, Tag<double>> half;
+      value = hn::PromoteTo(d, hn::Load(half, epistemic + k));
+      gap = hn::PromoteTo(d, hn::Load(half, deficit + k));
+    }
+    const auto small = hn::Lt(value, gap);
+    const Vec<double> rest = hn::Max(hn::IfThenElse(small, hn::Sub(whole, value), gap), hn::Set(d, 1e-300));
+    HWY_ALIGN double lanes[2][hn::MaxLanes(d)];
+    hn::Store(hn::IfThenElse(small, value, hn::Sub(whole, gap)), d, lanes[0]);
+    hn::Store(log<double>(rest), d, lanes[1]);
+    const std::size_t left = std::min(hn::Lanes(d), count - k);
+    std::copy_n(lanes[0], left, out.epistemic + k);
+    std::copy_n(lanes[1], left, out.log_deficit + k);
+  }
+}
+
 template <class C>
 HWY_INLINE void combine_inputs(const Rows& rows, std::size_t n) {
   const Tag<C> d;
@@ -129,23 +161,25 @@ HWY_INLINE void combine_inputs(const Rows& rows, std::size_t n) {
     }
     const Vec<C> below_one = hn::Load(d, memory + 2 * i * hn::Lanes(d));
     const Vec<C> others = hn::Load(d, memory + (2 * i + 1) * hn::Lanes(d));
-    // One logarithm serves both: ln(1 + below_one) = ln w_i + ln(1 + others / w_i); take it where it is exact.
     const Vec<C> weight = hn::Set(d, static_cast<C>(weights.value[i]));
     const Vec<C> log_weight = hn::Set(d, static_cast<C>(weights.log[i]));
     const auto near = hn::Gt(below_one, hn::Set(d, C{-0.5}));
     const Vec<C> ratio = hn::Mul(others, hn::Set(d, static_cast<C>(1 / weights.value[i])));
     const Vec<C> log = log1p<C>(hn::IfThenElse(near, below_one, ratio));
     epistemic = hn::NegMulAdd(weight, hn::IfThenElse(near, log, hn::Add(log, log_weight)), epistemic);
-    deficit = hn::MulAdd(weight, hn::IfThenElse(near, hn::Sub(log, log_weight), log), deficit);
+    // One logarithm serves both: ln(1 + below_one) = ln w_i + ln(1 + others / w_i), taken where it is exact. But beside
+    // a weight above 1/4 the others may be small while below_one is near 0: the difference would cancel.
+    const Vec<C> log_far =
+        weights.value[i] > 0.25 ? log1p<C>(ratio) : hn::IfThenElse(near, hn::Sub(log, log_weight), log);
+    deficit = hn::MulAdd(weight, log_far, deficit);
   }
   // Beyond this the exponentials underflow (or, with tiny weights, a ratio overflows).
   const Vec<C> tiny = hn::Set(d, Format<C>::kDouble ? C(1e-200) : C(1e-30));
   const auto far = hn::Not(hn::And(hn::Ge(deficit, tiny), hn::Le(deficit, hn::Set(d, C(1e30)))));
   HWY_ALIGN C lanes[2][hn::MaxLanes(d)];
   hn::Store(hn::Max(epistemic, hn::Zero(d)), d, lanes[0]);
-  hn::Store(log<C>(hn::IfThenElse(far, hn::Set(d, C{1}), deficit)), d, lanes[1]);
-  std::copy_n(lanes[0], count, epistemic_out + n);
-  std::copy_n(lanes[1], count, log_deficit_out + n);
+  hn::Store(hn::IfThenElse(far, hn::Zero(d), deficit), d, lanes[1]);
+  finish(weights.entropy, lanes[0], lanes[1], count, {epistemic_out + n, log_deficit_out + n});
   if (HWY_UNLIKELY(!hn::AllFalse(d, far))) {
     HWY_ALIGN C is_far[hn::MaxLanes(d)];
     HWY_ALIGN double exact[hn::MaxLanes(Tag<double>())];
@@ -183,29 +217,31 @@ HWY_EXPORT(combine_lanes);
 
 Combiner::Combiner(CombineRule rule) : rule_(std::move(rule)), memory_(2 * rule_.weights.size() * 8 + kAlignmentSlack) {
   // A float cannot hold the inverse of every weight.
-  rule_.single_precision = rule_.single_precision &&
-                           std::ranges::all_of(rule_.weights.value, [](double w) { return w == 0 || w > 1e-12; });
+  rule_.single_precision =
+      rule_.single_precision && std::ranges::all_of(rule_.weights.value, [](double w) { return w == 0 || w > 1e-12; });
 }
 
-void Combiner::run(const CombineBlock& block) {
-  HWY_DYNAMIC_DISPATCH(combine_lanes)(rule_, block, align_up(memory_));
-}
+void Combiner::run(const CombineBlock& block) { HWY_DYNAMIC_DISPATCH(combine_lanes)(rule_, block, align_up(memory_)); }
 
 Combined combine(const Weights& weights, std::span<const double> divergence) {
   const std::size_t num_components = weights.size();
   double epistemic = 0;
   double high = -std::numeric_limits<double>::infinity();  // largest ln(w_j exp(-D_ij)), i != j
   for (std::size_t i = 0; i < num_components; ++i) {
+    if (weights.value[i] == 0) {
+      continue;
+    }
     double below_one = 0;
+    double sum = 0;
     for (std::size_t j = 0; j < num_components; ++j) {
-      below_one += weights.value[j] * std::expm1(-divergence[i * num_components + j]);
-      if (i != j && weights.value[i] > 0) {
-        high = std::max(high, weights.log[j] - divergence[i * num_components + j]);
+      const double distance = i == j ? 0 : divergence[i * num_components + j];
+      below_one += weights.value[j] * std::expm1(-distance);
+      sum += weights.value[j] * std::exp(-distance);
+      if (i != j) {
+        high = std::max(high, weights.log[j] - distance);
       }
     }
-    if (weights.value[i] > 0) {
-      epistemic -= weights.value[i] * std::log1p(below_one);
-    }
+    epistemic -= weights.value[i] * (below_one > -0.5 ? std::log1p(below_one) : std::log(sum));
   }
   if (high == -std::numeric_limits<double>::infinity()) {
     return {std::max(0.0, epistemic), high};
