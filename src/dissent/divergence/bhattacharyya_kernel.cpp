@@ -172,9 +172,8 @@ HWY_INLINE void finish_bhattacharyya(std::size_t count, std::size_t num_componen
   }
 }
 
-// C is the input's own type.
-template <class C>
-HWY_INLINE void bhattacharyya_any(const BlockInput<C>& in, double* scratch, const BlockResult& out) {
+template <class C, class T>
+HWY_INLINE void bhattacharyya_any(const BlockInput<T>& in, double* scratch, const BlockResult& out) {
   const std::size_t num_components = in.num_components;
   const std::size_t pairs = num_components * num_components;
   const LogParts logs{scratch, scratch + num_components * kBlock};
@@ -186,10 +185,14 @@ HWY_INLINE void bhattacharyya_any(const BlockInput<C>& in, double* scratch, cons
 }
 
 void bhattacharyya_float(const BlockInput<float>& in, double* scratch, const BlockResult& out) {
-  bhattacharyya_any(in, scratch, out);
+  if (in.num_outputs <= kSingleMostOutputs) {
+    bhattacharyya_any<float>(in, scratch, out);
+  } else {
+    bhattacharyya_any<double>(in, scratch, out);
+  }
 }
 void bhattacharyya_double(const BlockInput<double>& in, double* scratch, const BlockResult& out) {
-  bhattacharyya_any(in, scratch, out);
+  bhattacharyya_any<double>(in, scratch, out);
 }
 
 }  // namespace dissent::kernels::HWY_NAMESPACE

@@ -13,6 +13,8 @@
 namespace dissent::kernels {
 
 inline constexpr std::size_t kBlock = 64;  // inputs per call, at most
+// Beyond this a sum in single precision would gather too much rounding.
+inline constexpr std::size_t kSingleMostOutputs = 4096;
 
 // Doubles of scratch memory that a call needs, 64-byte aligned.
 std::size_t scratch_size(std::size_t num_components, std::size_t num_outputs);
@@ -42,7 +44,8 @@ struct BlockInput {
 void kl_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
 void kl_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
 
-// `least` and single_precision are not looked at: nothing cancels, so float32 input is computed in single precision.
+// `least` and single_precision are not looked at: nothing cancels, so float32 input of up to kSingleMostOutputs outputs is
+// computed in single precision.
 void bhattacharyya_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
 void bhattacharyya_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
 

@@ -24,7 +24,7 @@ double least_divergence(const Divergence& kind, bool single_precision, std::size
   if (single_precision) {
     return 0.065 * std::sqrt(static_cast<double>(num_outputs));
   }
-  return std::is_same_v<T, float> ? 1e-7 : 1e-3;
+  return std::is_same_v<T, float> ? 1e-7 : 1e-4 * std::sqrt(static_cast<double>(num_outputs));
 }
 
 template <class T>
@@ -70,6 +70,7 @@ PairwiseDivergences::PairwiseDivergences(const Divergence& divergence, std::size
   if (has_kernel_) {
     trust_.resize(kBlock);
     scratch_.resize(kernels::scratch_size(num_components, num_outputs) + kAlignmentSlack);
+    retry_alpha_.resize(kBlock);
     retry_divergence_.resize(divergence_.size());
     retry_sum_log_stddev_.resize(sum_log_stddev_.size());
   }
@@ -83,12 +84,19 @@ template <class T>
 void PairwiseDivergences::compute(const MixtureView<T>& mixture, std::size_t begin, std::size_t count,
                                   std::size_t first_input, std::span<const double> alpha) {
   std::ranges::copy(alpha, alpha_.begin());
-  compute(mixture, begin, count, first_input);
+  compute_block(mixture, begin, count, first_input);
 }
 
 template <class T>
 void PairwiseDivergences::compute(const MixtureView<T>& mixture, std::size_t begin, std::size_t count,
                                   std::size_t first_input) {
+  std::ranges::fill(alpha_, kernel_kind_.alpha);
+  compute_block(mixture, begin, count, first_input);
+}
+
+template <class T>
+void PairwiseDivergences::compute_block(const MixtureView<T>& mixture, std::size_t begin, std::size_t count,
+                                        std::size_t first_input) {
   if (has_kernel_ && mixture.diagonal()) {
     compute_fast(mixture, begin, count, first_input);
     return;
@@ -116,6 +124,7 @@ void PairwiseDivergences::compute_fast(const MixtureView<T>& mixture, std::size_
                                        std::size_t first_input) {
   const std::size_t row = num_components_ * num_outputs_;
   const bool single = std::is_same_v<T, float> && num_outputs_ >= kSingleFromOutputs &&
+                      num_outputs_ <= kernels::kSingleMostOutputs &&
                       kernel_kind_.kind != DivergenceKind::kBhattacharyya;
   const kernels::BlockInput<T> block{.mean = mixture.mean + begin * row,
                                      .stddev = mixture.stddev + begin * row,
@@ -150,8 +159,8 @@ void PairwiseDivergences::retry_in_double(kernels::BlockInput<T> block, std::siz
   block.single_precision = false;
   block.least = least_divergence<T>(kernel_kind_, false, num_outputs_);
   Trust trust = Trust::kNone;
-  const std::vector<double> alpha(kBlock, alpha_[input]);
-  run_kernel(kernel_kind_, alpha.data(), block, align_up(scratch_),
+  std::ranges::fill(retry_alpha_, alpha_[input]);
+  run_kernel(kernel_kind_, retry_alpha_.data(), block, align_up(scratch_),
              {retry_divergence_.data(), retry_sum_log_stddev_.data(), &trust});
   for (std::size_t k = 0; k < num_components_ * num_components_; ++k) {
     divergence_[k * kBlock + input] = retry_divergence_[k * kBlock];

@@ -40,6 +40,8 @@ class PairwiseDivergences {
 
  private:
   template <class T>
+  void compute_block(const MixtureView<T>& mixture, std::size_t begin, std::size_t count, std::size_t first_input);
+  template <class T>
   void compute_fast(const MixtureView<T>& mixture, std::size_t begin, std::size_t count, std::size_t first_input);
   template <class T>
   void retry_in_double(kernels::BlockInput<T> block, std::size_t input);
@@ -58,6 +60,7 @@ class PairwiseDivergences {
   std::vector<double> alpha_;  // [kBlock], of the kernel or of divergence_kind_
   std::vector<kernels::Trust> trust_;
   std::vector<double> scratch_;
+  std::vector<double> retry_alpha_;
   std::vector<double> retry_divergence_;
   std::vector<double> retry_sum_log_stddev_;
   InputComponents components_;

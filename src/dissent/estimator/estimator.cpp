@@ -29,9 +29,9 @@ constexpr std::array<Row, 5> kRows{{
      Bound::kNone, "K M D"},
     {EstimatorKind::kQuadrature, "quadrature", "", "numerical integration to 1e-10, one output only", Bound::kExact,
      "about 10^4 M^2"},
-    {EstimatorKind::kBounds, "bounds", "", "[largest chernoff over alpha, kl]", Bound::kInterval, "23 M^2 D"},
+    {EstimatorKind::kBounds, "bounds", "", "[largest chernoff over alpha, kl]", Bound::kInterval, "24 M^2 D"},
     {EstimatorKind::kRefine, "refine", "K", "bounds, then samples where the order of the top K is undecided",
-     Bound::kInterval, "23 M^2 D, and samples"},
+     Bound::kInterval, "24 M^2 D, and samples"},
 }};
 
 const Row* find_row(std::string_view name) {

@@ -18,7 +18,7 @@ struct Uncertainty {
   std::vector<double> total;
   std::vector<double> log_deficit;
 
-  // What only some estimators know: "standard_error"; "lower", "upper", "alpha"; "samples".
+  // What only some estimators know, as their headers say: "standard_error", "lower", "upper", "alpha", "samples", ...
   struct Extra {
     std::string name;
     std::vector<double> values;
