@@ -13,8 +13,10 @@ namespace dissent::cli {
 
 void add_score(CLI::App& app);
 void add_estimators(CLI::App& app);
+void add_collect(CLI::App& app);
+void add_policy(CLI::App& app);
 
 // In the order of the help text.
-inline constexpr std::array kCommands{&add_score, &add_estimators};
+inline constexpr std::array kCommands{&add_score, &add_estimators, &add_collect, &add_policy};
 
 }  // namespace dissent::cli

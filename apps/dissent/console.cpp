@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "dissent/base/error.hpp"
 
@@ -17,6 +18,10 @@ void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
     fail_output();
   }
+}
+
+void print_json(const nlohmann::ordered_json& value) {
+  print(value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void flush_output() {

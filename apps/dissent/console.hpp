@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 namespace dissent::cli {
@@ -15,7 +16,11 @@ void print_line(fmt::format_string<Args...> format, Args&&... args) {
   print(fmt::format(format, std::forward<Args>(args)...) + "\n");
 }
 
-// Once, after the last print(). SystemError when something could not be written.
+// What --json prints, indented. Bytes that are not UTF-8 (in a file name) are replaced, since JSON must be.
+void print_json(const nlohmann::ordered_json& value);
+
+// After the last print(), and where someone may be waiting for what was printed so far. SystemError when something
+// could not be written.
 void flush_output();
 
 }  // namespace dissent::cli

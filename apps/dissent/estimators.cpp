@@ -11,7 +11,7 @@
 namespace dissent::cli {
 namespace {
 
-void print_table(const std::vector<EstimatorInfo>& all) {
+void list_as_table(const std::vector<EstimatorInfo>& all) {
   std::vector<std::array<std::string, 4>> rows{{"name", "bound", "cost", "formula"}};
   for (const EstimatorInfo& info : all) {
     rows.push_back({info.name, std::string(name_of(info.bound)), info.cost, info.formula});
@@ -31,13 +31,13 @@ void print_table(const std::vector<EstimatorInfo>& all) {
       "mc:5000.\n");
 }
 
-void print_json(const std::vector<EstimatorInfo>& all) {
+void list_as_json(const std::vector<EstimatorInfo>& all) {
   auto list = nlohmann::ordered_json::array();
   for (const EstimatorInfo& info : all) {
     list.push_back(
         {{"name", info.name}, {"bound", name_of(info.bound)}, {"cost", info.cost}, {"formula", info.formula}});
   }
-  print_line("{}", nlohmann::ordered_json{{"estimators", list}}.dump(2));
+  print_json({{"estimators", list}});
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void add_estimators(CLI::App& app) {
                                   "  dissent estimators --json");
   const auto json = std::make_shared<bool>(false);
   add_json(*command, *json);
-  command->callback([json] { *json ? print_json(estimators()) : print_table(estimators()); });
+  command->callback([json] { *json ? list_as_json(estimators()) : list_as_table(estimators()); });
 }
 
 }  // namespace dissent::cli

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
-#include "suggest.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -114,34 +115,43 @@ std::string closed(const std::string& message) { return message.ends_with('?') ?
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::string command = typed_command(app);
   const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  const bool no_command = app.get_subcommands().empty() && !is_extra;
+  const bool no_command = !command_names(*last_command(app)).empty() && !is_extra;
   const bool mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
-  const std::string message = is_extra     ? extras_message(app)
-                              : mismatch   ? mismatch_message(error.what())
-                              : no_command ? fmt::format("a command is needed: {}", fmt::join(command_names(app), ", "))
-                                           : std::string(error.what());
+  const std::string message =
+      is_extra     ? extras_message(app)
+      : mismatch   ? mismatch_message(error.what())
+      : no_command ? fmt::format("a command is needed: {}", fmt::join(command_names(*last_command(app)), ", "))
+                   : std::string(error.what());
   return report(command, fmt::format("{} see '{} --help'", closed(message), command), kBadInput);
 }
 
-// CLI11 would only say that a command is missing.
-void check_first_argument(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2) {
-    return;
+// Where a command must stand (`dissent`, `dissent policy`) and another word does, CLI11 would only say that a command
+// is missing.
+void check_commands(const CLI::App& app, std::span<char*> arguments) {
+  std::string path = app.get_name();
+  const CLI::App* level = &app;
+  for (const std::string typed : arguments) {
+    const std::vector<std::string> commands = command_names(*level);
+    if (commands.empty()) {
+      return;
+    }
+    const bool is_option = typed.starts_with("-");
+    const std::vector<std::string> known = is_option ? option_names(*level) : commands;
+    const bool is_known = std::ranges::find(known, typed) != known.end();
+    check(is_known || typed == "-h", "{} there are: {}; see '{} --help'",
+          closed(fmt::format("'{}' is not {}{}", typed, is_option ? "an option" : "a command",
+                             did_you_mean(typed, known))),
+          fmt::join(known, ", "), path);
+    if (is_option) {
+      return;
+    }
+    path += " " + typed;
+    level = level->get_subcommand(typed);
   }
-  const std::string typed = argv[1];
-  const bool is_option = typed.starts_with("-");
-  const std::vector<std::string> known = is_option ? option_names(app) : command_names(app);
-  if (typed == "-h" || std::ranges::find(known, typed) != known.end()) {
-    return;
-  }
-  fail(
-      "{} there are: {}; see 'dissent --help'",
-      closed(fmt::format("'{}' is not {}{}", typed, is_option ? "an option" : "a command", did_you_mean(typed, known))),
-      fmt::join(known, ", "));
 }
 
 int run(CLI::App& app, int argc, char** argv) {
-  check_first_argument(app, argc, argv);
+  check_commands(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(std::min(argc, 1)));
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
+
+#include "dissent/base/file.hpp"
 
 namespace dissent::cli {
 
@@ -12,6 +15,15 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   command->group("Commands");
   command->footer("Examples:\n" + examples);
   return command;
+}
+
+Check number_from(double min) {
+  return [min](const std::string& text) -> std::string {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool valid = error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+    return valid && value >= min ? "" : fmt::format("'{}' is not a number >= {}", text, min);
+  };
 }
 
 Check whole_number(std::uint64_t min, std::uint64_t max) {
@@ -27,6 +39,8 @@ Check whole_number(std::uint64_t min, std::uint64_t max) {
 }
 
 std::string not_empty(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
+
+void check_writable(const std::string& path) { const AtomicFile never_committed(path); }
 
 CLI::Option* add_threads(CLI::App& command, int& threads) {
   return command.add_option("--threads", threads, "Threads to use; 0: one per core. Results do not depend on it")

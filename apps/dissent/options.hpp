@@ -16,8 +16,12 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 // For Option::check(): returns what is wrong with a value, or nothing.
 using Check = std::function<std::string(const std::string& text)>;
 inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+Check number_from(double min);
 Check whole_number(std::uint64_t min, std::uint64_t max = kNoLimit);
 std::string not_empty(const std::string& text);  // an empty value is an unset variable in someone's script
+
+// Before hours of work whose result could then not be saved: fails as the final write would.
+void check_writable(const std::string& path);
 
 CLI::Option* add_threads(CLI::App& command, int& threads);
 CLI::Option* add_seed(CLI::App& command, std::uint64_t& seed);

@@ -50,9 +50,12 @@ std::string progress_text(double share, double seconds) {
 Progress::Progress(std::string label, std::uint64_t total, bool quiet)
     : label_(std::move(label)), total_(total), visible_(!quiet && total > 0 && stderr_is_seen()) {}
 
-Progress::~Progress() {
+Progress::~Progress() { wipe(); }
+
+void Progress::wipe() {
   if (drawn_) {
     put(kWipeLine);
+    drawn_ = false;
   }
 }
 

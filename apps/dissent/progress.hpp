@@ -21,6 +21,9 @@ class Progress {
   // `done` of `total`, and a word on the state ("loss 0.31") to stand behind the bar.
   void update(std::uint64_t done, const std::string& state = "");
 
+  // Clears the line for something else to be printed; the next update() draws it again.
+  void wipe();
+
  private:
   using Clock = std::chrono::steady_clock;
 

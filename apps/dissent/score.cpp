@@ -7,16 +7,17 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "score_input.hpp"
 #include "score_rows.hpp"
 #include "score_summary.hpp"
-#include "suggest.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -201,7 +202,7 @@ void run_score(const ScoreOptions& options) {
   const ScoreSummary summary{options.input, options.output,      input, weights, estimators,
                              names,         receivers.summaries, top};
   if (options.json) {
-    print(summary_json(summary));
+    print_json(summary_json(summary));
   } else if (!options.quiet && options.output != "-") {
     print(summary_text(summary));
   }

@@ -122,7 +122,7 @@ std::string summary_text(const ScoreSummary& summary) {
   return text;
 }
 
-std::string summary_json(const ScoreSummary& summary) {
+Json summary_json(const ScoreSummary& summary) {
   const ScoreInput& input = summary.input;
   Json estimators = Json::array();
   const std::vector<std::string> prefixes = column_prefixes(summary.estimators);
@@ -148,19 +148,17 @@ std::string summary_json(const ScoreSummary& summary) {
     }
     top.push_back(std::move(row));
   }
-  const Json all{{"version", kVersion},
-                 {"input", summary.input_name},
-                 {"num_inputs", input.num_inputs},
-                 {"num_components", input.num_components},
-                 {"num_outputs", input.num_outputs},
-                 {"covariance", input.full ? "full" : "diagonal"},
-                 {"weights", summary.weights.value},
-                 {"weights_entropy", summary.weights.entropy},
-                 {"estimators", std::move(estimators)},
-                 {"top", std::move(top)},
-                 {"output", summary.output_name.empty() ? Json(nullptr) : Json(summary.output_name)}};
-  // A file name need not be UTF-8, JSON must be.
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return Json{{"version", kVersion},
+              {"input", summary.input_name},
+              {"num_inputs", input.num_inputs},
+              {"num_components", input.num_components},
+              {"num_outputs", input.num_outputs},
+              {"covariance", input.full ? "full" : "diagonal"},
+              {"weights", summary.weights.value},
+              {"weights_entropy", summary.weights.entropy},
+              {"estimators", std::move(estimators)},
+              {"top", std::move(top)},
+              {"output", summary.output_name.empty() ? Json(nullptr) : Json(summary.output_name)}};
 }
 
 }  // namespace dissent::cli

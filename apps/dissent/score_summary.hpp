@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,6 @@ struct ScoreSummary {
 };
 
 std::string summary_text(const ScoreSummary& summary);
-std::string summary_json(const ScoreSummary& summary);
+nlohmann::ordered_json summary_json(const ScoreSummary& summary);
 
 }  // namespace dissent::cli

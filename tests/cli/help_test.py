@@ -11,21 +11,26 @@ import numpy as np
 from support import PROGRAM, CliTest, dissent, mixture
 
 
-def commands():
-    text = dissent("--help").stdout
-    return [line.split()[0] for line in text.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+def commands(*path):
+    """Every command, and those below it: ("score",), ..., ("policy", "train")."""
+    text = dissent(*path, "--help").stdout
+    if "Commands:\n" not in text:
+        return []
+    names = [line.split()[0] for line in text.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+    return [found for name in names for found in [(*path, name), *commands(*path, name)]]
 
 
 class Help(CliTest):
     def test_every_command_has_help_with_an_example(self):
-        self.assertIn("score", commands())
-        self.assertIn("estimators", commands())
+        for command in (("score",), ("estimators",), ("collect",), ("policy",), ("policy", "train")):
+            self.assertIn(command, commands())
         self.assertIn("dissent score", self.run_ok("--help"))
         for command in commands():
             for flag in ("--help", "-h"):
-                text = self.run_ok(command, flag)
-                self.assertIn(f"Usage: dissent {command}", text)
-                self.assertIn(f"Examples:\n  dissent {command}", text)
+                text = self.run_ok(*command, flag)
+                name = " ".join(command)
+                self.assertIn(f"Usage: dissent {name}", text)
+                self.assertIn(f"Examples:\n  dissent {name}", text)
                 self.assertLessEqual(max(map(len, text.splitlines())), 120)
 
     def test_version(self):

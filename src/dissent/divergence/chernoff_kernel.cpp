@@ -1,4 +1,4 @@
-// Chernoff alpha (Bhattacharyya: alpha = 1/2) for all pairs. With v_ij = alpha v_j + (1 - alpha) v_i,
+// Chernoff alpha for all pairs. With v_ij = alpha v_j + (1 - alpha) v_i,
 //   C_ij = alpha (1 - alpha) / 2 sum_d delta^2 / v_ij  +  1/2 ln prod_d v_ij  -  alpha ln prod_d s_j ...
 // Per output everything is measured in units of component 0 (any linear map leaves C unchanged), so that products of
 // several v_ij stay near 1. They serve twice: as the argument of the logarithm, taken once per pair, and as the common
@@ -41,16 +41,15 @@ struct Pair {
   }
 };
 
-// Arrays of a component: mean, (1 - alpha) v, alpha v (not when symmetric); those of a component M past the last hold
+// Arrays of a component: mean, (1 - alpha) v, alpha v; those of a component M past the last hold
 // 1 / s_0 and 1 / s_0^2.
-template <class C, bool kSymmetric>
+template <class C>
 struct ChernoffSums {
   std::size_t num_components;
   const double* alpha;  // [kBlock]
   double* sums;        // [M][M][kBlock]
   LogParts logs;       // [M][kBlock]: product of s_m / s_0; for m = 0: product of s_0
   LogParts pair_logs;  // [M][M][kBlock]: product of v_ij
-  static constexpr std::size_t kWidest = kSymmetric ? 4 : 2;
 
   template <class Source, class Store>
   HWY_INLINE hn::Mask<Tag<C>> run(const Source& source, const Packed<C>& packed, std::size_t input,
@@ -63,11 +62,11 @@ struct ChernoffSums {
       pack(source, packed, m, alphas, ratio, store, logs.at(m * kBlock + input));
     }
     for (std::size_t i = 0; i + 1 < num_components; ++i) {
-      for_each_tile<kWidest>(i + 1, num_components, [&](auto width, std::size_t j) HWY_ATTR {
+      for_each_tile<2>(i + 1, num_components, [&](auto width, std::size_t j) HWY_ATTR {
         tile<decltype(width)::value>(packed, i, j, input, store);
       });
     }
-    return hn::And(range.passed(static_cast<C>(kMinStddev), static_cast<C>(kMaxStddev)),
+    return hn::And(range.passed(StddevRange<C>::kLeast, StddevRange<C>::kMost),
                    ratio.passed(1 / Limits<C>::kRatio, Limits<C>::kRatio));
   }
 
@@ -86,7 +85,7 @@ struct ChernoffSums {
       hn::Store(hn::Mul(inverse, inverse), d, packed.array(num_components, 1) + at);
       store_variance(hn::Set(d, C{1}), alphas, packed, 0, at);
     }
-    store.log(product, log);
+    store_log(product, log, store);
   }
 
   template <class Source, class Store>
@@ -102,16 +101,14 @@ struct ChernoffSums {
       product.multiply(s, k);
       store_variance(hn::Mul(s, s), alphas, packed, m, at);
     }
-    store.log(product, log);
+    store_log(product, log, store);
   }
 
   HWY_INLINE void store_variance(Vec<C> v, Vec<C> alphas, const Packed<C>& packed, std::size_t m,
                                  std::size_t at) const {
     const Tag<C> d;
     hn::Store(hn::Mul(hn::Sub(hn::Set(d, C{1}), alphas), v), d, packed.array(m, 1) + at);
-    if constexpr (!kSymmetric) {
-      hn::Store(hn::Mul(alphas, v), d, packed.array(m, 2) + at);
-    }
+    hn::Store(hn::Mul(alphas, v), d, packed.array(m, 2) + at);
   }
 
   template <std::size_t kWidth, class Store>
@@ -119,12 +116,13 @@ struct ChernoffSums {
                        const Store& store) const {
     const Tag<C> d;
     const std::size_t stride = packed.stride();
+    const std::size_t kind = packed.kind_stride();
     const std::size_t fold = Limits<C>::kQuotients * hn::Lanes(d);
     const C* array_i = packed.array(i, 0);
     const C* scale = packed.array(num_components, 1);
     const C* array_j[kWidth];
     Pair<C> ij[kWidth];
-    Pair<C> ji[kSymmetric ? 1 : kWidth];
+    Pair<C> ji[kWidth];
     for (std::size_t c = 0; c < kWidth; ++c) {
       array_j[c] = packed.array(j + c, 0);
     }
@@ -132,39 +130,32 @@ struct ChernoffSums {
       const std::size_t end = std::min(stride, begin + fold);
       for (std::size_t k = begin; k < end; k += hn::Lanes(d)) {
         const Vec<C> mean_i = hn::Load(d, array_i + k);
-        const Vec<C> first_i = hn::Load(d, array_i + stride + k);
+        const Vec<C> first_i = hn::Load(d, array_i + kind + k);
+        const Vec<C> second_i = hn::Load(d, array_i + 2 * kind + k);
         const Vec<C> unit = hn::Load(d, scale + k);
         for (std::size_t c = 0; c < kWidth; ++c) {
           const Vec<C> delta = hn::Sub(mean_i, hn::Load(d, array_j[c] + k));
           const Vec<C> square = hn::Mul(hn::Mul(delta, delta), unit);
-          const Vec<C> first_j = hn::Load(d, array_j[c] + stride + k);
-          if constexpr (kSymmetric) {
-            ij[c].add(square, hn::Add(first_i, first_j));
-          } else {
-            ij[c].add(square, hn::Add(first_i, hn::Load(d, array_j[c] + 2 * stride + k)));
-            ji[c].add(square, hn::Add(first_j, hn::Load(d, array_i + 2 * stride + k)));
-          }
+          const Vec<C> first_j = hn::Load(d, array_j[c] + kind + k);
+          ij[c].add(square, hn::Add(first_i, hn::Load(d, array_j[c] + 2 * kind + k)));
+          ji[c].add(square, hn::Add(first_j, second_i));
         }
       }
       for (std::size_t c = 0; c < kWidth; ++c) {
         ij[c].fold();
-        if constexpr (!kSymmetric) {
-          ji[c].fold();
-        }
+        ji[c].fold();
       }
     }
     for (std::size_t c = 0; c < kWidth; ++c) {
       put(ij[c], (i * num_components + j + c) * kBlock + input, store);
-      if constexpr (!kSymmetric) {
-        put(ji[c], ((j + c) * num_components + i) * kBlock + input, store);
-      }
+      put(ji[c], ((j + c) * num_components + i) * kBlock + input, store);
     }
   }
 
   template <class Store>
   HWY_INLINE void put(const Pair<C>& pair, std::size_t at, const Store& store) const {
     store.sum(pair.sum, sums + at);
-    store.log(pair.product, pair_logs.at(at));
+    store_log(pair.product, pair_logs.at(at), store);
   }
 };
 
@@ -172,7 +163,6 @@ struct ChernoffCall {
   std::size_t count;
   std::size_t num_components;
   const double* alpha;
-  bool symmetric;
   double least;
 };
 
@@ -195,7 +185,7 @@ HWY_INLINE void finish_chernoff(const ChernoffCall& call, const LogParts& logs, 
     };
     for (std::size_t i = 0; i < num_components; ++i) {
       hn::StoreU(hn::Zero(d), d, out.divergence + (i * num_components + i) * kBlock + n);
-      for (std::size_t j = call.symmetric ? i + 1 : 0; j < num_components; ++j) {
+      for (std::size_t j = 0; j < num_components; ++j) {
         if (i == j) {
           continue;
         }
@@ -205,17 +195,14 @@ HWY_INLINE void finish_chernoff(const ChernoffCall& call, const LogParts& logs, 
           return hn::NegMulAdd(beta, parts(i, of), hn::NegMulAdd(alpha, parts(j, of), hn::Mul(half, whole)));
         };
         const Vec<double> exponents = combine(hn::LoadU(d, pair.exponent), logs.exponent);
-        const Vec<double> mantissas = combine(hn::Log(d, hn::LoadU(d, pair.mantissa)), logs.mantissa);
+        const Vec<double> mantissas = combine(dissent::HWY_NAMESPACE::log<double>(hn::LoadU(d, pair.mantissa)), logs.mantissa);
         const Vec<double> log_part = hn::MulAdd(exponents, ln2, mantissas);
         const Vec<double> value = hn::MulAdd(factor, hn::LoadU(d, out.divergence + at), log_part);
         hn::StoreU(value, d, out.divergence + at);
-        if (call.symmetric) {
-          hn::StoreU(value, d, out.divergence + (j * num_components + i) * kBlock + n);
-        }
         large = hn::And(large, holds(value, call.least));
       }
     }
-    lower_trust(large, Trust::kLargeOnly, call.count - n, out.trust + n);
+    lower_trust<double>(large, Trust::kLargeOnly, call.count - n, out.trust + n);
     for (std::size_t m = 1; m < num_components; ++m) {
       double* at = out.sum_log_stddev + m * kBlock + n;
       hn::StoreU(hn::Add(hn::LoadU(d, at), hn::LoadU(d, out.sum_log_stddev + n)), d, at);
@@ -230,19 +217,16 @@ HWY_INLINE void chernoff_any(const BlockInput<T>& in, const double* alpha, doubl
   const LogParts logs{scratch, scratch + num_components * kBlock};
   const LogParts pair_logs{scratch + 2 * num_components * kBlock, scratch + (2 * num_components + pairs) * kBlock};
   double* memory = scratch + 2 * (num_components + pairs) * kBlock;
-  const auto run = [&](auto symmetric) HWY_ATTR {
-    constexpr bool kSymmetric = decltype(symmetric)::value;
-    run_block(in, memory,
-              ChernoffSums<float, kSymmetric>{num_components, alpha, out.divergence, logs, pair_logs},
-              ChernoffSums<double, kSymmetric>{num_components, alpha, out.divergence, logs, pair_logs}, out.trust);
-  };
-  const bool is_symmetric = std::all_of(alpha, alpha + in.count, [](double a) { return a == 0.5; });
-  if (is_symmetric) {
-    run(std::true_type());
-  } else {
-    run(std::false_type());
+  if constexpr (std::is_same_v<T, float>) {
+    if (in.single_precision) {
+      run_lanes_over_outputs(in, reinterpret_cast<float*>(memory),
+                             ChernoffSums<float>{num_components, alpha, out.divergence, logs, pair_logs}, out.trust);
+      finish_chernoff({in.count, num_components, alpha, in.least}, logs, pair_logs, out);
+      return;
+    }
   }
-  finish_chernoff({in.count, num_components, alpha, is_symmetric, in.least}, logs, pair_logs, out);
+  run_block<double>(in, memory, ChernoffSums<double>{num_components, alpha, out.divergence, logs, pair_logs}, out.trust);
+  finish_chernoff({in.count, num_components, alpha, in.least}, logs, pair_logs, out);
 }
 
 void chernoff_float(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out) {
@@ -270,8 +254,10 @@ void chernoff_block(const BlockInput<double>& in, const double* alpha, double* s
 }
 
 std::size_t scratch_size(std::size_t num_components, std::size_t num_outputs) {
-  // The arrays of M + 1 components for either way of packing on vectors of 8 doubles, and the parts of logarithms.
-  return 3 * (num_components + 1) * (num_outputs + 1) * 8 + 2 * (num_components + 1) * num_components * kBlock;
+  // Twice the arrays of M + 1 components, on vectors of 8 doubles with lanes over inputs (few outputs) or over outputs,
+  // and the parts of logarithms.
+  const std::size_t array = std::max<std::size_t>(8 * std::min<std::size_t>(num_outputs, 32), num_outputs + 16);
+  return 6 * (num_components + 1) * array + 2 * (num_components + 1) * num_components * kBlock;
 }
 
 }  // namespace dissent::kernels

@@ -1,6 +1,8 @@
 #include "dissent/divergence/divergence.hpp"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -27,36 +29,48 @@ constexpr std::array<DivergenceInfo, 8> kDivergences{{
     {DivergenceKind::kMax, "max", false, true, Bound::kUpper, "0 if p = q, else infinity"},
 }};
 
-// The scalar core of chernoff:a for one dimension, without the mean: (1/2) ln(s^2 / (s_j^2a s_i^2(1-a))), where
-// s^2 = a s_j^2 + (1-a) s_i^2. Valid for any a != 0 with s^2 > 0; infinite (a > 1) otherwise.
-double chernoff_scale(double alpha, double stddev_i, double stddev_j) {
-  // ratio - 1, without cancellation; the two branches agree where they meet.
-  const double e = (stddev_i - stddev_j) / stddev_j;
-  if (std::abs(e) < 0.25) {
-    const double beta = 1 - alpha;
-    const double u = e * (2 + e);
-    if (beta > 0.5 && beta < 1) {  // the mirror image C_a(i, j) = C_1-a(j, i) keeps the digits that 1 - beta would lose
-      return chernoff_scale(beta, stddev_j, stddev_i);
-    }
-    if (1 + beta * u <= 0) {
-      return kInfinity;
-    }
-    return 0.5 * (beta * x_minus_log1p(u) - x_minus_log1p(beta * u));
+bool equal(const DiagonalGaussian& p, const DiagonalGaussian& q) {
+  return std::ranges::equal(p.mean, q.mean) && std::ranges::equal(p.stddev, q.stddev);
+}
+
+bool equal(const FullGaussian& p, const FullGaussian& q) { return p.mean == q.mean && p.factor == q.factor; }
+
+// chernoff for covariances of very different shape, whose eigenvalues would lose the small ones.
+double chernoff_by_determinants(double alpha, const FullGaussian& p, const FullGaussian& q) {
+  const Eigen::VectorXd delta = p.mean - q.mean;
+  const Eigen::MatrixXd covariance_p = p.factor * p.factor.transpose();
+  const Eigen::MatrixXd covariance_q = q.factor * q.factor.transpose();
+  const Eigen::LLT<Eigen::MatrixXd> mixed(alpha * covariance_q + (1 - alpha) * covariance_p);
+  const FullGaussian between{delta, mixed.matrixL()};
+  if (mixed.info() != Eigen::Success || !(between.factor.diagonal().array() > 0).all()) {
+    return -kInfinity;  // only for alpha > 1
   }
-  const double log_i = std::log(stddev_i);
-  const double log_j = std::log(stddev_j);
-  double log_mixed = 0;  // ln(s^2)
-  if (alpha < 1) {
-    log_mixed = log_add_exp(std::log(alpha) + 2 * log_j, std::log1p(-alpha) + 2 * log_i);
-  } else {
-    const double ratio = std::exp(2 * (log_i - log_j));
-    const double mixed = alpha + (1 - alpha) * ratio;
-    if (mixed <= 0) {
-      return kInfinity;
-    }
-    log_mixed = std::log(mixed) + 2 * log_j;
+  const double mean_part = between.factor.triangularView<Eigen::Lower>().solve(delta).squaredNorm();
+  const double log_part = sum_log_stddev(between) - alpha * sum_log_stddev(q) - (1 - alpha) * sum_log_stddev(p);
+  const double value = 0.5 * alpha * (1 - alpha) * mean_part + log_part;
+  return alpha < 1 ? std::max(0.0, value) : std::min(0.0, value);
+}
+
+// The part of chernoff:a that does not depend on the mean, for one output: with t = s_j^2 / s_i^2 - 1 it is
+// (ln(1 + a t) - a ln(1 + t)) / 2 = (a f(t) - f(a t)) / 2. Valid for a <= 1/2, where neither form cancels; infinite
+// where 1 + a t <= 0, which takes a < 0.
+double scale_term(double a, double t, double log1p_t) {
+  if (std::abs(t) < 0.4) {
+    return a * t <= -1 ? kInfinity : 0.5 * (a * x_minus_log1p(t) - x_minus_log1p(a * t));
   }
-  return 0.5 * log_mixed - alpha * log_j - (1 - alpha) * log_i;
+  if (a * t <= -1) {
+    return kInfinity;
+  }
+  // Where t overflows, 1 + a t is a (1 + t) to the last bit.
+  const double log_mixed = a > 0 && log1p_t > 40 ? log_add_exp(0, std::log(a) + log1p_t) : std::log1p(a * t);
+  return 0.5 * (log_mixed - a * log1p_t);
+}
+
+double scale_term_of(double a, double stddev_i, double stddev_j) {
+  const double e = (stddev_j - stddev_i) / stddev_i;
+  const double ratio = stddev_j / stddev_i;
+  const double log_ratio = ratio > 1e-300 && ratio < 1e300 ? std::log(ratio) : std::log(stddev_j) - std::log(stddev_i);
+  return scale_term(a, e * (2 + e), 2 * log_ratio);
 }
 
 // -ln integral p^a q^(1-a); for a > 1 it is negative, and -infinity stands for a divergent integral.
@@ -65,12 +79,14 @@ double chernoff(double alpha, const DiagonalGaussian& p, const DiagonalGaussian&
   for (std::size_t d = 0; d < p.mean.size(); ++d) {
     const double si = p.stddev[d];
     const double sj = q.stddev[d];
-    const double scale = chernoff_scale(alpha, si, sj);
+    // Of the mirror images C_a(i, j) = C_1-a(j, i) the one with the smaller a keeps its digits.
+    const double scale = alpha <= 0.5 ? scale_term_of(alpha, si, sj) : scale_term_of(1 - alpha, sj, si);
     if (scale == kInfinity) {
       return -kInfinity;
     }
     const double delta = p.mean[d] - q.mean[d];
-    // The mean part alpha (1 - alpha) / 2 * delta^2 / s^2, as a square of a quotient: no square that over- or underflows.
+    // The mean part alpha (1 - alpha) / 2 * delta^2 / s^2, as a square of a quotient: no square that over- or
+    // underflows.
     if (alpha < 1) {
       const double z = delta / std::hypot(std::sqrt(alpha) * sj, std::sqrt(1 - alpha) * si);
       sum += 0.5 * alpha * (1 - alpha) * z * z + scale;
@@ -83,23 +99,31 @@ double chernoff(double alpha, const DiagonalGaussian& p, const DiagonalGaussian&
   return sum;
 }
 
+// In units of q's factor, p has the covariance I + G with G = F + F^T + F F^T. G's eigenvectors make the diagonal case
+// of it, and small eigenvalues (components nearly equal) keep their digits.
 double chernoff(double alpha, const FullGaussian& p, const FullGaussian& q) {
-  if (p.mean == q.mean && p.factor == q.factor) {
+  if (equal(p, q)) {
     return 0;
   }
-  const Eigen::VectorXd delta = p.mean - q.mean;
-  const Eigen::MatrixXd covariance_p = p.factor * p.factor.transpose();
-  const Eigen::MatrixXd covariance_q = q.factor * q.factor.transpose();
-  const Eigen::LLT<Eigen::MatrixXd> mixed(alpha * covariance_q + (1 - alpha) * covariance_p);
-  const FullGaussian between{delta, mixed.matrixL()};
-  if (mixed.info() != Eigen::Success || !(between.factor.diagonal().array() > 0).all()) {
-    return -kInfinity;  // only for alpha > 1
+  const auto lower = q.factor.triangularView<Eigen::Lower>();
+  const Eigen::MatrixXd scaled = lower.solve(p.factor - q.factor);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(scaled + scaled.transpose() + scaled * scaled.transpose());
+  const Eigen::VectorXd z = eigen.eigenvectors().transpose() * lower.solve(p.mean - q.mean);
+  if (eigen.eigenvalues().minCoeff() < -0.9999 || eigen.eigenvalues().maxCoeff() > 1e4) {
+    return chernoff_by_determinants(alpha, p, q);
   }
-  const double mean_part = between.factor.triangularView<Eigen::Lower>().solve(delta).squaredNorm();
-  const double log_part =
-      sum_log_stddev(between) - alpha * sum_log_stddev(q) - (1 - alpha) * sum_log_stddev(p);
-  const double value = 0.5 * alpha * (1 - alpha) * mean_part + log_part;
-  return alpha < 1 ? std::max(0.0, value) : std::min(0.0, value);
+  const double beta = 1 - alpha;
+  double sum = 0;
+  for (Eigen::Index k = 0; k < z.size(); ++k) {
+    const double t = eigen.eigenvalues()(k);
+    const double scale =
+        alpha <= 0.5 ? scale_term(alpha, -t / (1 + t), -std::log1p(t)) : scale_term(beta, t, std::log1p(t));
+    if (scale == kInfinity) {
+      return -kInfinity;
+    }
+    sum += 0.5 * alpha * beta * z(k) * z(k) / (1 + beta * t) + scale;
+  }
+  return sum;
 }
 
 double kl(const DiagonalGaussian& p, const DiagonalGaussian& q) {
@@ -135,23 +159,16 @@ double wasserstein(const DiagonalGaussian& p, const DiagonalGaussian& q) {
   return sum;
 }
 
-// |mu_i - mu_j|^2 + |L_i - L_j U|^2 minimised over rotations U: tr S_i + tr S_j - 2 (sum of singular values of L_j^T L_i).
+// |mu_i - mu_j|^2 + |L_i - L_j U|^2 with the rotation U that makes it smallest: L_j^T L_i = A S B^T gives U = A B^T.
 double wasserstein(const FullGaussian& p, const FullGaussian& q) {
-  if (p.mean == q.mean && p.factor == q.factor) {
+  if (equal(p, q)) {
     return 0;
   }
-  const Eigen::MatrixXd cross = q.factor.transpose() * p.factor;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(cross * cross.transpose(), Eigen::EigenvaluesOnly);
-  const double nuclear = eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().sum();
-  const double traces = p.factor.squaredNorm() + q.factor.squaredNorm();
-  return (p.mean - q.mean).squaredNorm() + std::max(0.0, traces - 2 * nuclear);
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(q.factor.transpose() * p.factor,
+                                              Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Eigen::MatrixXd rotated = q.factor * (svd.matrixU() * svd.matrixV().transpose());
+  return (p.mean - q.mean).squaredNorm() + (p.factor - rotated).squaredNorm();
 }
-
-bool equal(const DiagonalGaussian& p, const DiagonalGaussian& q) {
-  return std::ranges::equal(p.mean, q.mean) && std::ranges::equal(p.stddev, q.stddev);
-}
-
-bool equal(const FullGaussian& p, const FullGaussian& q) { return p.mean == q.mean && p.factor == q.factor; }
 
 template <class Gaussian>
 double dispatch(const Divergence& d, const Gaussian& p, const Gaussian& q) {
@@ -217,8 +234,8 @@ Divergence parse_divergence(std::string_view text) {
   const std::string_view number = text.substr(colon + 1);
   double alpha = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), alpha);
-  check(error == std::errc() && end == number.data() + number.size(), "divergence: '{}' is not a number in '{}'", number,
-        text);
+  check(error == std::errc() && end == number.data() + number.size(), "divergence: '{}' is not a number in '{}'",
+        number, text);
   if (info->kind == DivergenceKind::kChernoff) {
     check(alpha > 0 && alpha < 1, "divergence: alpha = {} in '{}'; chernoff takes 0 < alpha < 1", alpha, text);
   } else {
@@ -228,7 +245,9 @@ Divergence parse_divergence(std::string_view text) {
   return {info->kind, alpha};
 }
 
-double divergence(const Divergence& d, const DiagonalGaussian& p, const DiagonalGaussian& q) { return dispatch(d, p, q); }
+double divergence(const Divergence& d, const DiagonalGaussian& p, const DiagonalGaussian& q) {
+  return dispatch(d, p, q);
+}
 
 double divergence(const Divergence& d, const FullGaussian& p, const FullGaussian& q) { return dispatch(d, p, q); }
 

@@ -1,9 +1,10 @@
 // Batched kernels for diagonal Gaussians: all pairs of components of a block of inputs, vectorised, chosen at run time
 // for the CPU. They take one logarithm per component (or pair) instead of one per output, and neither allocate nor throw.
 //
-// They hold for finite means, standard deviations in [kMinStddev, kMaxStddev] and divergences that are not too small for
-// their terms to cancel. What lies outside (or is not valid) is only marked, in `trust`: pairwise.cpp then turns to
-// the next more careful way: double instead of single precision, then the plain functions, which hold everywhere.
+// They hold for finite means, standard deviations in [1e-9, 1e9] (double precision: [1e-18, 1e18]) and divergences that
+// are not too small for their terms to cancel. What lies outside (or is not valid) is only marked, in `trust`:
+// pairwise.cpp then turns to the next more careful way: double instead of single precision, then the plain functions,
+// which hold everywhere.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,6 @@
 namespace dissent::kernels {
 
 inline constexpr std::size_t kBlock = 64;  // inputs per call, at most
-inline constexpr double kMinStddev = 1e-18;
-inline constexpr double kMaxStddev = 1e18;
 
 // Doubles of scratch memory that a call needs, 64-byte aligned.
 std::size_t scratch_size(std::size_t num_components, std::size_t num_outputs);
@@ -43,8 +42,11 @@ struct BlockInput {
 void kl_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
 void kl_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
 
-// chernoff with an alpha for each input, alpha[kBlock]; entries past the count must be in (0, 1) too. When all are 1/2
-// (Bhattacharyya), half of the pairs are computed.
+// `least` and single_precision are not looked at: nothing cancels, so float32 input is computed in single precision.
+void bhattacharyya_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
+void bhattacharyya_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
+
+// chernoff with an alpha for each input, alpha[kBlock]; entries past the count must be in (0, 1) too.
 void chernoff_block(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out);
 void chernoff_block(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out);
 

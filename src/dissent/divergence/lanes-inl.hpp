@@ -10,53 +10,68 @@
 #define DISSENT_DIVERGENCE_LANES_INL_
 #endif
 
-#include <hwy/cache_control.h>
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
+#include "dissent/base/simd_math-inl.hpp"
 #include "dissent/divergence/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace dissent::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class C>
-using Tag = hn::ScalableTag<C>;
-template <class C>
-using Vec = hn::Vec<Tag<C>>;
+using dissent::HWY_NAMESPACE::Format;
+using dissent::HWY_NAMESPACE::Tag;
+using dissent::HWY_NAMESPACE::Vec;
 
 constexpr double kLn2 = 0.69314718055994530941723212145818;
 
-template <class C>
-HWY_INLINE C product_of_lanes(Vec<C> v) {
+// Folds the lanes of v together by a commutative operation; the result is the first lane's.
+template <class C, class Combine>
+HWY_INLINE C fold_lanes(Vec<C> v, const Combine& combine) {
   const Tag<C> d;
   if constexpr (hn::MaxLanes(Tag<C>()) >= 2) {
-    v = hn::Mul(v, hn::Reverse2(d, v));
+    v = combine(v, hn::Reverse2(d, v));
   }
   if constexpr (hn::MaxLanes(Tag<C>()) >= 4) {
-    v = hn::Mul(v, hn::Reverse4(d, v));
+    v = combine(v, hn::Reverse4(d, v));
   }
   if constexpr (hn::MaxLanes(Tag<C>()) >= 8) {
-    v = hn::Mul(v, hn::Reverse8(d, v));
+    v = combine(v, hn::Reverse8(d, v));
   }
   if constexpr (hn::MaxLanes(Tag<C>()) >= 16) {
-    v = hn::Mul(v, hn::Reverse(d, v));
+    v = combine(v, hn::Reverse(d, v));
   }
   return hn::GetLane(v);
+}
+
+// Splits positive normal x: returns the mantissa in [1, 2) and adds the exponent to `exponent`.
+template <class C>
+HWY_INLINE Vec<C> split_exponent(Vec<C> x, Vec<C>& exponent) {
+  const Tag<C> d;
+  const hn::RebindToSigned<Tag<C>> di;
+  using F = Format<C>;
+  using Int = hn::TFromD<decltype(di)>;
+  constexpr Int kFraction = (Int{1} << F::kMantissaBits) - 1;
+  const auto bits = hn::BitCast(di, x);
+  // The biased exponent, in the low bits of 2^52 (2^23), is a number without a conversion instruction.
+  const C magic = F::kDouble ? C{0x1p52} : C{0x1p23};
+  const auto biased =
+      hn::BitCast(d, hn::Or(hn::ShiftRight<F::kMantissaBits>(bits), hn::BitCast(di, hn::Set(d, magic))));
+  exponent = hn::Add(exponent, hn::Sub(biased, hn::Set(d, magic + C{F::kBias})));
+  return hn::BitCast(d, hn::Or(hn::And(bits, hn::Set(di, kFraction)), hn::BitCast(di, hn::Set(d, C{1}))));
 }
 
 // A running product of positive normal numbers, held as a mantissa in [1, 2) and an exponent that is split off every
 // kFold factors, so that factors in the range of RangeCheck never overflow and one logarithm serves for all of them.
 template <class C>
 struct Product {
-  static constexpr bool kDouble = std::is_same_v<C, double>;
-  static constexpr int kMantissaBits = kDouble ? 52 : 23;
-  static constexpr std::size_t kFold = kDouble ? 8 : 2;
+  static constexpr std::size_t kFold = Format<C>::kDouble ? 8 : 4;  // (1e9)^4 and (1e18)^8 are in range
   Vec<C> mantissa;
   Vec<C> exponent;
 
@@ -70,20 +85,7 @@ struct Product {
       normalise();
     }
   }
-
-  HWY_INLINE void normalise() {
-    const Tag<C> d;
-    const hn::RebindToSigned<Tag<C>> di;
-    using Int = hn::TFromD<decltype(di)>;
-    constexpr Int kFraction = (Int{1} << kMantissaBits) - 1;
-    const auto bits = hn::BitCast(di, mantissa);
-    // The biased exponent, in the low bits of 2^52 (2^23), is a number without a conversion instruction.
-    const C magic = kDouble ? C{0x1p52} : C{0x1p23};
-    const C bias = kDouble ? C{1023} : C{127};
-    const auto biased = hn::BitCast(d, hn::Or(hn::ShiftRight<kMantissaBits>(bits), hn::BitCast(di, hn::Set(d, magic))));
-    exponent = hn::Add(exponent, hn::Sub(biased, hn::Set(d, magic + bias)));
-    mantissa = hn::BitCast(d, hn::Or(hn::And(bits, hn::Set(di, kFraction)), hn::BitCast(di, hn::Set(d, C{1}))));
-  }
+  HWY_INLINE void normalise() { mantissa = split_exponent<C>(mantissa, exponent); }
 };
 
 // A logarithm in two parts, ln x = exponent ln 2 + ln mantissa, so that differences of large ones stay exact.
@@ -93,40 +95,68 @@ struct LogParts {
   HWY_INLINE LogParts at(std::size_t offset) const { return {mantissa + offset, exponent + offset}; }
 };
 
+// What the kernels do at the boundary when a lane is an output: numbers of an input go to, and come from, all its lanes.
 template <class C>
 struct ReduceLanes {
-  // A number that belongs to an input, for all its lanes.
+  static constexpr bool kKeepsLanes = false;
   HWY_INLINE Vec<C> of_input(const double* values, std::size_t input) const {
     return hn::Set(Tag<C>(), static_cast<C>(values[input]));
   }
   HWY_INLINE void sum(Vec<C> v, double* to) const {
     *to = static_cast<double>(hn::GetLane(hn::SumOfLanes(Tag<C>(), v)));
   }
-  HWY_INLINE void log(Product<C> product, const LogParts& to) const {
-    product.normalise();
-    *to.mantissa = static_cast<double>(product_of_lanes<C>(product.mantissa));
-    sum(product.exponent, to.exponent);
+  template <class Combine>
+  HWY_INLINE void fold(Vec<C> v, double* to, const Combine& combine) const {
+    *to = static_cast<double>(fold_lanes<C>(v, combine));
   }
 };
 
+// And when a lane is an input: numbers of several inputs lie side by side.
+template <class C>
 struct KeepLanes {
-  HWY_INLINE Vec<double> of_input(const double* values, std::size_t input) const {
-    return hn::LoadU(Tag<double>(), values + input);
+  static constexpr bool kKeepsLanes = true;
+  HWY_INLINE Vec<C> of_input(const double* values, std::size_t input) const {
+    static_assert(Format<C>::kDouble);
+    return hn::LoadU(Tag<C>(), values + input);
   }
-  HWY_INLINE void sum(Vec<double> v, double* to) const { hn::StoreU(v, Tag<double>(), to); }
-  HWY_INLINE void log(Product<double> product, const LogParts& to) const {
-    product.normalise();
-    sum(product.mantissa, to.mantissa);
-    sum(product.exponent, to.exponent);
+  HWY_INLINE void sum(Vec<C> v, double* to) const {
+    if constexpr (Format<C>::kDouble) {
+      hn::StoreU(v, Tag<C>(), to);
+    } else {
+      HWY_ALIGN C lanes[hn::MaxLanes(Tag<C>())];
+      hn::Store(v, Tag<C>(), lanes);
+      const Tag<double> d;
+      const hn::Rebind<C, Tag<double>> part;
+      for (std::size_t k = 0; k < hn::Lanes(Tag<C>()); k += hn::Lanes(d)) {
+        hn::StoreU(hn::PromoteTo(d, hn::Load(part, lanes + k)), d, to + k);
+      }
+    }
+  }
+  template <class Combine>
+  HWY_INLINE void fold(Vec<C> v, double* to, const Combine&) const {
+    sum(v, to);
   }
 };
 
+template <class C, class Store>
+HWY_INLINE void store_log(Product<C> product, const LogParts& to, const Store& store) {
+  product.normalise();
+  store.fold(product.mantissa, to.mantissa, [](Vec<C> a, Vec<C> b) HWY_ATTR { return hn::Mul(a, b); });
+  store.sum(product.exponent, to.exponent);
+}
+
+// Up to M + 1 components, three arrays each: array `which` of component m is `steps` vectors. The arrays of one kind
+// follow each other, [which][m][step][lane].
 template <class C>
 struct Packed {
   C* data;
-  std::size_t steps;  // vectors in an array
+  std::size_t num_components;
+  std::size_t steps;
+
   HWY_INLINE std::size_t stride() const { return steps * hn::Lanes(Tag<C>()); }
-  HWY_INLINE C* array(std::size_t m, std::size_t which) const { return data + (3 * m + which) * stride(); }
+  HWY_INLINE std::size_t kind_stride() const { return (num_components + 1) * stride(); }
+  HWY_INLINE C* array(std::size_t m, std::size_t which) const { return data + which * kind_stride() + m * stride(); }
+  HWY_INLINE C* end() const { return data + 3 * kind_stride(); }
 };
 
 // The vectors of one input, lanes running over its outputs; padded with mean 0, stddev 1, which add nothing to any sum.
@@ -164,36 +194,59 @@ struct OutputsSource {
 };
 
 // The vectors of several inputs, a lane each: transpose() has put means into array 0 and stddevs into array 1.
+template <class C>
 struct InputsSource {
-  HWY_INLINE Vec<double> mean(const Packed<double>& packed, std::size_t m, std::size_t step) const {
-    return hn::Load(Tag<double>(), packed.array(m, 0) + step * hn::Lanes(Tag<double>()));
+  HWY_INLINE Vec<C> mean(const Packed<C>& packed, std::size_t m, std::size_t step) const {
+    return hn::Load(Tag<C>(), packed.array(m, 0) + step * hn::Lanes(Tag<C>()));
   }
-  HWY_INLINE Vec<double> stddev(const Packed<double>& packed, std::size_t m, std::size_t step) const {
-    return hn::Load(Tag<double>(), packed.array(m, 1) + step * hn::Lanes(Tag<double>()));
+  HWY_INLINE Vec<C> stddev(const Packed<C>& packed, std::size_t m, std::size_t step) const {
+    return hn::Load(Tag<C>(), packed.array(m, 1) + step * hn::Lanes(Tag<C>()));
   }
 };
 
 // The inputs from first_input on, the last one repeated past the end of the block.
-template <class T>
-HWY_INLINE void transpose(const BlockInput<T>& in, std::size_t first_input, const Packed<double>& packed) {
-  const std::size_t lanes = hn::Lanes(Tag<double>());
+template <class C, class T>
+HWY_INLINE void transpose(const BlockInput<T>& in, std::size_t first_input, const Packed<C>& packed) {
+  const std::size_t lanes = hn::Lanes(Tag<C>());
   const std::size_t row = in.num_components * in.num_outputs;
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const std::size_t input = std::min(first_input + lane, in.count - 1);
-    for (std::size_t m = 0; m < in.num_components; ++m) {
-      const T* mean = in.mean + input * row + m * in.num_outputs;
-      const T* stddev = in.stddev + input * row + m * in.num_outputs;
-      double* mean_out = packed.array(m, 0) + lane;
-      double* stddev_out = packed.array(m, 1) + lane;
-      for (std::size_t d = 0; d < in.num_outputs; ++d) {
-        mean_out[d * lanes] = mean[d];
-        stddev_out[d * lanes] = stddev[d];
-      }
+    const T* mean = in.mean + input * row;
+    const T* stddev = in.stddev + input * row;
+    C* mean_out = packed.array(0, 0) + lane;
+    C* stddev_out = packed.array(0, 1) + lane;
+    for (std::size_t k = 0; k < row; ++k) {
+      mean_out[k * lanes] = static_cast<C>(mean[k]);
+      stddev_out[k * lanes] = static_cast<C>(stddev[k]);
     }
   }
 }
 
-// Whether everything that a lane saw was finite and its scales lay between limits.
+// The standard deviations that a product of kFold of them can bear.
+template <class C>
+struct StddevRange {
+  static constexpr C kLeast = Format<C>::kDouble ? C(1e-18) : C(1e-9);
+  static constexpr C kMost = Format<C>::kDouble ? C(1e18) : C(1e9);
+};
+
+// Whether the scales that a lane saw lay between limits. NaN is left to the sums, which it spoils.
+template <class C>
+struct ScaleCheck {
+  Vec<C> low;
+  Vec<C> high;
+
+  HWY_INLINE ScaleCheck() : low(hn::Set(Tag<C>(), C{1})), high(low) {}
+  HWY_INLINE void add(Vec<C> scale) {
+    low = hn::Min(low, scale);
+    high = hn::Max(high, scale);
+  }
+  HWY_INLINE hn::Mask<Tag<C>> passed(C least, C most) const {
+    const Tag<C> d;
+    return hn::And(hn::Ge(low, hn::Set(d, least)), hn::Le(high, hn::Set(d, most)));
+  }
+};
+
+// The same, and whether everything was finite.
 template <class C>
 struct RangeCheck {
   Vec<C> low;
@@ -213,10 +266,15 @@ struct RangeCheck {
 };
 
 // Lowers the trust in those of `count` inputs whose lane is false.
-HWY_INLINE void lower_trust(hn::Mask<Tag<double>> mask, Trust to, std::size_t count, Trust* trust) {
-  HWY_ALIGN double flags[hn::MaxLanes(Tag<double>())];
-  hn::Store(hn::IfThenElseZero(mask, hn::Set(Tag<double>(), 1.0)), Tag<double>(), flags);
-  for (std::size_t lane = 0; lane < std::min(hn::Lanes(Tag<double>()), count); ++lane) {
+template <class C>
+HWY_INLINE void lower_trust(hn::Mask<Tag<C>> mask, Trust to, std::size_t count, Trust* trust) {
+  const Tag<C> d;
+  if (HWY_LIKELY(hn::AllTrue(d, mask))) {
+    return;
+  }
+  HWY_ALIGN C flags[hn::MaxLanes(Tag<C>())];
+  hn::Store(hn::IfThenElseZero(mask, hn::Set(d, C{1})), d, flags);
+  for (std::size_t lane = 0; lane < std::min(hn::Lanes(d), count); ++lane) {
     trust[lane] = flags[lane] != 0 ? trust[lane] : std::min(trust[lane], to);
   }
 }
@@ -226,7 +284,7 @@ template <class C, class T, class Kernel>
 HWY_INLINE void run_lanes_over_outputs(const BlockInput<T>& in, C* memory, const Kernel& kernel, Trust* trust) {
   const std::size_t lanes = hn::Lanes(Tag<C>());
   const std::size_t row = in.num_components * in.num_outputs;
-  const Packed<C> packed{memory, (in.num_outputs + lanes - 1) / lanes};
+  const Packed<C> packed{memory, in.num_components, (in.num_outputs + lanes - 1) / lanes};
   for (std::size_t n = 0; n < in.count; ++n) {
     const OutputsSource<C, T> source{in.mean + n * row, in.stddev + n * row, in.num_outputs};
     const bool valid = hn::AllTrue(Tag<C>(), kernel.run(source, packed, n, ReduceLanes<C>()));
@@ -234,31 +292,34 @@ HWY_INLINE void run_lanes_over_outputs(const BlockInput<T>& in, C* memory, const
   }
 }
 
-template <class T, class Kernel>
-HWY_INLINE void run_lanes_over_inputs(const BlockInput<T>& in, double* memory, const Kernel& kernel, Trust* trust) {
-  const std::size_t lanes = hn::Lanes(Tag<double>());
-  const Packed<double> packed{memory, in.num_outputs};
+template <class C, class T, class Kernel>
+HWY_INLINE void run_lanes_over_inputs(const BlockInput<T>& in, C* memory, const Kernel& kernel, Trust* trust) {
+  const std::size_t lanes = hn::Lanes(Tag<C>());
+  // Two sets of arrays in turn: the next inputs are transposed before these are computed, since a vector cannot be
+  // loaded from scalars that are still on their way to the cache.
+  Packed<C> packed{memory, in.num_components, in.num_outputs};
+  Packed<C> next{packed.end(), in.num_components, in.num_outputs};
+  std::fill_n(trust, in.count, Trust::kAll);
+  transpose(in, 0, packed);
   for (std::size_t n = 0; n < in.count; n += lanes) {
-    transpose(in, n, packed);
-    std::fill_n(trust + n, std::min(lanes, in.count - n), Trust::kAll);
-    lower_trust(kernel.run(InputsSource(), packed, n, KeepLanes()), Trust::kNone, in.count - n, trust + n);
+    if (n + lanes < in.count) {
+      transpose(in, n + lanes, next);
+    }
+    lower_trust<C>(kernel.run(InputsSource<C>(), packed, n, KeepLanes<C>()), Trust::kNone, in.count - n, trust + n);
+    std::swap(packed, next);
   }
 }
 
-// Runs the kernel in the precision asked for, with lanes over outputs when there are enough of them to fill vectors.
-template <class T, class SingleKernel, class DoubleKernel>
-HWY_INLINE void run_block(const BlockInput<T>& in, double* memory, const SingleKernel& single,
-                          const DoubleKernel& twice, Trust* trust) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (in.single_precision) {
-      run_lanes_over_outputs(in, reinterpret_cast<float*>(memory), single, trust);
-      return;
-    }
-  }
-  if (in.num_outputs >= 4 * hn::Lanes(Tag<double>()) || in.count == 1) {
-    run_lanes_over_outputs(in, memory, twice, trust);
+// Lanes over outputs pay when there are enough outputs to fill several vectors.
+HWY_INLINE bool lanes_are_outputs(std::size_t num_outputs) { return num_outputs >= 4 * hn::Lanes(Tag<double>()); }
+
+template <class C, class T, class Kernel>
+HWY_INLINE void run_block(const BlockInput<T>& in, double* memory, const Kernel& kernel, Trust* trust) {
+  C* as_c = reinterpret_cast<C*>(memory);
+  if (lanes_are_outputs(in.num_outputs)) {
+    run_lanes_over_outputs(in, as_c, kernel, trust);
   } else {
-    run_lanes_over_inputs(in, memory, twice, trust);
+    run_lanes_over_inputs(in, as_c, kernel, trust);
   }
 }
 
@@ -274,7 +335,7 @@ HWY_INLINE void take_logs(const LogParts& logs, std::size_t rows, std::size_t co
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t n = 0; n < count; n += hn::Lanes(d)) {
       const LogParts log = logs.at(r * kBlock + n);
-      const Vec<double> log_mantissa = hn::Log(d, hn::LoadU(d, log.mantissa));
+      const Vec<double> log_mantissa = dissent::HWY_NAMESPACE::log<double>(hn::LoadU(d, log.mantissa));
       hn::StoreU(log_mantissa, d, log.mantissa);
       hn::StoreU(hn::MulAdd(hn::LoadU(d, log.exponent), hn::Set(d, kLn2), log_mantissa), d, whole + r * kBlock + n);
     }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <type_traits>
+
+#include "dissent/base/aligned.hpp"
 
 namespace dissent {
 namespace {
@@ -16,17 +17,14 @@ constexpr std::size_t kSingleFromOutputs = 32;
 // The smallest divergence that a kernel is trusted with. In double its terms leave an error of about 1e-15 D^(1/2), in
 // single about 6e-8 D^(1/2); what is asked is a relative error of 1e-11 (float64 input), 1e-6 or better (float32).
 template <class T>
-double least_divergence(bool single_precision, std::size_t num_outputs) {
+double least_divergence(const Divergence& kind, bool single_precision, std::size_t num_outputs) {
+  if (kind.kind == DivergenceKind::kBhattacharyya) {
+    return 0;  // its kernel does not cancel
+  }
   if (single_precision) {
     return 0.065 * std::sqrt(static_cast<double>(num_outputs));
   }
   return std::is_same_v<T, float> ? 1e-7 : 1e-3;
-}
-
-double* aligned(std::vector<double>& memory) {
-  void* at = memory.data();
-  std::size_t space = memory.size() * sizeof(double);
-  return static_cast<double*>(std::align(64, space - 64, at, space));
 }
 
 template <class T>
@@ -34,6 +32,8 @@ void run_kernel(const Divergence& kind, const double* alpha, const kernels::Bloc
                 const kernels::BlockResult& result) {
   if (kind.kind == DivergenceKind::kKl) {
     kernels::kl_block(block, scratch, result);
+  } else if (kind.kind == DivergenceKind::kBhattacharyya) {
+    kernels::bhattacharyya_block(block, scratch, result);
   } else {
     kernels::chernoff_block(block, alpha, scratch, result);
   }
@@ -51,13 +51,13 @@ PairwiseDivergences::PairwiseDivergences(const Divergence& divergence, std::size
       sum_log_stddev_(num_components * kBlock) {
   switch (divergence.kind) {
     case DivergenceKind::kKl:
+    case DivergenceKind::kBhattacharyya:
     case DivergenceKind::kChernoff:
       has_kernel_ = true;
       break;
-    case DivergenceKind::kBhattacharyya:
     case DivergenceKind::kHellinger:
       has_kernel_ = true;
-      kernel_kind_ = {DivergenceKind::kChernoff, 0.5};
+      kernel_kind_ = {DivergenceKind::kBhattacharyya, 0.5};
       break;
     case DivergenceKind::kRenyi:
       has_kernel_ = divergence.alpha < 1;
@@ -69,7 +69,7 @@ PairwiseDivergences::PairwiseDivergences(const Divergence& divergence, std::size
   alpha_.assign(kBlock, kernel_kind_.alpha);
   if (has_kernel_) {
     trust_.resize(kBlock);
-    scratch_.resize(kernels::scratch_size(num_components, num_outputs) + 16);
+    scratch_.resize(kernels::scratch_size(num_components, num_outputs) + kAlignmentSlack);
     retry_divergence_.resize(divergence_.size());
     retry_sum_log_stddev_.resize(sum_log_stddev_.size());
   }
@@ -115,15 +115,16 @@ template <class T>
 void PairwiseDivergences::compute_fast(const MixtureView<T>& mixture, std::size_t begin, std::size_t count,
                                        std::size_t first_input) {
   const std::size_t row = num_components_ * num_outputs_;
-  const bool single = std::is_same_v<T, float> && num_outputs_ >= kSingleFromOutputs;
+  const bool single = std::is_same_v<T, float> && num_outputs_ >= kSingleFromOutputs &&
+                      kernel_kind_.kind != DivergenceKind::kBhattacharyya;
   const kernels::BlockInput<T> block{.mean = mixture.mean + begin * row,
                                      .stddev = mixture.stddev + begin * row,
                                      .count = count,
                                      .num_components = num_components_,
                                      .num_outputs = num_outputs_,
-                                     .least = least_divergence<T>(single, num_outputs_),
+                                     .least = least_divergence<T>(kernel_kind_, single, num_outputs_),
                                      .single_precision = single};
-  run_kernel(kernel_kind_, alpha_.data(), block, aligned(scratch_),
+  run_kernel(kernel_kind_, alpha_.data(), block, align_up(scratch_),
              {divergence_.data(), sum_log_stddev_.data(), trust_.data()});
   for (std::size_t n = 0; n < count; ++n) {
     if (trust_[n] == Trust::kAll) {
@@ -134,7 +135,7 @@ void PairwiseDivergences::compute_fast(const MixtureView<T>& mixture, std::size_
     }
     if (trust_[n] != Trust::kAll) {
       components_.load(mixture, begin + n, first_input + begin + n);
-      compute_plain(n, trust_[n] == Trust::kLargeOnly, least_divergence<T>(false, num_outputs_));
+      compute_plain(n, trust_[n] == Trust::kLargeOnly, least_divergence<T>(kernel_kind_, false, num_outputs_));
     }
   }
   apply_to_block(count);
@@ -147,10 +148,10 @@ void PairwiseDivergences::retry_in_double(kernels::BlockInput<T> block, std::siz
   block.stddev += input * row;
   block.count = 1;
   block.single_precision = false;
-  block.least = least_divergence<T>(false, num_outputs_);
+  block.least = least_divergence<T>(kernel_kind_, false, num_outputs_);
   Trust trust = Trust::kNone;
   const std::vector<double> alpha(kBlock, alpha_[input]);
-  run_kernel(kernel_kind_, alpha.data(), block, aligned(scratch_),
+  run_kernel(kernel_kind_, alpha.data(), block, align_up(scratch_),
              {retry_divergence_.data(), retry_sum_log_stddev_.data(), &trust});
   for (std::size_t k = 0; k < num_components_ * num_components_; ++k) {
     divergence_[k * kBlock + input] = retry_divergence_[k * kBlock];

@@ -57,7 +57,7 @@ class PairwiseDivergences {
   std::vector<double> sum_log_stddev_;
   std::vector<double> alpha_;  // [kBlock], of the kernel or of divergence_kind_
   std::vector<kernels::Trust> trust_;
-  std::vector<double> scratch_;  // one vector more than needed, for alignment
+  std::vector<double> scratch_;
   std::vector<double> retry_divergence_;
   std::vector<double> retry_sum_log_stddev_;
   InputComponents components_;

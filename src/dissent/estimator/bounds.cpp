@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "dissent/base/special.hpp"
@@ -22,37 +23,47 @@ using Column = std::array<double, kBlock>;
 
 // The largest Chernoff bound seen so far for each input of a block.
 struct Best {
+  Column rank;
   Column epistemic;
   Column log_deficit;
   Column alpha;
 };
 
+// A number that falls as the bound rises, with all digits at both ends: by the value below half of H(w), by the log
+// deficit above, joined where they meet.
+double rank_of(double epistemic, double log_deficit, double entropy) {
+  return epistemic <= 0.5 * entropy ? -epistemic : log_deficit - std::log(0.5 * entropy) - 0.5 * entropy;
+}
+
 // Evaluates the Chernoff estimate of each input at its own alpha.
 template <class T>
 struct ChernoffBound {
   PairwiseDivergences& pairs;
+  Combiner& combiner;
   const MixtureView<T>& mixture;
-  const Weights& weights;
+  double entropy;  // of the weights
   std::size_t begin;
   std::size_t count;
   std::size_t first_input;
   Best& best;
 
-  // The log deficits, of which smaller means a larger bound, at any distance.
+  // The ranks, of which smaller means a larger bound, at any distance.
   Column operator()(const Column& alpha) const {
+    Column rank;
     Column epistemic;
     Column log_deficit;
     pairs.compute(mixture, begin, count, first_input, std::span(alpha).first(count));
-    combine_block(weights, {pairs.divergence(), kBlock, count}, epistemic.data(), log_deficit.data());
+    combiner.run({pairs.divergence(), kBlock, count, epistemic.data(), log_deficit.data()});
     for (std::size_t n = 0; n < count; ++n) {
-      if (log_deficit[n] < best.log_deficit[n] ||
-          (log_deficit[n] == best.log_deficit[n] && epistemic[n] > best.epistemic[n])) {
+      rank[n] = rank_of(epistemic[n], log_deficit[n], entropy);
+      if (rank[n] < best.rank[n]) {
+        best.rank[n] = rank[n];
         best.epistemic[n] = epistemic[n];
         best.log_deficit[n] = log_deficit[n];
         best.alpha[n] = alpha[n];
       }
     }
-    return log_deficit;
+    return rank;
   }
 };
 
@@ -102,6 +113,7 @@ void search(const Bound& bound, std::size_t count) {
 struct Scratch {
   PairwiseDivergences kl;
   PairwiseDivergences chernoff;
+  Combiner combiner;
 };
 
 }  // namespace
@@ -113,19 +125,21 @@ Uncertainty bounds(const MixtureView<T>& mixture, const Weights& weights, const 
   result.resize(mixture.num_inputs);
   const auto make = [&] {
     return Scratch{{{DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs},
-                   {{DivergenceKind::kChernoff, 0.5}, mixture.num_components, mixture.num_outputs}};
+                   {{DivergenceKind::kChernoff, 0.5}, mixture.num_components, mixture.num_outputs},
+                   Combiner({.weights = weights})};
   };
   for_input_blocks(
       mixture.num_inputs, kBlock, options, make, [&](Scratch& scratch, std::size_t begin, std::size_t count) {
         scratch.kl.compute(mixture, begin, count, options.first_input);
         Column upper;
         Column upper_log_deficit;
-        combine_block(weights, {scratch.kl.divergence(), kBlock, count}, upper.data(), upper_log_deficit.data());
+        scratch.combiner.run({scratch.kl.divergence(), kBlock, count, upper.data(), upper_log_deficit.data()});
         Best best;
-        best.epistemic.fill(-1);
-        best.log_deficit.fill(std::numeric_limits<double>::infinity());
+        best.rank.fill(std::numeric_limits<double>::infinity());
         best.alpha.fill(0.5);
-        search(ChernoffBound<T>{scratch.chernoff, mixture, weights, begin, count, options.first_input, best}, count);
+        search(ChernoffBound<T>{scratch.chernoff, scratch.combiner, mixture, weights.entropy, begin, count,
+                                options.first_input, best},
+               count);
         for (std::size_t n = 0; n < count; ++n) {
           const std::size_t to = begin + n;
           // Rounding can put the ends in the wrong order by an ulp where they meet.
@@ -133,8 +147,7 @@ Uncertainty bounds(const MixtureView<T>& mixture, const Weights& weights, const 
           const double lower_log_deficit = std::max(best.log_deficit[n], upper_log_deficit[n]);
           result.epistemic[to] = 0.5 * (lower + upper[n]);
           result.log_deficit[to] = log_add_exp(lower_log_deficit, upper_log_deficit[n]) - std::numbers::ln2;
-          result.aleatoric[to] =
-              mean_entropy(weights, mixture.num_outputs, scratch.kl.sum_log_stddev() + n, kBlock);
+          result.aleatoric[to] = mean_entropy(weights, mixture.num_outputs, scratch.kl.sum_log_stddev() + n, kBlock);
           result.total[to] = result.aleatoric[to] + result.epistemic[to];
           const std::array<double, 5> extras{lower, upper[n], best.alpha[n], lower_log_deficit, upper_log_deficit[n]};
           for (std::size_t k = 0; k < extras.size(); ++k) {

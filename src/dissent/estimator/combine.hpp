@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "dissent/mixture/mixture.hpp"
 
@@ -20,14 +21,33 @@ struct Combined {
 // Plain, for one input: divergence[i][j] row-major. The oracle of the vectorised one below.
 Combined combine(const Weights& weights, std::span<const double> divergence);
 
-// A block of divergences as PairwiseDivergences lays it out, [M][M][stride], of which the first `count` inputs are used.
-struct DivergenceBlock {
+// How blocks are combined. symmetric: D_ij = D_ji, so that half of the exponentials serve. single_precision:
+// exponentials and logarithms in float, good to about 1e-6 relative, which is what divergences of float32 input have.
+struct CombineRule {
+  Weights weights;
+  bool symmetric = false;
+  bool single_precision = false;
+};
+
+// Divergences of `count` inputs as PairwiseDivergences lays them out, [M][M][stride], stride a multiple of 16; and where
+// the results go, [count] each.
+struct CombineBlock {
   const double* divergence;
   std::size_t stride;
   std::size_t count;
+  double* epistemic;
+  double* log_deficit;
 };
 
-// Vectorised over the inputs; results to epistemic[count] and log_deficit[count].
-void combine_block(const Weights& weights, const DivergenceBlock& block, double* epistemic, double* log_deficit);
+// combine() for blocks of inputs, vectorised. One per thread.
+class Combiner {
+ public:
+  explicit Combiner(CombineRule rule);
+  void run(const CombineBlock& block);
+
+ private:
+  CombineRule rule_;
+  std::vector<double> memory_;
+};
 
 }  // namespace dissent

@@ -1,6 +1,7 @@
 // The loop that estimators share: blocks of inputs over the threads of a pool, each thread with its own scratch object.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>

@@ -10,32 +10,40 @@
 namespace dissent {
 namespace {
 
-// y = mean + factor noise
-void transform(const DiagonalGaussian& g, std::span<const double> noise, std::span<double> y) {
-  for (std::size_t d = 0; d < y.size(); ++d) {
-    y[d] = g.mean[d] + g.stddev[d] * noise[d];
+// The sample's distance from its component's mean, factor noise. Samples are held so, and not as y, since an offset
+// common to all components would eat their digits.
+void scale_noise(const DiagonalGaussian& g, std::span<const double> noise, std::span<double> step) {
+  for (std::size_t d = 0; d < step.size(); ++d) {
+    step[d] = g.stddev[d] * noise[d];
   }
 }
 
-void transform(const FullGaussian& g, std::span<const double> noise, std::span<double> y) {
-  const auto size = static_cast<Eigen::Index>(y.size());
-  Eigen::Map<Eigen::VectorXd>(y.data(), size) =
-      g.mean + g.factor.triangularView<Eigen::Lower>() * Eigen::Map<const Eigen::VectorXd>(noise.data(), size);
+void scale_noise(const FullGaussian& g, std::span<const double> noise, std::span<double> step) {
+  const auto size = static_cast<Eigen::Index>(step.size());
+  Eigen::Map<Eigen::VectorXd>(step.data(), size) =
+      g.factor.triangularView<Eigen::Lower>() * Eigen::Map<const Eigen::VectorXd>(noise.data(), size);
 }
 
-// -1/2 |z|^2, the part of the log density that depends on y.
-double exponent(const DiagonalGaussian& g, std::span<const double> y) {
+// -1/2 |z|^2, the part of g's log density that depends on y, at y = (mean of `from`) + step.
+double exponent(const DiagonalGaussian& g, const DiagonalGaussian& from, std::span<const double> step) {
   double squares = 0;
-  for (std::size_t d = 0; d < y.size(); ++d) {
-    const double z = (y[d] - g.mean[d]) / g.stddev[d];
+  for (std::size_t d = 0; d < step.size(); ++d) {
+    const double z = ((from.mean[d] - g.mean[d]) + step[d]) / g.stddev[d];
     squares += z * z;
   }
   return -0.5 * squares;
 }
 
-double exponent(const FullGaussian& g, std::span<const double> y) {
-  const Eigen::Map<const Eigen::VectorXd> at(y.data(), static_cast<Eigen::Index>(y.size()));
-  return -0.5 * g.factor.triangularView<Eigen::Lower>().solve(at - g.mean).squaredNorm();
+double exponent(const FullGaussian& g, const FullGaussian& from, std::span<const double> step) {
+  const Eigen::Map<const Eigen::VectorXd> at(step.data(), static_cast<Eigen::Index>(step.size()));
+  return -0.5 * g.factor.triangularView<Eigen::Lower>().solve((from.mean - g.mean) + at).squaredNorm();
+}
+
+// Calls f(component i, component j) with the components' own type.
+template <class F>
+auto visit_pair(const InputComponents& components, std::size_t i, std::size_t j, const F& f) {
+  return components.diagonal() ? f(components.diagonal_component(i), components.diagonal_component(j))
+                               : f(components.full_component(i), components.full_component(j));
 }
 
 // log1p(sum_k exp(x_k)): log-sum-exp with the number 1 among the terms.
@@ -70,7 +78,7 @@ MonteCarloResult monte_carlo_input(const InputComponents& components, const Weig
                                    const NoiseSource& noise) {
   const std::size_t num_components = components.num_components();
   std::vector<double> draw(components.num_outputs());
-  std::vector<double> y(components.num_outputs());
+  std::vector<double> step(components.num_outputs());
   std::vector<double> offset(num_components);  // log w_m - log of the normaliser
   std::vector<std::size_t> present;
   for (std::size_t m = 0; m < num_components; ++m) {
@@ -83,15 +91,26 @@ MonteCarloResult monte_carlo_input(const InputComponents& components, const Weig
   if (present.size() < 2) {
     return result;
   }
+  // Equal components say nothing about each other, to the last bit and without a sample.
+  if (std::ranges::all_of(present, [&](std::size_t m) {
+        return visit_pair(components, present[0], m, [](const auto& p, const auto& q) {
+          return divergence({.kind = DivergenceKind::kMax}, p, q) == 0;
+        });
+      })) {
+    result.deficit = weights.entropy;
+    return result;
+  }
   double variance = 0;
+  double third_moment = 0;
   std::vector<double> ratios(present.size() - 1);
   for (const std::size_t j : present) {
     const std::size_t count = samples_of_component(weights, j, num_samples);
     double mean = 0;
     double squares = 0;
+    double cubes = 0;
     for (std::size_t k = 0; k < count; ++k) {
       noise(j, k, draw);
-      components.visit(j, [&](const auto& g) { transform(g, draw, y); });
+      components.visit(j, [&](const auto& g) { scale_noise(g, draw, step); });
       double own = 0;
       for (const double z : draw) {
         own -= 0.5 * z * z;
@@ -99,21 +118,30 @@ MonteCarloResult monte_carlo_input(const InputComponents& components, const Weig
       std::size_t at = 0;
       for (const std::size_t i : present) {
         if (i != j) {
-          const double other = components.visit(i, [&](const auto& g) { return exponent(g, y); });
+          const double other =
+              visit_pair(components, i, j, [&](const auto& g, const auto& from) { return exponent(g, from, step); });
           ratios[at++] = (other - own) + (offset[i] - offset[j]);
         }
       }
       const double term = log_one_plus_sum_exp(ratios);
-      const double delta = term - mean;  // Welford's update
-      mean += delta / static_cast<double>(k + 1);
-      squares += delta * (term - mean);
+      // Welford's update of the mean and the sums of squared and cubed deviations.
+      const double n = static_cast<double>(k + 1);
+      const double delta = term - mean;
+      const double step_of_mean = delta / n;
+      const double square = delta * step_of_mean * (n - 1);
+      cubes += square * step_of_mean * (n - 2) - 3 * step_of_mean * squares;
+      squares += square;
+      mean += step_of_mean;
     }
     const double n = static_cast<double>(count);
-    result.deficit += weights.value[j] * mean;
-    variance += weights.value[j] * weights.value[j] * squares / ((n - 1) * n);
+    const double share = weights.value[j];
+    result.deficit += share * mean;
+    variance += share * share * squares / ((n - 1) * n);
+    third_moment += share * share * share * cubes / (n * n * n);
     result.num_samples += count;
   }
   result.standard_error = std::sqrt(variance);
+  result.skewness = variance > 0 ? third_moment / (variance * result.standard_error) : 0;
   return result;
 }
 
@@ -147,7 +175,7 @@ Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, 
           sums[m] = components.visit(m, [](const auto& g) { return sum_log_stddev(g); });
         }
         result.epistemic[n] = std::max(0.0, weights.entropy - mc.deficit);
-        result.log_deficit[n] = std::log(mc.deficit);
+        result.log_deficit[n] = std::log(std::min(mc.deficit, weights.entropy));
         result.aleatoric[n] = mean_entropy(weights, mixture.num_outputs, sums.data(), 1);
         result.total[n] = result.aleatoric[n] + result.epistemic[n];
         result.extras[0].values[n] = mc.standard_error;

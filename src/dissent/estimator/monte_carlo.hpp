@@ -25,6 +25,7 @@ Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, 
 struct MonteCarloResult {
   double deficit = 0;
   double standard_error = 0;
+  double skewness = 0;  // of the deficit as an estimate: large where few samples made most of it
   std::size_t num_samples = 0;
 };
 

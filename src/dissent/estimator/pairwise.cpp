@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
@@ -53,13 +54,18 @@ Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture
                      const EstimateOptions& options) {
   Uncertainty result;
   result.resize(mixture.num_inputs);
-  const auto make = [&] { return PairwiseDivergences(divergence, mixture.num_components, mixture.num_outputs); };
+  struct Scratch {
+    PairwiseDivergences pairs;
+    Combiner combiner;
+  };
+  const CombineRule rule{weights, divergence.symmetric(), std::is_same_v<T, float>};
+  const auto make = [&] { return Scratch{{divergence, mixture.num_components, mixture.num_outputs}, Combiner(rule)}; };
   for_input_blocks(mixture.num_inputs, kBlock, options, make,
-                   [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
-                     pairs.compute(mixture, begin, count, options.first_input);
-                     combine_block(weights, {pairs.divergence(), kBlock, count}, result.epistemic.data() + begin,
-                                   result.log_deficit.data() + begin);
-                     add_aleatoric(pairs, weights, mixture.num_outputs, begin, count, result);
+                   [&](Scratch& scratch, std::size_t begin, std::size_t count) {
+                     scratch.pairs.compute(mixture, begin, count, options.first_input);
+                     scratch.combiner.run({scratch.pairs.divergence(), kBlock, count, result.epistemic.data() + begin,
+                                           result.log_deficit.data() + begin});
+                     add_aleatoric(scratch.pairs, weights, mixture.num_outputs, begin, count, result);
                    });
   return result;
 }

@@ -15,6 +15,10 @@
 namespace dissent {
 namespace {
 
+// A deficit is made by samples between components, about as rare as it is small. With fewer of them than this expected,
+// none may have been drawn, and neither deficit nor standard error mean anything.
+constexpr double kLeastEvents = 30;
+
 // The log deficit lies in [low, high]; low means more uncertain. `value` is the best guess.
 struct Interval {
   double low;
@@ -35,6 +39,14 @@ std::vector<std::size_t> contenders(const std::vector<Interval>& intervals, std:
   std::ranges::nth_element(highs, highs.begin() + static_cast<std::ptrdiff_t>(top - 1));
   const double worst = highs[top - 1];
   std::erase_if(among, [&](std::size_t n) { return intervals[n].low > worst; });
+  return among;
+}
+
+// Those of which sampling can tell anything at all; to the others' deficits the certified interval is the best we have.
+std::vector<std::size_t> within_reach(const std::vector<Interval>& intervals, std::vector<std::size_t> among) {
+  std::erase_if(among, [&](std::size_t n) {
+    return static_cast<double>(kRefineMaxSamples) * std::exp(intervals[n].high) < kLeastEvents;
+  });
   return among;
 }
 
@@ -61,11 +73,17 @@ std::vector<std::size_t> overlapping(const std::vector<Interval>& intervals, std
   return found;
 }
 
-// Cuts the interval to deficit +- margin. Where the two do not meet, the certified one stands.
+// Cuts the interval to deficit - z standard errors, + z and as many more as the skewness asks for (Johnson 1978): where
+// few samples made most of the deficit, as many again may have been missed. Where the two do not meet, the certified
+// one stands.
 void cut(Interval& interval, const MonteCarloResult& mc, double z) {
+  if (static_cast<double>(mc.num_samples) * mc.deficit < kLeastEvents) {
+    return;
+  }
   const double margin = z * mc.standard_error;
   const double low = mc.deficit > margin ? std::log(mc.deficit - margin) : -std::numeric_limits<double>::infinity();
-  const double high = std::log(mc.deficit + margin);
+  const double high =
+      std::log(mc.deficit + margin + mc.standard_error * std::max(0.0, mc.skewness) * (2 * z * z + 1) / 6);
   if (low <= interval.high && high >= interval.low) {
     interval.low = std::max(interval.low, low);
     interval.high = std::min(interval.high, high);
@@ -93,37 +111,39 @@ Uncertainty refine(std::size_t top, const MixtureView<T>& mixture, const Weights
   constexpr double kRounds = 9;  // 256 to 65536 by doubling
   const double tail = 0.01 / (2 * kRounds * static_cast<double>(std::max<std::size_t>(1, undecided.size())));
   const double z = boost::math::quantile(boost::math::complement(boost::math::normal(), tail));
-  for (std::size_t count = kRefineFirstSamples; count <= kRefineMaxSamples && !undecided.empty(); count *= 2) {
+  std::vector<std::size_t> chosen = within_reach(intervals, undecided);
+  for (std::size_t count = kRefineFirstSamples; count <= kRefineMaxSamples && !chosen.empty(); count *= 2) {
     for_input_blocks(
-        undecided.size(), 1, options, [] { return InputComponents(); },
+        chosen.size(), 1, options, [] { return InputComponents(); },
         [&](InputComponents& components, std::size_t k, std::size_t) {
-          const std::size_t n = undecided[k];
+          const std::size_t n = chosen[k];
           components.load(mixture, n, options.first_input + n);
-          const MonteCarloResult mc = monte_carlo_input(components, weights, count, options.seed,
-                                                        options.first_input + n);
+          const MonteCarloResult mc =
+              monte_carlo_input(components, weights, count, options.seed, options.first_input + n);
           cut(intervals[n], mc, z);
           samples[n] += static_cast<double>(mc.num_samples);
         });
     in_play = contenders(intervals, in_play, top);
     undecided = overlapping(intervals, in_play);
+    chosen = within_reach(intervals, undecided);
   }
 
   Uncertainty result = start;
   result.extras = {{"lower", {}}, {"upper", {}}, {"samples", samples}, {"undecided", {}}};
   result.resize(mixture.num_inputs);
   for (std::size_t n = 0; n < intervals.size(); ++n) {
-    result.log_deficit[n] = intervals[n].value;
-    if (samples[n] > 0) {
-      result.epistemic[n] = weights.entropy - std::exp(intervals[n].value);
-      result.total[n] = result.aleatoric[n] + result.epistemic[n];
-    }
     // An end that sampling did not move keeps the digits that bounds gave it.
     const bool low_moved = intervals[n].high < start.extras[3].values[n];
     const bool high_moved = intervals[n].low > start.extras[4].values[n];
-    result.extras[0].values[n] =
-        low_moved ? weights.entropy - std::exp(intervals[n].high) : start.extras[0].values[n];
-    result.extras[1].values[n] =
-        high_moved ? weights.entropy - std::exp(intervals[n].low) : start.extras[1].values[n];
+    const double lower = low_moved ? weights.entropy - std::exp(intervals[n].high) : start.extras[0].values[n];
+    const double upper = high_moved ? weights.entropy - std::exp(intervals[n].low) : start.extras[1].values[n];
+    result.extras[0].values[n] = std::min(lower, upper);
+    result.extras[1].values[n] = upper;
+    result.log_deficit[n] = intervals[n].value;
+    if (samples[n] > 0) {
+      result.epistemic[n] = std::clamp(weights.entropy - std::exp(intervals[n].value), std::min(lower, upper), upper);
+      result.total[n] = result.aleatoric[n] + result.epistemic[n];
+    }
   }
   for (const std::size_t n : undecided) {
     result.extras[3].values[n] = 1;

@@ -3,9 +3,10 @@
 // Every input starts with its certified interval (bounds.hpp), held as an interval of the log deficit. An input whose
 // whole interval lies below the K-th best is out for good; of the rest, those whose interval overlaps another's are
 // undecided and are sampled (monte_carlo.hpp), twice as often each round, their interval cut to deficit +- z standard
-// errors, until no two overlap or kMaxSamples is reached. z makes all intervals hold together with probability 0.99
-// under the normal approximation. Extras: lower, upper, samples (spent on the input), undecided (1 where the order of
-// an input that may belong to the top K is still in doubt).
+// errors (more above, where samples are skewed), until no two overlap or kRefineMaxSamples is reached. z makes all
+// intervals hold together with probability 0.99 under that approximation. A deficit so small that no sample would show
+// it is left to its certified interval. Extras: lower, upper, samples (spent on the input), undecided (1 where the order
+// of an input that may belong to the top K is still in doubt).
 #pragma once
 
 #include "dissent/estimator/estimator.hpp"

@@ -28,7 +28,7 @@ Weights Weights::from(std::span<const double> given, std::size_t num_components)
   check(std::abs(sum - 1) <= 1e-6, "weights: the weights sum to {}; they must sum to 1", sum);
   Weights weights;
   for (const double w : given) {
-    const double value = w / sum;
+    const double value = w < 1e-100 ? 0 : w / sum;
     weights.value.push_back(value);
     weights.log.push_back(value > 0 ? std::log(value) : -std::numeric_limits<double>::infinity());
     weights.entropy -= value > 0 ? value * weights.log.back() : 0;

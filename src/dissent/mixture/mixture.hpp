@@ -21,7 +21,8 @@ struct Weights {
   std::size_t size() const { return value.size(); }
 
   static Weights uniform(std::size_t num_components);
-  // Weights must be finite, >= 0 and sum to 1 within 1e-6; that rounding is divided out. Empty means uniform.
+  // Weights must be finite, >= 0 and sum to 1 within 1e-6; that rounding is divided out. A weight below
+  // 1e-100 is beyond what sums in double precision can see and counts as 0. Empty means uniform.
   static Weights from(std::span<const double> given, std::size_t num_components);
 };
 

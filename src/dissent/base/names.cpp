@@ -1,20 +1,21 @@
-#include "suggest.hpp"
+#include "dissent/base/names.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
-namespace dissent::cli {
+#include "dissent/base/error.hpp"
+
+namespace dissent {
 
 // Row by row over the table of distances between prefixes; three rows, since a swap looks back two.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before(to.size() + 1);
   std::vector<std::size_t> last(to.size() + 1);
   std::vector<std::size_t> row(to.size() + 1);
-  for (std::size_t k = 0; k <= to.size(); ++k) {
-    row[k] = k;
-  }
+  std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= from.size(); ++i) {
     std::swap(before, last);
     std::swap(last, row);
@@ -30,12 +31,11 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
-std::string nearest(std::string_view typed, const std::vector<std::string>& known) {
+std::string nearest_name(std::string_view typed, const std::vector<std::string>& known) {
   std::string best;
   std::size_t best_distance = 0;
   for (const std::string& name : known) {
-    // A beginning of the name counts as near: "bhatt" means bhattacharyya.
-    const bool begins = typed.size() >= 3 && name.starts_with(typed);
+    const bool begins = typed.size() >= 3 && name.starts_with(typed);  // "bhatt" means bhattacharyya
     const std::size_t distance = begins ? 1 : edit_distance(typed, name);
     const std::size_t limit = std::max<std::size_t>(1, name.size() / 3);
     if (distance <= limit && (best.empty() || distance < best_distance)) {
@@ -47,8 +47,21 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& know
 }
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known) {
-  const std::string name = nearest(typed, known);
+  const std::string name = nearest_name(typed, known);
   return name.empty() ? "" : fmt::format("; did you mean '{}'?", name);
 }
 
-}  // namespace dissent::cli
+void check_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
+  check(std::ranges::find(known, name) != known.end(), "{} '{}' is not known{} (known: {})", what, name,
+        did_you_mean(name, known), fmt::join(known, ", "));
+}
+
+std::vector<std::string> numbered_names(std::string_view stem, std::size_t count) {
+  std::vector<std::string> names(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    names[k] = fmt::format("{}_{}", stem, k);
+  }
+  return names;
+}
+
+}  // namespace dissent

@@ -1,0 +1,154 @@
+// dissent collect PROBLEM: rows of experience from a simulator, or of a one-dimensional problem, into a file.
+#include "dissent/problem/collect.hpp"
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/problem/problem.hpp"
+#include "dissent/problem/transitions_file.hpp"
+#include "dissent/table/csv.hpp"
+#include "dissent/table/npz.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+
+namespace dissent::cli {
+namespace {
+
+constexpr std::uint64_t kMaxRows = 1'000'000'000;  // they are held in memory until the end
+
+struct Arguments {
+  std::string problem;
+  std::string policy = "random";
+  std::size_t num_rows = 0;
+  std::uint64_t seed = 0;
+  int threads = 0;
+  std::string model_file;
+  std::string output;
+  bool json = false;
+  bool quiet = false;
+};
+
+bool is_one_dimensional(const std::string& problem) { return problem == "hetero" || problem == "bimodal"; }
+
+void collect_points(const Arguments& arguments) {
+  check(arguments.policy == "random" && arguments.model_file.empty(),
+        "{} is drawn from a distribution and takes neither --policy nor --model", arguments.problem);
+  const bool is_npz = arguments.output.ends_with(".npz");
+  check(is_npz || arguments.output.ends_with(".csv"), "--output: '{}': {} is written as .csv or .npz", arguments.output,
+        arguments.problem);
+  check_writable(arguments.output);
+  ProblemOptions options;
+  options.seed = arguments.seed;
+  options.train_rows = arguments.num_rows;
+  options.pool_rows = 1;
+  options.test_rows = 1;
+  const ProblemRows rows = load_problem(arguments.problem, options).train;
+  if (is_npz) {
+    write_npz(arguments.output, {{"x", ArrayView(rows.inputs)}, {"y", ArrayView(rows.targets)}});
+    return;
+  }
+  CsvWriter writer(arguments.output, {"x", "y"});
+  for (std::size_t row = 0; row < rows.num_rows; ++row) {
+    writer.row(rows.inputs[row], rows.targets[row]);
+  }
+  writer.commit();
+}
+
+Transitions collect_rows(const Arguments& arguments) {
+  CollectOptions options;
+  options.environment = arguments.problem;
+  options.environment_options.model_file = arguments.model_file;
+  options.policy = parse_policy_choice(arguments.policy);
+  options.num_rows = arguments.num_rows;
+  options.seed = arguments.seed;
+  options.num_threads = arguments.threads;
+  check_transitions_ending(arguments.output);
+  check_writable(arguments.output);
+  Progress progress("collect", arguments.num_rows, arguments.quiet);
+  options.progress = [&progress](std::size_t rows) { progress.update(rows); };
+  Transitions rows = collect(options);
+  write_transitions(arguments.output, rows);
+  return rows;
+}
+
+void print_summary(const Arguments& arguments, const Transitions& rows, double seconds) {
+  using Json = nlohmann::ordered_json;
+  const double rows_per_second = static_cast<double>(arguments.num_rows) / seconds;
+  const bool simulated = !is_one_dimensional(arguments.problem);
+  if (arguments.json) {
+    print_json({{"version", kVersion},
+                {"problem", arguments.problem},
+                {"policy", simulated ? Json(arguments.policy) : Json()},
+                {"rows", arguments.num_rows},
+                {"episodes", simulated ? Json(rows.num_episodes) : Json()},
+                {"unstable", simulated ? Json(rows.num_unstable) : Json()},
+                {"seed", arguments.seed},
+                {"rows_per_second", rows_per_second},
+                {"output", arguments.output}});
+  } else if (!arguments.quiet) {
+    print_line("{}: {} rows{}, {:.1f} s ({:.0f} rows/s)", arguments.problem, arguments.num_rows,
+               simulated ? fmt::format(" in {} episode{} of {}", rows.num_episodes, rows.num_episodes == 1 ? "" : "s",
+                                       arguments.policy)
+                         : "",
+               seconds, rows_per_second);
+    if (rows.num_unstable > 0) {
+      print_line("{} episodes ended because the simulation diverged; the diverged steps are not in the file",
+                 rows.num_unstable);
+    }
+    print_line("wrote {}", arguments.output);
+  }
+}
+
+void run_collect(const Arguments& arguments) {
+  check_name("problem", arguments.problem, problem_names());
+  const auto start = std::chrono::steady_clock::now();
+  Transitions rows;
+  if (is_one_dimensional(arguments.problem)) {
+    collect_points(arguments);
+  } else {
+    rows = collect_rows(arguments);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  print_summary(arguments, rows, elapsed.count());
+}
+
+}  // namespace
+
+void add_collect(CLI::App& app) {
+  CLI::App* command =
+      add_command(app, "collect", "Collect rows of experience from a built-in problem into a file",
+                  "  dissent collect hopper --policy mixed:0.1 --rows 20000 --output hopper.h5\n"
+                  "  dissent collect pendulum --policy expert --rows 1000 --seed 7 --output pendulum.csv\n"
+                  "  dissent collect hetero --rows 500 --output hetero.npz\n"
+                  "Problems: hetero, bimodal, pendulum, hopper, ant, humanoid.\n"
+                  "mixed:0.1 takes a tenth of the rows from the expert. HDF5 is laid out as in D4RL.");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("PROBLEM", arguments->problem, "Name of the problem")->option_text(" ")->required();
+  command->add_option("-n,--rows", arguments->num_rows, "How many rows, that is steps")
+      ->option_text("N")
+      ->required()
+      ->check(whole_number(1, kMaxRows));
+  command->add_option("-o,--output", arguments->output, "FILE.h5, FILE.npz or FILE.csv")
+      ->option_text("FILE")
+      ->required()
+      ->check(not_empty);
+  command->add_option("-p,--policy", arguments->policy, "random, expert, mixed:SHARE, or a policy's file")
+      ->option_text("POLICY=random")
+      ->check(not_empty);
+  command->add_option("--model", arguments->model_file, "A MuJoCo XML file in place of the robot's built-in model")
+      ->option_text("FILE")
+      ->check(not_empty);
+  add_threads(*command, arguments->threads);
+  add_seed(*command, arguments->seed);
+  add_json(*command, arguments->json);
+  add_quiet(*command, arguments->quiet);
+  command->callback([arguments] { run_collect(*arguments); });
+}
+
+}  // namespace dissent::cli

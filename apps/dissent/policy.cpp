@@ -1,0 +1,155 @@
+// dissent policy evaluate | draw: measure a policy, look at it.
+#include "policy.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/problem/evaluate.hpp"
+#include "dissent/problem/film_strip.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct EvaluateArguments {
+  std::string environment;
+  std::string policy = "expert";
+  std::size_t num_episodes = 20;
+  std::uint64_t seed = 0;
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+void run_evaluate(const EvaluateArguments& arguments) {
+  ThreadPool threads(arguments.threads);
+  EnvironmentPool environments(arguments.environment, {}, threads.num_threads());
+  const EnvironmentSpec& spec = environments.at(0).spec();
+  const auto policy = make_policy(spec, arguments.policy);
+  const Evaluation evaluation = evaluate_policy(environments, *policy, arguments.num_episodes, arguments.seed, threads);
+  const auto [lowest, highest] = std::ranges::minmax(evaluation.episodes, {}, &Episode::total_reward);
+  const auto num_unstable = std::ranges::count(evaluation.episodes, true, &Episode::unstable);
+  const auto num_full = std::ranges::count_if(
+      evaluation.episodes, [](const Episode& episode) { return !episode.terminated && !episode.unstable; });
+  const double mean_steps = static_cast<double>(evaluation.num_steps()) / static_cast<double>(arguments.num_episodes);
+  if (arguments.json) {
+    print_json({{"version", kVersion},
+                {"environment", arguments.environment},
+                {"policy", arguments.policy},
+                {"episodes", arguments.num_episodes},
+                {"mean_return", evaluation.mean_return()},
+                {"standard_error", evaluation.standard_error()},
+                {"lowest_return", lowest.total_reward},
+                {"highest_return", highest.total_reward},
+                {"mean_steps", mean_steps},
+                {"full_episodes", num_full},
+                {"unstable", num_unstable},
+                {"seed", arguments.seed}});
+  } else if (!arguments.quiet) {
+    print_line("{} {}: mean return {:.1f} +- {:.1f} (from {:.1f} to {:.1f}) over {} episodes", arguments.environment,
+               arguments.policy, evaluation.mean_return(), evaluation.standard_error(), lowest.total_reward,
+               highest.total_reward, arguments.num_episodes);
+    print_line("{} lasted the full {} steps, {:.0f} on average{}", num_full, spec.max_steps, mean_steps,
+               num_unstable > 0 ? fmt::format("; {} diverged", num_unstable) : "");
+  }
+}
+
+struct DrawArguments {
+  std::string environment;
+  std::string policy = "expert";
+  std::string output;
+  FilmOptions film;
+  bool json = false;
+  bool quiet = false;
+};
+
+void run_draw(const DrawArguments& arguments) {
+  check(arguments.output.ends_with(".svg"), "--output: '{}': a film strip is an .svg file", arguments.output);
+  const auto environment = make_environment(arguments.environment);
+  const auto policy = make_policy(environment->spec(), arguments.policy);
+  AtomicFile file(arguments.output);
+  file.write(draw_film_strip(*environment, *policy, arguments.film));
+  file.commit();
+  if (arguments.json) {
+    print_json({{"version", kVersion},
+                {"environment", arguments.environment},
+                {"policy", arguments.policy},
+                {"seed", arguments.film.seed},
+                {"output", arguments.output}});
+  } else if (!arguments.quiet) {
+    print_line("wrote {}", arguments.output);
+  }
+}
+
+void add_environment_and_policy(CLI::App& command, std::string& environment, std::string& policy) {
+  command.add_option("ENVIRONMENT", environment, "pendulum, hopper, ant or humanoid")->option_text(" ")->required();
+  command.add_option("-p,--policy", policy, "random, expert, or a policy's file")
+      ->option_text("POLICY=expert")
+      ->check(not_empty);
+}
+
+}  // namespace
+
+void add_policy_evaluate(CLI::App& policy) {
+  CLI::App* command = add_command(policy, "evaluate", "Mean return of a policy over fresh episodes",
+                                  "  dissent policy evaluate hopper\n"
+                                  "  dissent policy evaluate hopper --policy my_hopper.txt --episodes 100 --json");
+  const auto a = std::make_shared<EvaluateArguments>();
+  add_environment_and_policy(*command, a->environment, a->policy);
+  command->add_option("-n,--episodes", a->num_episodes, "How many episodes")
+      ->option_text("N=20")
+      ->check(whole_number(1, 1'000'000));
+  add_threads(*command, a->threads);
+  add_seed(*command, a->seed);
+  add_json(*command, a->json);
+  add_quiet(*command, a->quiet);
+  command->callback([a] { run_evaluate(*a); });
+}
+
+void add_policy_draw(CLI::App& policy) {
+  CLI::App* command = add_command(policy, "draw", "A film strip of an episode as SVG",
+                                  "  dissent policy draw hopper --output hopper.svg\n"
+                                  "  dissent policy draw ant --first 300 --every 14 --azimuth 60 --output ant.svg");
+  const auto a = std::make_shared<DrawArguments>();
+  add_environment_and_policy(*command, a->environment, a->policy);
+  command->add_option("-o,--output", a->output, "FILE.svg")->option_text("FILE")->required()->check(not_empty);
+  command->add_option("--frames", a->film.num_frames, "How many pictures")
+      ->option_text("N=10")
+      ->check(whole_number(1, 1000));
+  command->add_option("--first", a->film.first_step, "Step of the first picture")
+      ->option_text("STEP=0")
+      ->check(whole_number(0, 1'000'000));
+  command->add_option("--every", a->film.steps_per_frame, "Steps between pictures")
+      ->option_text("STEPS=10")
+      ->check(whole_number(1, 1'000'000));
+  command->add_option("--azimuth", a->film.azimuth_degrees, "Camera angle: 0 from the side, 90 from the front")
+      ->option_text("DEGREES=25")
+      ->check(number_from(-360));
+  command->add_option("--elevation", a->film.elevation_degrees, "Camera angle from above")
+      ->option_text("DEGREES=12")
+      ->check(number_from(-360));
+  add_seed(*command, a->film.seed);
+  add_json(*command, a->json);
+  add_quiet(*command, a->quiet);
+  command->callback([a] { run_draw(*a); });
+}
+
+void add_policy(CLI::App& app) {
+  CLI::App* policy = add_command(app, "policy", "Train, evaluate and draw policies of the simulated problems",
+                                 "  dissent policy train hopper --euler --seed 3 --output my_hopper.txt\n"
+                                 "  dissent policy evaluate hopper --policy my_hopper.txt\n"
+                                 "  dissent policy draw hopper --policy my_hopper.txt --output hopper.svg\n"
+                                 "'dissent policy COMMAND --help' explains each.");
+  policy->require_subcommand(1);
+  add_policy_train(*policy);
+  add_policy_evaluate(*policy);
+  add_policy_draw(*policy);
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,12 @@
+// The commands under `dissent policy`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace dissent::cli {
+
+void add_policy_train(CLI::App& policy);
+void add_policy_evaluate(CLI::App& policy);
+void add_policy_draw(CLI::App& policy);
+
+}  // namespace dissent::cli

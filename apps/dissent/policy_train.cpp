@@ -1,0 +1,166 @@
+// dissent policy train: a linear policy by augmented random search, resumable at any time.
+//
+// The state is kept in OUTPUT.state. Ctrl-C ends the current iteration, saves the state and then ends the program as an
+// interrupt does, so that a script around it stops too; a kill loses the iterations since the last checkpoint.
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "console.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/problem/ars.hpp"
+#include "options.hpp"
+#include "policy.hpp"
+#include "progress.hpp"
+
+namespace dissent::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+extern "C" void note_interrupt(int) { interrupted = 1; }
+
+struct TrainArguments {
+  TrainOptions options;
+  std::string output;
+  bool json = false;
+  bool quiet = false;
+};
+
+// The command that makes the same policy again, for the first lines of its file.
+std::string recipe(const TrainOptions& o) {
+  const TrainOptions usual;
+  std::string text =
+      fmt::format("dissent policy train {} --iterations {} --directions {} --top {} --step-size {} --noise {}",
+                  o.environment, o.num_iterations, o.num_directions, o.num_top_directions, o.step_size, o.noise);
+  const auto add = [&text](bool given, const std::string& option) { text += given ? " " + option : ""; };
+  add(o.clock_hz > 0, fmt::format("--clock {}", o.clock_hz));
+  add(o.control_weight != usual.control_weight, fmt::format("--control-weight {}", o.control_weight));
+  add(o.alive_bonus, "--alive-bonus");
+  add(o.euler, "--euler");
+  add(o.episode_steps > 0, fmt::format("--episode-steps {}", o.episode_steps));
+  add(o.evaluate_every != usual.evaluate_every, fmt::format("--evaluate-every {}", o.evaluate_every));
+  add(o.num_evaluation_episodes != usual.num_evaluation_episodes,
+      fmt::format("--evaluation-episodes {}", o.num_evaluation_episodes));
+  add(!o.start_file.empty(), fmt::format("--start {}", o.start_file));
+  add(!o.start_file.empty() && o.start_count != usual.start_count, fmt::format("--start-count {}", o.start_count));
+  return text + fmt::format(" --seed {}", o.seed);
+}
+
+void write_policy(const TrainArguments& arguments, const TrainResult& result) {
+  const std::string name = arguments.output.substr(arguments.output.rfind('/') + 1);
+  AtomicFile file(arguments.output);
+  file.write(format_linear_policy(
+      result.policy,
+      fmt::format("{} --output {}\nmean return {:.1f} over {} evaluation episodes", recipe(arguments.options), name,
+                  result.mean_return, arguments.options.num_evaluation_episodes)));
+  file.commit();
+}
+
+TrainResult train(const TrainArguments& arguments) {
+  Progress progress("train", arguments.options.num_iterations, arguments.quiet);
+  return train_policy(arguments.options, [&](const TrainProgress& p) {
+    if (p.evaluated && !arguments.quiet && !arguments.json) {
+      progress.wipe();
+      print_line("iteration {:5}  training return {:8.1f}  evaluated {:8.1f}  best {:8.1f}  {:8.0f} steps/s",
+                 p.iteration, p.mean_return, p.evaluated_return, p.best_return, p.steps_per_second);
+      flush_output();  // hours may pass until the next
+    }
+    progress.update(p.iteration, fmt::format("return {:.0f}, {:.0f} steps/s", p.mean_return, p.steps_per_second));
+    return interrupted == 0;
+  });
+}
+
+void run_train(TrainArguments arguments) {
+  TrainOptions& options = arguments.options;
+  check_name("environment", options.environment, environment_names());
+  if (options.checkpoint_file.empty()) {
+    options.checkpoint_file = arguments.output + ".state";
+  }
+  check_writable(arguments.output);
+  check_writable(options.checkpoint_file);
+  interrupted = 0;
+  const auto previous = std::signal(SIGINT, note_interrupt);
+  const TrainResult result = train(arguments);
+  std::signal(SIGINT, previous);
+  if (!result.finished) {
+    fmt::print(stderr, "stopped after iteration {}; the same command goes on from {}\n", result.num_iterations,
+               options.checkpoint_file);
+    std::raise(SIGINT);
+    return;
+  }
+  write_policy(arguments, result);
+  if (arguments.json) {
+    print_json({{"version", kVersion},
+                {"environment", options.environment},
+                {"mean_return", result.mean_return},
+                {"iterations", result.num_iterations},
+                {"steps", result.num_steps},
+                {"resumed", result.resumed},
+                {"seed", options.seed},
+                {"output", arguments.output}});
+  } else if (!arguments.quiet) {
+    print_line("best mean return {:.1f}, after {} iterations and {} steps{}", result.mean_return, result.num_iterations,
+               result.num_steps, result.resumed ? ", resumed" : "");
+    print_line("wrote {}", arguments.output);
+  }
+}
+
+// Texts show the defaults of TrainOptions.
+void add_search_options(CLI::App& command, TrainOptions& o) {
+  const auto count = [&command](const char* name, std::size_t& value, const char* text) {
+    command.add_option(name, value, text)
+        ->option_text(fmt::format("N={}", value))
+        ->check(whole_number(1, 1'000'000'000));
+  };
+  const auto number = [&command](const char* name, double& value, const char* text) {
+    command.add_option(name, value, text)->option_text(fmt::format("X={}", value))->check(number_from(0));
+  };
+  count("-n,--iterations", o.num_iterations, "Updates of the policy");
+  count("--directions", o.num_directions, "Random directions an iteration");
+  count("--top", o.num_top_directions, "How many of them, the best, are followed");
+  number("--step-size", o.step_size, "Step size alpha");
+  number("--noise", o.noise, "Size nu of the perturbations");
+  number("--clock", o.clock_hz, "Let the policy see a clock of this frequency in Hz; 0: none");
+  number("--control-weight", o.control_weight, "Weight of the control cost in training");
+  command.add_flag("--alive-bonus", o.alive_bonus, "Train with the alive bonus, which is left out otherwise");
+  command.add_flag("--euler", o.euler, "Train with Euler's integrator, several times faster; evaluation stays exact");
+  command.add_option("--episode-steps", o.episode_steps, "Cut training episodes off after so many steps")
+      ->option_text("N")
+      ->check(whole_number(1, 1'000'000));
+  count("--evaluate-every", o.evaluate_every, "Iterations between evaluations");
+  count("--evaluation-episodes", o.num_evaluation_episodes, "Episodes of an evaluation");
+  command.add_option("--start", o.start_file, "Start from this policy instead of zero")
+      ->option_text("FILE")
+      ->check(not_empty);
+  number("--start-count", o.start_count, "How many observations its normaliser counts for");
+  command.add_option("--checkpoint", o.checkpoint_file, "Where the state is kept; OUTPUT.state without it")
+      ->option_text("FILE")
+      ->check(not_empty);
+  count("--checkpoint-every", o.checkpoint_every, "Iterations between checkpoints");
+}
+
+}  // namespace
+
+void add_policy_train(CLI::App& policy) {
+  CLI::App* command =
+      add_command(policy, "train", "Train a linear policy by augmented random search",
+                  "  dissent policy train hopper --euler --seed 3 --iterations 600 --output my_hopper.txt\n"
+                  "  dissent policy train ant --directions 40 --top 20 --noise 0.03 --clock 2 --control-weight 0.5 \\\n"
+                  "    --euler --episode-steps 200 --seed 1 --output my_ant.txt\n"
+                  "Interrupted or killed, the same command goes on where the state was last saved.");
+  const auto a = std::make_shared<TrainArguments>();
+  command->add_option("ENVIRONMENT", a->options.environment, "pendulum, hopper, ant or humanoid")
+      ->option_text(" ")
+      ->required();
+  command->add_option("-o,--output", a->output, "The policy's file")->option_text("FILE")->required()->check(not_empty);
+  add_search_options(*command, a->options);
+  add_threads(*command, a->options.num_threads);
+  add_seed(*command, a->options.seed);
+  add_json(*command, a->json);
+  add_quiet(*command, a->quiet);
+  command->callback([a] { run_train(*a); });
+}
+
+}  // namespace dissent::cli

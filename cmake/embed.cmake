@@ -1,0 +1,24 @@
+# embed_data(OUTPUT file.cpp FUNCTION name FILES a.xml b.txt ...): writes a C++ source that defines
+#   std::string_view dissent::<FUNCTION>(std::string_view stem)
+# returning the text of the file with that stem (its name without folder and ending), or an empty view. The text travels
+# inside the library, so a build tree, an installation and a consumer of the library all find it. A file that changes
+# triggers a new configure.
+function(embed_data)
+  cmake_parse_arguments(ARG "" "OUTPUT;FUNCTION" "FILES" ${ARGN})
+  set(branches "")
+  foreach(file IN LISTS ARG_FILES)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(stem ${file} NAME_WE)
+    file(READ ${file} text)
+    string(APPEND branches "  if (stem == \"${stem}\") {\n    return R\"embedded(${text})embedded\";\n  }\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${ARG_OUTPUT} @ONLY CONTENT
+    "#include \"dissent/problem/embedded.hpp\"\n\nnamespace dissent {\n\nstd::string_view @ARG_FUNCTION@(std::string_view stem) {\n@branches@  return {};\n}\n\n}  // namespace dissent\n")
+endfunction()
+
+# Robot models and trained policies.
+file(GLOB model_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/models/*.xml)
+file(GLOB policy_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/policies/*.txt)
+embed_data(OUTPUT ${PROJECT_BINARY_DIR}/embedded_models.cpp FUNCTION embedded_model FILES ${model_files})
+embed_data(OUTPUT ${PROJECT_BINARY_DIR}/embedded_policies.cpp FUNCTION embedded_policy FILES ${policy_files})
+target_sources(dissent PRIVATE ${PROJECT_BINARY_DIR}/embedded_models.cpp ${PROJECT_BINARY_DIR}/embedded_policies.cpp)

@@ -1,0 +1,23 @@
+# Optional parts: what is missing is switched off, and says so when it is asked for.
+# They are linked by path, so that a user of the static library needs no package of theirs.
+
+# Debian's mujocoConfig.cmake names an include folder that it does not ship.
+find_library(MUJOCO_LIBRARY mujoco)
+find_path(MUJOCO_INCLUDE_DIR mujoco/mujoco.h)
+if(MUJOCO_LIBRARY AND MUJOCO_INCLUDE_DIR)
+  target_link_libraries(dissent PRIVATE ${MUJOCO_LIBRARY})
+  target_include_directories(dissent SYSTEM PRIVATE ${MUJOCO_INCLUDE_DIR})
+  target_compile_definitions(dissent PRIVATE DISSENT_HAS_MUJOCO=1)
+else()
+  message(STATUS "MuJoCo not found (libmujoco-dev): hopper, ant and humanoid are switched off")
+endif()
+
+find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
+find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
+if(HDF5_LIBRARY AND HDF5_INCLUDE_DIR)
+  target_link_libraries(dissent PRIVATE ${HDF5_LIBRARY})
+  target_include_directories(dissent SYSTEM PRIVATE ${HDF5_INCLUDE_DIR})
+  target_compile_definitions(dissent PRIVATE DISSENT_HAS_HDF5=1)
+else()
+  message(STATUS "HDF5 not found (libhdf5-dev): .h5 files are switched off")
+endif()

@@ -1,0 +1,77 @@
+// Element-wise monotone maps y = f(x; raw) with log-slopes: the building blocks of a flow.
+//
+// Kinds (K bins on the square [-B, B]^2, identity outside, B the tail bound):
+//   cubic               monotone cubics (Durkan et al. 2019, "Cubic-Spline Flows"): softmax widths and heights,
+//   Steffen's
+//                       slopes at the interior knots, free slopes at both ends. raw: K widths, K heights, left, right.
+//   quadratic           piecewise linear density (Mueller et al. 2019). raw: K widths, K - 1 interior densities.
+//   rational quadratic  ratios of quadratics (Durkan et al. 2019, "Neural Spline Flows"), end slopes 1.
+//                       raw: K widths, K heights, K - 1 interior slopes.
+//   affine              y = shift + x (sigmoid(u + 2) + 1e-3), no tails. raw: shift, u.
+// The formulas are written out, one value at a time, in transform_reference.hpp.
+//
+// Layout: panels (network/panel.hpp), one row per dimension, contiguous along the batch; raw parameter p of dimension d
+// is row d * num_params + p. One SIMD lane is one item of the batch.
+//
+// Hazards: cubic and quadratic slopes jump at +-B (the published parametrisation; see the reference). The inverse's
+// residual |f(f^-1(y)) - y| stays below 1e-6 (float) and 1e-12 (double) unless f is so steep that it changes by more
+// over the rounding of x itself (slopes reach 3000 where a bin has the least width): then within three roundings.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "dissent/network/panel.hpp"
+
+namespace dissent {
+
+enum class TransformKind { kCubic, kQuadratic, kRationalQuadratic, kAffine };
+
+std::string_view transform_name(TransformKind kind);       // "cubic", "quadratic", "rational_quadratic", "affine"
+TransformKind transform_from_name(std::string_view name);  // throws InputError for any other name
+
+struct Transform {
+  static constexpr int kMinBins = 2;   // one bin with both end slopes free can have slope zero inside
+  static constexpr int kMaxBins = 64;  // kernels keep the bins of a lane on the stack
+
+  TransformKind kind = TransformKind::kCubic;
+  int num_bins = 10;
+  double tail_bound = 1.2;
+
+  int num_params() const;  // raw parameters for each transformed value
+  void check() const;      // throws InputError when num_bins or tail_bound is out of range
+};
+
+template <class T>
+struct TransformCall {
+  std::size_t batch = 0;
+  Panel<const T> in;       // one row per dimension
+  Panel<const T> raw;      // in.rows * num_params rows
+  Panel<T> out;            // may be `in`
+  T* log_slope = nullptr;  // [padded batch]; the log-slopes of all dimensions are added to it
+};
+
+// out = f(in), log_slope[b] += sum_d ln f'(in[d][b]). Any value is allowed; NaN gives NaN.
+void transform_forward(const Transform& transform, const TransformCall<float>& call);
+void transform_forward(const Transform& transform, const TransformCall<double>& call);
+
+// out = f^-1(in), log_slope[b] += sum_d ln (f^-1)'(in[d][b]).
+void transform_inverse(const Transform& transform, const TransformCall<float>& call);
+void transform_inverse(const Transform& transform, const TransformCall<double>& call);
+
+template <class T>
+struct TransformGradient {
+  std::size_t batch = 0;
+  Panel<const T> in;  // as given to transform_forward
+  Panel<const T> raw;
+  Panel<const T> grad_out;
+  const T* grad_log_slope = nullptr;  // [padded batch]
+  Panel<T> grad_raw;                  // written; may be `raw`. Padding columns become zero
+  Panel<T> grad_in;                   // written, likewise; no data: not wanted; may be `grad_out`
+};
+
+// Gradient of sum_db grad_out[d][b] f(in[d][b]) + sum_b grad_log_slope[b] sum_d ln f'(in[d][b]).
+void transform_backward(const Transform& transform, const TransformGradient<float>& call);
+void transform_backward(const Transform& transform, const TransformGradient<double>& call);
+
+}  // namespace dissent

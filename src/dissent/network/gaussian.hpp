@@ -1,0 +1,45 @@
+// Gaussian heads of a network: a panel of 2 D rows, D means and then D log-stddevs, over a batch.
+//
+// The log-stddev s is clamped to [min, max]; outside, its gradient is zero. With variance v = max(exp(2 s), floor),
+//     loss = mean over batch and outputs of  (log v + (y - mean)^2 / v) / 2        (no constant),
+// whose gradient with respect to s treats the floor as PyTorch's GaussianNLLLoss does: v takes the floor's value but
+// keeps the derivative of exp(2 s), so a head that fell below the floor can still climb out. A NaN anywhere in the
+// batch gives a NaN loss.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "dissent/network/panel.hpp"
+
+namespace dissent {
+
+struct GaussianOptions {
+  double log_stddev_min = -20;
+  double log_stddev_max = 2;
+  double variance_floor = 0;  // of the loss alone; densities and stddevs do not see it
+};
+
+// The loss. `heads` has twice the rows of `targets`; an empty batch gives 0.
+double gaussian_nll(const GaussianOptions& options, Panel<const float> heads, Panel<const float> targets,
+                    std::size_t batch);
+double gaussian_nll(const GaussianOptions& options, Panel<const double> heads, Panel<const double> targets,
+                    std::size_t batch);
+
+// The loss; replaces `heads` by the loss's gradient with respect to them, and their padding columns by zeros.
+double gaussian_nll_gradient(const GaussianOptions& options, Panel<float> heads, Panel<const float> targets,
+                             std::size_t batch);
+double gaussian_nll_gradient(const GaussianOptions& options, Panel<double> heads, Panel<const double> targets,
+                             std::size_t batch);
+
+// log_density[b] = log N(targets[.][b]; means, stddevs), summed over the outputs. Needs no scratch memory.
+void gaussian_log_density(const GaussianOptions& options, Panel<const float> heads, Panel<const float> targets,
+                          std::span<float> log_density);
+void gaussian_log_density(const GaussianOptions& options, Panel<const double> heads, Panel<const double> targets,
+                          std::span<double> log_density);
+
+// Replaces log-stddevs (the lower half of the heads) by stddevs.
+void exponentiate_log_stddev(const GaussianOptions& options, Panel<float> log_stddev, std::size_t batch);
+void exponentiate_log_stddev(const GaussianOptions& options, Panel<double> log_stddev, std::size_t batch);
+
+}  // namespace dissent

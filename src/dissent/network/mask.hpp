@@ -1,0 +1,70 @@
+// Fixed dropout masks as structure.
+//
+// A mask multiplies the pre-activation of each hidden unit of a component by 0 or 1 (no scaling by 1/p). All
+// activations here map 0 to 0, so a masked unit contributes nothing and receives no gradient: the component is a
+// smaller network of the kept units, and only that one is stored and computed. gather() and scatter() convert between
+// the full network's parameters and the compact one's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissent/network/mlp.hpp"
+
+namespace dissent {
+
+struct Mask {
+  std::vector<std::vector<std::uint32_t>> kept;  // for each hidden layer the kept units, ascending, at least one
+};
+
+Mask full_mask(const MlpShape& shape);
+
+// Keeps each unit with probability keep_probability, in (0, 1], and at least one a layer. Component `component` of an
+// ensemble draws from its own stream.
+Mask draw_mask(const MlpShape& shape, double keep_probability, std::uint64_t seed, std::uint64_t component);
+
+// From flags per unit: non-zero is kept. InputError when a layer would lose all its units.
+Mask mask_from_flags(const std::vector<std::vector<double>>& flags);
+
+// The shape that remains. InputError when the mask does not fit.
+MlpShape compact_shape(const MlpShape& full, const Mask& mask);
+
+// A full network, one component of it, and the mask between them.
+struct MaskedPair {
+  const Mlp& full;
+  const Mlp& compact;
+  const Mask& mask;
+};
+
+// compact = the kept part of full. The three functions allocate nothing, so they may stand in a training step.
+template <class T>
+void gather(const MaskedPair& pair, std::span<const T> full, std::span<T> compact);
+
+// The kept part of full = compact; the rest of full is left alone.
+template <class T>
+void scatter(const MaskedPair& pair, std::span<const T> compact, std::span<T> full);
+
+// The kept part of full += compact: the gradient of components that share one set of weights.
+template <class T>
+void scatter_add(const MaskedPair& pair, std::span<const T> compact, std::span<T> full);
+
+// The components of an ensemble, one after the other in one block.
+struct MlpStack {
+  MlpShape full;
+  Layout layout;
+  std::vector<Mask> masks;
+  std::vector<Mlp> components;  // compact
+};
+
+// Component c has its slices under "component<c>." and the mask masks[c].
+MlpStack make_stack(const MlpShape& full, std::vector<Mask> masks);
+
+// Component c draws the weights of the full network from Stream(seed, kInitialise, c) and keeps its part. So the bounds
+// are those of the full width, as in PyTorch with masks, and a mask does not change the weights of the units it keeps.
+template <class T>
+void initialise(const MlpStack& stack, std::uint64_t seed, std::span<T> block);
+
+}  // namespace dissent

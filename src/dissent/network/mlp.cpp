@@ -1,0 +1,193 @@
+#include "dissent/network/mlp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+#include "dissent/network/linear.hpp"
+
+namespace dissent {
+
+MlpShape gaussian_shape(std::size_t num_inputs, std::vector<std::size_t> hidden, std::size_t num_outputs) {
+  return {num_inputs, std::move(hidden), {{"mean", num_outputs}, {"log_stddev", num_outputs}}, Activation::kRelu};
+}
+
+Mlp::Mlp(MlpShape shape, Layout& layout, const std::string& prefix) : shape_(std::move(shape)) {
+  check(!shape_.heads.empty(), "Mlp '{}': no heads; a network needs at least one output", prefix);
+  begin_ = layout.align();
+  std::size_t width = shape_.num_inputs;
+  for (std::size_t l = 0; l < shape_.hidden.size(); ++l) {
+    const std::string name = fmt::format("{}hidden{}", prefix, l);
+    Layer layer{width, shape_.hidden[l], 0, 0};
+    layer.weight = layout.add(name + ".weight", layer.num_outputs, layer.num_inputs);
+    layer.bias = layout.add(name + ".bias", layer.num_outputs, 1);
+    layers_.push_back(layer);
+    width = layer.num_outputs;
+  }
+  // The heads' weights stand one after the other, and so do their biases: to the kernels they are one matrix.
+  Layer heads{width, 0, layout.size(), 0};
+  for (const Head& head : shape_.heads) {
+    layout.add(prefix + head.name + ".weight", head.size, width);
+    heads.num_outputs += head.size;
+  }
+  heads.bias = layout.size();
+  for (const Head& head : shape_.heads) {
+    layout.add(prefix + head.name + ".bias", head.size, 1);
+  }
+  layers_.push_back(heads);
+  end_ = layout.align();
+}
+
+template <class T>
+void initialise(const Mlp& mlp, Stream stream, std::span<T> block) {
+  for (const Mlp::Layer& layer : mlp.layers()) {
+    const double bound = 1 / std::sqrt(static_cast<double>(layer.num_inputs));
+    for (T& value : block.subspan(layer.weight, layer.num_inputs * layer.num_outputs)) {
+      value = static_cast<T>(bound * (2 * stream.uniform() - 1));
+    }
+    for (T& value : block.subspan(layer.bias, layer.num_outputs)) {
+      value = static_cast<T>(bound * (2 * stream.uniform() - 1));
+    }
+  }
+}
+
+template <class T>
+MlpWorkspace<T>::MlpWorkspace(std::span<const Mlp> networks, std::size_t capacity) : capacity_(capacity) {
+  check(!networks.empty() && capacity > 0, "MlpWorkspace: {} networks, capacity {}; both must be positive",
+        networks.size(), capacity);
+  const MlpShape& first = networks.front().shape();
+  std::vector<std::size_t> widths(first.hidden.size());
+  std::size_t num_outputs = 0;
+  for (const Mlp& network : networks) {
+    const MlpShape& shape = network.shape();
+    check(shape.hidden.size() == widths.size() && shape.activation == first.activation,
+          "MlpWorkspace: networks of {} and {} hidden layers, or different activations; they must agree", widths.size(),
+          shape.hidden.size());
+    for (std::size_t l = 0; l < widths.size(); ++l) {
+      widths[l] = std::max(widths[l], shape.hidden[l]);
+    }
+    num_outputs = std::max(num_outputs, network.num_outputs());
+  }
+  for (const std::size_t width : widths) {
+    hidden_.emplace_back(width, capacity);
+    if (first.activation == Activation::kSilu) {
+      derivative_.emplace_back(width, capacity);
+    }
+  }
+  const std::size_t widest = widths.empty() ? 0 : *std::ranges::max_element(widths);
+  hidden_gradient_[1] = PanelBuffer<T>(widest, capacity);  // of the layers that feed odd ones: the first, third, ...
+  hidden_gradient_[0] = PanelBuffer<T>(widths.size() > 1 ? widest : 0, capacity);
+  outputs_ = PanelBuffer<T>(num_outputs, capacity);
+}
+
+template <class T>
+struct MlpWorkspace<T>::Access {
+  static Panel<T> forward(const Mlp& mlp, const T* block, MlpWorkspace& w) {
+    const std::size_t num_hidden = mlp.shape().hidden.size();
+    const bool relu = mlp.shape().activation == Activation::kRelu;
+    Panel<const T> in = w.inputs_;
+    for (std::size_t l = 0; l <= num_hidden; ++l) {
+      const Mlp::Layer& layer = mlp.layers()[l];
+      const bool last = l == num_hidden;
+      const Panel<T> out = (last ? w.outputs_ : w.hidden_[l]).panel(layer.num_outputs);
+      affine(Affine<T>{.weight = block + layer.weight,
+                       .weight_row_stride = layer.num_inputs,
+                       .weight_column_stride = 1,
+                       .bias = block + layer.bias,
+                       .in = in,
+                       .out = out,
+                       .batch = w.batch_,
+                       .finish = relu && !last ? Finish::kRelu : Finish::kNone,
+                       .factor = {}});
+      if (!last && mlp.shape().activation == Activation::kTanh) {
+        apply_tanh(out, w.batch_);
+      } else if (!last && mlp.shape().activation == Activation::kSilu) {
+        apply_silu(out, w.derivative_[l].panel(layer.num_outputs), w.batch_);
+      }
+      in = out;
+    }
+    return w.outputs();
+  }
+
+  static void backward(const Mlp& mlp, const T* block, MlpWorkspace& w, const MlpGradient<T>& gradient) {
+    Panel<T> result = w.outputs();
+    for (std::size_t r = 0; r < result.rows; ++r) {
+      std::fill(result.row(r) + w.batch_, result.row(r) + padded_batch(w.batch_), T(0));
+    }
+    for (std::size_t l = mlp.layers().size(); l-- > 0;) {
+      const Mlp::Layer& layer = mlp.layers()[l];
+      const Panel<const T> in = l == 0 ? w.inputs_ : w.hidden_[l - 1].panel(layer.num_inputs);
+      weight_gradient(WeightGradient<T>{.left = result,
+                                        .right = in,
+                                        .batch = w.batch_,
+                                        .gradient = gradient.block.data() + layer.weight,
+                                        .bias_gradient = gradient.block.data() + layer.bias});
+      Affine<T> product{.weight = block + layer.weight,
+                        .weight_row_stride = 1,
+                        .weight_column_stride = layer.num_inputs,
+                        .bias = nullptr,
+                        .in = result,
+                        .out = {},
+                        .batch = w.batch_,
+                        .finish = Finish::kNone,
+                        .factor = {}};
+      if (l > 0) {
+        product.out = w.hidden_gradient_[l % 2].panel(layer.num_inputs);
+        set_derivative(mlp.shape().activation, w, l - 1, product);
+        affine(product);
+        result = product.out;
+      } else if (gradient.inputs.data != nullptr) {
+        product.weight += gradient.first_input;
+        product.out = gradient.inputs;
+        affine(product);
+      }
+    }
+  }
+
+  static void set_derivative(Activation activation, MlpWorkspace& w, std::size_t hidden, Affine<T>& product) {
+    const bool silu = activation == Activation::kSilu;
+    product.factor = (silu ? w.derivative_ : w.hidden_)[hidden].panel(product.out.rows);
+    product.finish = silu                              ? Finish::kScale
+                     : activation == Activation::kTanh ? Finish::kTanhDerivative
+                                                       : Finish::kReluDerivative;
+  }
+
+  static void begin(const Mlp& mlp, Panel<const T> inputs, std::size_t batch, MlpWorkspace& w) {
+    check(inputs.rows == mlp.shape().num_inputs, "forward: the panel has {} rows, the network {} inputs", inputs.rows,
+          mlp.shape().num_inputs);
+    check(batch <= w.capacity_ && padded_batch(batch) <= inputs.stride,
+          "forward: batch of {} items; the workspace holds {} and the panel {}", batch, w.capacity_, inputs.stride);
+    w.inputs_ = inputs;
+    w.batch_ = batch;
+    w.num_outputs_ = mlp.num_outputs();
+  }
+};
+
+template <class T>
+Panel<T> forward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
+                 MlpWorkspace<T>& workspace) {
+  MlpWorkspace<T>::Access::begin(mlp, inputs, batch, workspace);
+  return MlpWorkspace<T>::Access::forward(mlp, block.data(), workspace);
+}
+
+template <class T>
+void backward(const Mlp& mlp, std::span<const T> block, MlpWorkspace<T>& workspace, const MlpGradient<T>& gradient) {
+  check(gradient.inputs.data == nullptr || gradient.first_input + gradient.inputs.rows <= mlp.shape().num_inputs,
+        "backward: gradient wanted for inputs {} to {}; the network has {}", gradient.first_input,
+        gradient.first_input + gradient.inputs.rows, mlp.shape().num_inputs);
+  MlpWorkspace<T>::Access::backward(mlp, block.data(), workspace, gradient);
+}
+
+template void initialise(const Mlp&, Stream, std::span<float>);
+template void initialise(const Mlp&, Stream, std::span<double>);
+template class MlpWorkspace<float>;
+template class MlpWorkspace<double>;
+template Panel<float> forward(const Mlp&, std::span<const float>, Panel<const float>, std::size_t,
+                              MlpWorkspace<float>&);
+template Panel<double> forward(const Mlp&, std::span<const double>, Panel<const double>, std::size_t,
+                               MlpWorkspace<double>&);
+template void backward(const Mlp&, std::span<const float>, MlpWorkspace<float>&, const MlpGradient<float>&);
+template void backward(const Mlp&, std::span<const double>, MlpWorkspace<double>&, const MlpGradient<double>&);
+
+}  // namespace dissent

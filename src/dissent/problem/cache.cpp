@@ -1,0 +1,171 @@
+#include "dissent/problem/cache.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <system_error>
+
+#include "dissent/base/error.hpp"
+#include "dissent/problem/embedded.hpp"
+#include "dissent/problem/robot.hpp"
+#include "dissent/table/npz.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::string_view kFormat = "problem cache 1";  // raise when collection changes in any way
+constexpr double kPoolExpertShare = 0.1;
+constexpr std::size_t kTestDilution = 10;  // test rows are a random tenth of the expert's, so that they are less alike
+enum Part : std::uint64_t { kTrainPart = 1, kPoolPart = 2, kTestPart = 3 };
+
+// FNV-1a over text: a name for a file, not a defence.
+std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+// The rows named by `order`, in that order.
+Transitions select_rows(const Transitions& from, std::span<const std::size_t> order) {
+  Transitions out;
+  out.observation_size = from.observation_size;
+  out.action_size = from.action_size;
+  out.num_rows = order.size();
+  const auto pick = [&order](auto& to, const auto& source, std::size_t width) {
+    to.reserve(order.size() * width);
+    for (const std::size_t row : order) {
+      const auto begin = source.begin() + static_cast<std::ptrdiff_t>(row * width);
+      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+    }
+  };
+  pick(out.observations, from.observations, from.observation_size);
+  pick(out.actions, from.actions, from.action_size);
+  pick(out.next_observations, from.next_observations, from.observation_size);
+  pick(out.expert, from.expert, 1);
+  return out;
+}
+
+Transitions shuffled_part(const std::string& environment, std::size_t num_rows, std::size_t dilution, Part part,
+                          double expert_share, const ProblemOptions& options) {
+  CollectOptions collect_options;
+  collect_options.environment = environment;
+  collect_options.policy.expert_share = expert_share;
+  collect_options.num_rows = num_rows * dilution;
+  collect_options.seed = options.data_seed;
+  collect_options.part = part;
+  collect_options.num_threads = options.num_threads;
+  if (options.progress) {
+    collect_options.progress = [&](std::size_t rows) { options.progress(rows, num_rows * dilution); };
+  }
+  const Transitions rows = collect(collect_options);
+  std::vector<std::size_t> order(rows.num_rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Stream(options.data_seed, Purpose::kSplit, part).shuffle(std::span(order));
+  return select_rows(rows, std::span(order).first(num_rows));
+}
+
+CollectedProblem collect_problem(const std::string& environment, const CollectedSizes& sizes,
+                                 const ProblemOptions& options) {
+  return {shuffled_part(environment, sizes.train, 1, kTrainPart, 0, options),
+          shuffled_part(environment, sizes.pool, 1, kPoolPart, kPoolExpertShare, options),
+          shuffled_part(environment, sizes.test, kTestDilution, kTestPart, 1, options)};
+}
+
+void store(const std::string& path, const CollectedProblem& problem) {
+  std::vector<std::pair<std::string, ArrayView>> arrays;
+  const auto add = [&arrays](const std::string& prefix, const Transitions& rows) {
+    const auto matrix = [&rows](const std::vector<float>& values, std::size_t width) {
+      return ArrayView(std::span<const float>(values), {rows.num_rows, width});
+    };
+    arrays.emplace_back(prefix + "_observations", matrix(rows.observations, rows.observation_size));
+    arrays.emplace_back(prefix + "_actions", matrix(rows.actions, rows.action_size));
+    arrays.emplace_back(prefix + "_next_observations", matrix(rows.next_observations, rows.observation_size));
+  };
+  add("train", problem.train);
+  add("pool", problem.pool);
+  add("test", problem.test);
+  write_npz(path, arrays);
+}
+
+Transitions restore_part(const NpzFile& file, const std::string& prefix, std::size_t num_rows) {
+  Transitions rows;
+  const auto read = [&](const char* name, std::vector<float>& values) {
+    const Array array = file.load(prefix + name);  // verifies the checksum
+    check(array.shape().size() == 2 && array.shape()[0] == num_rows, "{}: has shape {}", array.source(),
+          shape_text(array.shape()));
+    values = array.to<float>();
+    return array.shape()[1];
+  };
+  rows.num_rows = num_rows;
+  rows.observation_size = read("_observations", rows.observations);
+  rows.action_size = read("_actions", rows.actions);
+  check(read("_next_observations", rows.next_observations) == rows.observation_size, "sizes disagree");
+  return rows;
+}
+
+CollectedProblem restore(const std::string& path, const CollectedSizes& sizes) {
+  const NpzFile file(path);
+  return {restore_part(file, "train", sizes.train), restore_part(file, "pool", sizes.pool),
+          restore_part(file, "test", sizes.test)};
+}
+
+// Makes the folder before hours of simulation, not after.
+void prepare_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    fail_system("{}: the cache directory cannot be made: {}; set XDG_CACHE_HOME to a folder you may write to",
+                folder.string(), error.message());
+  }
+  try {
+    AtomicFile probe((folder / "probe").string());
+  } catch (const Error& failure) {
+    fail_system("{}; set XDG_CACHE_HOME to a folder you may write to", failure.what());
+  }
+}
+
+}  // namespace
+
+std::string default_cache_directory() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return std::string(cache) + "/dissent";
+  }
+  const char* home = std::getenv("HOME");
+  check(home != nullptr && *home != '\0', "cache directory: neither XDG_CACHE_HOME nor HOME is set; set one of them");
+  return std::string(home) + "/.cache/dissent";
+}
+
+std::string cache_file(const std::string& environment, const CollectedSizes& sizes, const ProblemOptions& options) {
+  const std::string key =
+      fmt::format("{} {} {} {} {} {} {} {} {}", kFormat, environment, options.data_seed, sizes.train, sizes.pool,
+                  sizes.test, mujoco_version(), embedded_model(environment), embedded_policy(environment));
+  const std::string root = options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
+  return fmt::format("{}/problems/{}-{:016x}.npz", root, environment, hash_text(key));
+}
+
+CollectedProblem cached_problem(const std::string& environment, const CollectedSizes& sizes,
+                                const ProblemOptions& options) {
+  const std::string path = cache_file(environment, sizes, options);
+  const auto notice = [&options](const std::string& message) {
+    if (options.notice) {
+      options.notice(message);
+    }
+  };
+  if (std::filesystem::exists(path)) {
+    try {
+      return restore(path, sizes);
+    } catch (const InputError& failure) {
+      notice(fmt::format("cache damaged ({}): collecting again", failure.what()));
+    }
+  }
+  prepare_folder(std::filesystem::path(path).parent_path());
+  notice(fmt::format("collecting {} into {} (once)", environment, path));
+  CollectedProblem problem = collect_problem(environment, sizes, options);
+  store(path, problem);
+  return problem;
+}
+
+}  // namespace dissent

@@ -1,0 +1,33 @@
+// The collected data of a robot problem, and its file in the cache directory.
+//
+// File name: problems/<environment>-<key>.npz, where the key hashes everything the rows depend on: sizes, seed, model,
+// policy and simulator version. So a change of any of them makes a new file instead of a wrong one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "dissent/problem/collect.hpp"
+#include "dissent/problem/problem.hpp"
+
+namespace dissent {
+
+struct CollectedProblem {
+  Transitions train;  // random policy
+  Transitions pool;   // shuffled, 90% random and 10% expert
+  Transitions test;   // expert
+};
+
+struct CollectedSizes {
+  std::size_t train = 0;
+  std::size_t pool = 0;
+  std::size_t test = 0;
+};
+
+// From the cache, else collected and stored there.
+CollectedProblem cached_problem(const std::string& environment, const CollectedSizes& sizes,
+                                const ProblemOptions& options);
+
+std::string cache_file(const std::string& environment, const CollectedSizes& sizes, const ProblemOptions& options);
+
+}  // namespace dissent

@@ -1,0 +1,58 @@
+// Problems: labelled rows in three parts (training, pool, test) for active learning.
+//
+// name                            inputs          targets      training  pool     test
+// hetero, bimodal                 x               y            100       100,000  20,000
+// pendulum, hopper, ant, humanoid (state, action) next state   200       100,000  2,000
+// FILE.h5, .hdf5, .npz            (state, action) next state   200       rest     a tenth, at most 2,000
+//
+// Robots: training rows come from the random policy, test rows from the expert, the pool is 90% random and 10% expert.
+// They are collected once per data_seed, kept under a cache directory (ZIP checksums guard them; a damaged file is
+// collected again), and shared by all runs; a run's own seed chooses its training rows out of 10,000. Pool and test
+// rows are the same for every seed, so that runs can be compared. Matrices are row-major, in the environment's own
+// units.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dissent {
+
+struct ProblemRows {
+  std::size_t num_rows = 0;
+  std::vector<double> inputs;   // [num_rows][input_names.size()]
+  std::vector<double> targets;  // [num_rows][target_names.size()]
+};
+
+struct Problem {
+  std::string name;
+  std::vector<std::string> input_names;
+  std::vector<std::string> target_names;
+  ProblemRows train;
+  ProblemRows pool;
+  ProblemRows test;
+};
+
+struct ProblemOptions {
+  std::uint64_t seed = 0;       // of the run: which training rows
+  std::uint64_t data_seed = 0;  // of the data: pool, test, and the rows to choose training rows from
+  std::size_t train_rows = 0;   // 0: the sizes above
+  std::size_t pool_rows = 0;
+  std::size_t test_rows = 0;
+  std::string cache_directory;  // empty: default_cache_directory()
+  int num_threads = 0;
+  std::function<void(const std::string& message)> notice;                 // "collecting ...", "cache damaged ..."
+  std::function<void(std::size_t rows_done, std::size_t rows)> progress;  // while collecting
+};
+
+const std::vector<std::string>& problem_names();
+
+// A name of the table above or the path of a file (it contains a '.' or a '/').
+Problem load_problem(std::string_view name, const ProblemOptions& options = {});
+
+// $XDG_CACHE_HOME/dissent, else $HOME/.cache/dissent. InputError when neither variable is set.
+std::string default_cache_directory();
+
+}  // namespace dissent

@@ -1,0 +1,94 @@
+// The checkpoint of a training: line 1 a magic word, line 2 the settings that its numbers depend on, line 3 iteration,
+// steps, normaliser count, best return and whether there is a best policy yet (0 or 1), then the normaliser's
+// means, its sums of squares and the weights, a line each, and last the best policy in its own format.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "dissent/base/error.hpp"
+#include "dissent/problem/ars.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::string_view kMagic = "dissent policy training 1";
+
+// Everything that changes the numbers; neither threads nor the number of iterations (a run may be prolonged).
+std::string settings_line(const TrainOptions& o) {
+  return fmt::format(
+      "environment={} directions={} top={} step_size={} noise={} clock_hz={} control_weight={} alive_bonus={} euler={} "
+      "episode_steps={} evaluate_every={} evaluation_episodes={} start={} start_count={} seed={}",
+      o.environment, o.num_directions, o.num_top_directions, o.step_size, o.noise, o.clock_hz, o.control_weight,
+      o.alive_bonus, o.euler, o.episode_steps, o.evaluate_every, o.num_evaluation_episodes, o.start_file, o.start_count,
+      o.seed);
+}
+
+void append_numbers(std::string& text, const std::vector<double>& values) {
+  for (const double value : values) {
+    fmt::format_to(std::back_inserter(text), "{} ", value);
+  }
+  text += '\n';
+}
+
+std::string_view take_line(std::string_view& text, const std::string& source) {
+  const std::size_t end = text.find('\n');
+  check(end != std::string_view::npos, "{}: the checkpoint is cut short; delete it to start afresh", source);
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end + 1);
+  return line;
+}
+
+std::vector<double> take_numbers(std::string_view& text, const std::string& source) {
+  const std::string_view line = take_line(text, source);
+  std::vector<double> values;
+  for (const char* at = line.data(); at < line.data() + line.size();) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(at, line.data() + line.size(), value);
+    check(error == std::errc() && std::isfinite(value), "{}: the checkpoint is damaged; delete it to start afresh",
+          source);
+    values.push_back(value);
+    at = end + 1;  // past the space
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string format_train_state(const TrainState& state, const TrainOptions& options) {
+  std::string text = fmt::format("{}\n{}\n", kMagic, settings_line(options));
+  append_numbers(text, {static_cast<double>(state.iteration), static_cast<double>(state.num_steps),
+                        state.normaliser.count, state.best_return, state.best.num_actions > 0 ? 1.0 : 0.0});
+  append_numbers(text, state.normaliser.mean);
+  append_numbers(text, state.normaliser.squares);
+  append_numbers(text, state.weights);
+  if (state.best.num_actions > 0) {
+    text += format_linear_policy(state.best);
+  }
+  return text;
+}
+
+TrainState parse_train_state(std::string_view text, const TrainOptions& options, const std::string& source) {
+  check(text.starts_with(kMagic), "{}: not a training checkpoint", source);
+  take_line(text, source);
+  const std::string_view settings = take_line(text, source);
+  check(settings == settings_line(options), "{}: made with other settings ({}); give the same ones or another file",
+        source, settings);
+  const std::vector<double> numbers = take_numbers(text, source);
+  check(numbers.size() == 5, "{}: the checkpoint is damaged; delete it to start afresh", source);
+  TrainState state;
+  state.iteration = static_cast<std::size_t>(numbers[0]);
+  state.num_steps = static_cast<std::uint64_t>(numbers[1]);
+  state.normaliser.count = numbers[2];
+  state.best_return = numbers[3];
+  state.normaliser.mean = take_numbers(text, source);
+  state.normaliser.squares = take_numbers(text, source);
+  check(state.normaliser.mean.size() == state.normaliser.squares.size(),
+        "{}: the checkpoint is damaged; delete it to start afresh", source);
+  state.weights = take_numbers(text, source);
+  if (numbers[4] != 0) {
+    state.best = parse_linear_policy(text, source);
+  }
+  return state;
+}
+
+}  // namespace dissent

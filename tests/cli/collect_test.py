@@ -1,0 +1,250 @@
+"""dissent collect and dissent policy: files that others read, the same bytes again, and what is refused."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import unittest
+
+import numpy as np
+
+from support import PROGRAM, CliTest, dissent
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+NO_MUJOCO = "libmujoco-dev" in dissent("policy", "evaluate", "hopper", "--policy", "random", "--episodes", 1).stderr
+NO_HDF5 = "libhdf5-dev" in dissent("collect", "pendulum", "--rows", 1, "--output", "none/x.h5").stderr
+
+
+class Collect(CliTest):
+    @unittest.skipIf(NO_MUJOCO or NO_HDF5, "built without MuJoCo or HDF5")
+    @unittest.skipIf(h5py is None, "needs python3-h5py")
+    def test_h5py_reads_what_was_promised(self):
+        rows = 20000
+        text = self.run_ok("collect", "hopper", "--policy", "mixed:0.1", "--rows", rows, "--output", "hopper.h5")
+        self.assertRegex(text, r"\Ahopper: 20000 rows in \d+ episodes of mixed:0\.1, .*\nwrote hopper\.h5\n\Z")
+        with h5py.File(self.path("hopper.h5")) as file:
+            shapes = {"observations": (rows, 11), "actions": (rows, 3), "rewards": (rows,),
+                      "next_observations": (rows, 11), "terminals": (rows,), "timeouts": (rows,)}
+            self.assertEqual(set(file), {*shapes, "infos"})
+            data = {name: file[name][()] for name in shapes}
+            expert = file["infos/expert"][()]
+            attributes = dict(file.attrs)
+        for name, shape in shapes.items():
+            self.assertEqual(data[name].shape, shape)
+            self.assertEqual(data[name].dtype, bool if name in ("terminals", "timeouts") else np.float32)
+            self.assertTrue(np.isfinite(data[name]).all())
+        self.assertEqual((expert.dtype, expert.sum()), (bool, rows // 10))
+        self.assertFalse(expert[: rows - rows // 10].any(), "random rows come first")
+        self.assertLessEqual(np.abs(data["actions"]).max(), 1)
+        self.assertEqual((attributes["environment"], attributes["policy"]), (b"hopper", b"mixed:0.1"))
+        self.assertEqual((attributes["rows"], attributes["seed"]), (rows, 0))
+        # Within an episode the next observation is that of the next row; between episodes it is not.
+        ends = (data["terminals"] | data["timeouts"])[:-1]
+        follows = (data["next_observations"][:-1] == data["observations"][1:]).all(1)
+        np.testing.assert_array_equal(follows, ~ends)
+        self.assertEqual(attributes["episodes"], ends.sum() + 1)
+        self.assertGreater(data["rewards"][expert].mean(), data["rewards"][~expert].mean() + 1)
+
+    def same_on_any_number_of_threads(self, problem, rows, ending):
+        files = []
+        for threads in (1, 2):
+            name = f"{threads}{ending}"
+            self.run_ok("collect", problem, "-p", "mixed:0.3", "-n", rows, "--threads", threads, "-o", name, "-q")
+            with open(self.path(name), "rb") as file:
+                files.append(file.read())
+        self.assertEqual(files[0], files[1])
+        self.run_ok("collect", problem, "-p", "mixed:0.3", "-n", rows, "--seed", 1, "-o", "other" + ending, "-q")
+        with open(self.path("other" + ending), "rb") as file:
+            self.assertNotEqual(files[0], file.read())
+
+    def test_threads(self):
+        self.same_on_any_number_of_threads("pendulum", 1000, ".csv")
+        self.same_on_any_number_of_threads("pendulum", 1000, ".npz")
+
+    @unittest.skipIf(NO_MUJOCO or NO_HDF5, "built without MuJoCo or HDF5")
+    def test_threads_hopper(self):
+        self.same_on_any_number_of_threads("hopper", 3000, ".h5")
+
+    def test_formats_agree(self):
+        for ending in (".csv", ".npz"):
+            self.run_ok("collect", "pendulum", "-p", "mixed:0.5", "-n", 500, "-o", "p" + ending, "--quiet")
+        arrays = np.load(self.path("p.npz"))
+        table = self.read_csv("p.csv")
+        self.assertEqual(arrays["observations"].shape, (500, 3))
+        self.assertEqual(arrays["expert"].sum(), 250)
+        for k in range(3):
+            for name in ("observation", "next_observation"):
+                np.testing.assert_array_equal(table[f"{name}_{k}"].astype("f4"), arrays[name + "s"][:, k])
+        np.testing.assert_array_equal(table["action_0"].astype("f4"), arrays["actions"][:, 0])
+        np.testing.assert_array_equal(table["expert"], arrays["expert"])
+
+    def test_one_dimensional(self):
+        self.run_ok("collect", "hetero", "--rows", 400, "--output", "h.npz")
+        self.run_ok("collect", "hetero", "--rows", 400, "--output", "h.csv")
+        arrays = np.load(self.path("h.npz"))
+        self.assertEqual(arrays.files, ["x", "y"])
+        np.testing.assert_array_equal(self.read_csv("h.csv")["y"], arrays["y"])
+        self.assertEqual(arrays["x"].shape, (400,))
+
+    def test_json_and_quiet(self):
+        out = json.loads(self.run_ok("collect", "pendulum", "-n", 450, "--seed", 3, "-o", "p.npz", "--json"))
+        self.assertEqual(list(out), ["version", "problem", "policy", "rows", "episodes", "unstable", "seed",
+                                     "rows_per_second", "output"])
+        self.assertEqual((out["rows"], out["episodes"], out["unstable"], out["seed"]), (450, 3, 0, 3))
+        out = json.loads(self.run_ok("collect", "bimodal", "-n", 5, "-o", "b.csv", "--json"))
+        self.assertEqual((out["policy"], out["episodes"], out["output"]), (None, None, "b.csv"))
+        self.assertEqual(self.run_ok("collect", "pendulum", "-n", 5, "-o", "p.npz", "--quiet"), "")
+
+    def refuse(self, *arguments, says, code=2):
+        self.run_bad(code, "collect", *arguments, says=says)
+
+    def test_refused(self):
+        for arguments, says in (
+            (["hoper", "-n", 5, "-o", "x.npz"], "problem 'hoper' is not known; did you mean 'hopper'?"),
+            (["walker", "-n", 5, "-o", "x.npz"], "problem 'walker' is not known (known: hetero"),
+            (["pendulum", "-n", 5, "-o", "x.txt"], ["x.txt", "must be .h5, .hdf5, .npz or .csv"]),
+            (["hetero", "-n", 5, "-o", "x.h5"], ["x.h5", ".csv or .npz"]),
+            (["hetero", "-n", 5, "-o", "x.csv", "-p", "expert"], "neither --policy nor --model"),
+            (["pendulum", "-n", 5, "-o", "none/x.npz"], ["none/x.npz", "create it first"]),
+            (["pendulum", "-n", 5, "-o", ""], "empty"),
+            (["pendulum", "-n", 5], "--output is required"),
+            (["pendulum", "-o", "x.npz"], "--rows is required"),
+            (["pendulum", "-n", 0, "-o", "x.npz"], "'0' is not a whole number"),
+            (["pendulum", "-n", "1e3", "-o", "x.npz"], "'1e3' is not a whole number"),
+            (["pendulum", "-n", 5, "-o", "x.npz", "-p", "expret"], "did you mean 'expert'?"),
+            (["pendulum", "-n", 5, "-o", "x.npz", "-p", "mixed:1.5"], "not a share of expert rows in [0, 1]"),
+            (["pendulum", "-n", 5, "-o", "x.npz", "-p", "none.txt"], "none.txt"),
+            (["pendulum", "-n", 5, "-o", "x.npz", "--model", "none.xml"], "closed form"),
+        ):
+            with self.subTest(arguments):
+                self.refuse(*arguments, says=says)
+
+    def test_an_output_that_cannot_be_written_is_found_before_the_work(self):
+        # At this number of rows the work would take hours and far more memory than there is.
+        os.mkdir(self.path("folder.npz"))
+        self.refuse("pendulum", "-n", 10**9, "-o", "folder.npz", says="folder.npz")
+        self.refuse("pendulum", "-n", 10**9, "-o", "none/x.npz", says="none/x.npz")
+
+    def test_a_full_disk_leaves_no_file(self):
+        limit = (resource.RLIMIT_FSIZE, 4096)
+        self.run_bad(1, "collect", "pendulum", "-n", 5000, "-o", "x.npz", says="x.npz", limit=limit)
+
+
+class Policy(CliTest):
+    def test_evaluate(self):
+        text = self.run_ok("policy", "evaluate", "pendulum", "--json")
+        out = json.loads(text)
+        self.assertEqual(list(out), ["version", "environment", "policy", "episodes", "mean_return", "standard_error",
+                                     "lowest_return", "highest_return", "mean_steps", "full_episodes", "unstable",
+                                     "seed"])
+        self.assertEqual((out["episodes"], out["full_episodes"], out["mean_steps"]), (20, 20, 200))
+        self.assertTrue(-400 < out["lowest_return"] <= out["mean_return"] <= out["highest_return"] <= 0)
+        self.assertEqual(text, self.run_ok("policy", "evaluate", "pendulum", "--json", "--threads", 1))
+        random = json.loads(self.run_ok("policy", "evaluate", "pendulum", "--policy", "random", "--json"))
+        self.assertLess(random["mean_return"], out["mean_return"] - 500)
+        self.assertRegex(self.run_ok("policy", "evaluate", "pendulum", "-n", 3), r"over 3 episodes\n3 lasted the full")
+        self.assertEqual(self.run_ok("policy", "evaluate", "pendulum", "-q"), "")
+
+    def test_draw(self):
+        self.assertEqual(self.run_ok("policy", "draw", "pendulum", "-o", "p.svg"), "wrote p.svg\n")
+        with open(self.path("p.svg")) as file:
+            self.assertIn("<svg", file.read(200))
+        out = json.loads(self.run_ok("policy", "draw", "pendulum", "-o", "p.svg", "--json"))
+        self.assertEqual(list(out), ["version", "environment", "policy", "seed", "output"])
+        self.assertEqual(self.run_ok("policy", "draw", "pendulum", "-o", "p.svg", "-q"), "")
+
+    def test_refused(self):
+        for arguments, says in (
+            ([], "a command is needed: train, evaluate, draw"),
+            (["trian"], ["did you mean 'train'?", "dissent policy --help"]),
+            (["--jsno"], "'--jsno' is not an option"),
+            (["evaluate"], "ENVIRONMENT is required"),
+            (["evaluate", "hoper"], "did you mean 'hopper'?"),
+            (["evaluate", "hetero"], "environment 'hetero' is not known"),
+            (["evaluate", "pendulum", "-p", "none.txt"], "none.txt"),
+            (["evaluate", "pendulum", "-n", 0], "'0' is not a whole number"),
+            (["draw", "pendulum", "-o", "p.png"], ["p.png", ".svg"]),
+            (["draw", "pendulum", "-o", "p.svg", "--azimuth", "x"], "'x' is not a number"),
+            (["train", "hoper", "-o", "p.txt"], "did you mean 'hopper'?"),
+            (["train", "pendulum", "-o", "none/p.txt"], "none/p.txt"),
+            (["train", "pendulum", "-o", "p.txt", "--top", 9], "num_top_directions = 9"),
+            (["train", "pendulum", "-o", "p.txt", "--noise", 0], "must be > 0"),
+            (["train", "pendulum", "-o", "p.txt", "--noise", "nan"], "'nan' is not a number"),
+            (["train", "pendulum", "-o", "p.txt", "--start", "none.txt"], "none.txt"),
+        ):
+            with self.subTest(arguments):
+                self.run_bad(2, "policy", *arguments, says=says)
+
+
+class Train(CliTest):
+    settings = ["--directions", 2, "--top", 1, "--evaluate-every", 1, "--evaluation-episodes", 1,
+                "--checkpoint-every", 1, "--seed", 4]
+
+    def train(self, folder, iterations, *more):
+        os.makedirs(self.path(folder), exist_ok=True)
+        return self.run_ok("policy", "train", "pendulum", "-n", iterations, *self.settings,
+                           "-o", f"{folder}/p.txt", *more)
+
+    def read(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
+    def stop(self, sent):
+        """Stops a training without end by a signal after its first iteration; returns how far its state got."""
+        os.mkdir(self.path("stopped"))
+        command = ["policy", "train", "pendulum", "-n", 10**9, *self.settings, "-o", "stopped/p.txt"]
+        child = subprocess.Popen([PROGRAM, *map(str, command)], cwd=self.dir, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        self.assertRegex(child.stdout.readline(), r"\Aiteration +1 ")
+        child.send_signal(sent)
+        _, errors = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, -sent)
+        self.assertFalse(os.path.exists(self.path("stopped/p.txt")))
+        return int(self.read("stopped/p.txt.state").splitlines()[2].split()[0]), errors
+
+    def resumes(self, iterations):
+        out = json.loads(self.train("stopped", iterations, "--json"))
+        self.assertEqual(list(out), ["version", "environment", "mean_return", "iterations", "steps", "resumed", "seed",
+                                     "output"])
+        self.assertEqual((out["iterations"], out["resumed"]), (iterations, True))
+        whole = json.loads(self.train("whole", iterations, "--json", "--threads", 1))
+        self.assertEqual((whole["resumed"], whole["mean_return"]), (False, out["mean_return"]))
+        self.assertEqual(self.read("stopped/p.txt"), self.read("whole/p.txt"))
+
+    def test_killed_and_resumed_it_ends_with_the_same_bytes(self):
+        iterations, _ = self.stop(signal.SIGKILL)
+        self.resumes(iterations + 2)
+
+    def test_interrupted_it_saves_its_state_and_says_how_to_go_on(self):
+        iterations, errors = self.stop(signal.SIGINT)
+        self.assertEqual(errors, f"stopped after iteration {iterations}; the same command goes on from "
+                                 "stopped/p.txt.state\n")
+        self.resumes(iterations + 2)
+
+    def test_other_settings_do_not_resume(self):
+        self.train("a", 1, "--quiet")
+        self.run_bad(2, "policy", "train", "pendulum", "-n", 2, *self.settings, "--noise", 0.5, "-o", "a/p.txt",
+                     says="a/p.txt.state")
+
+    def test_the_policy_is_a_policy(self):
+        text = self.train("a", 2)
+        self.assertRegex(text, r"\Aiteration +1 .*\niteration +2 .* steps/s\nbest mean return .*\nwrote a/p.txt\n\Z")
+        self.assertIn("# dissent policy train pendulum --iterations 2 --directions 2 ", self.read("a/p.txt"))
+        self.run_ok("policy", "evaluate", "pendulum", "--policy", "a/p.txt", "-n", 2)
+        self.run_ok("collect", "pendulum", "--policy", "a/p.txt", "-n", 100, "-o", "p.npz")
+        self.assertEqual(np.load(self.path("p.npz"))["expert"].sum(), 100)
+
+    @unittest.skipIf(NO_MUJOCO, "built without MuJoCo")
+    def test_hopper(self):
+        text = self.run_ok("policy", "train", "hopper", "--euler", "-n", 2, *self.settings, "-o", "p.txt")
+        self.assertIn("after 2 iterations", text)
+        self.run_ok("policy", "evaluate", "hopper", "--policy", "p.txt", "-n", 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,190 @@
+#include "dissent/problem/ars.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "dissent/base/error.hpp"
+#include "dissent/problem/robot.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+TrainOptions small_options() {
+  TrainOptions options;
+  options.environment = "pendulum";
+  options.num_iterations = 12;
+  options.num_directions = 5;
+  options.num_top_directions = 3;
+  options.evaluate_every = 4;
+  options.num_evaluation_episodes = 3;
+  options.checkpoint_every = 1;
+  options.seed = 11;
+  options.num_threads = 1;
+  return options;
+}
+
+void expect_same(const TrainResult& a, const TrainResult& b) {
+  EXPECT_EQ(format_linear_policy(a.policy), format_linear_policy(b.policy));
+  EXPECT_EQ(a.mean_return, b.mean_return);
+  EXPECT_EQ(a.num_steps, b.num_steps);
+  EXPECT_EQ(a.num_iterations, b.num_iterations);
+}
+
+TEST(Normaliser, MergingEqualsAdding) {
+  Stream stream(1, Purpose::kTest);
+  Normaliser whole(3), first(3), second(3);
+  std::vector<std::vector<double>> rows(50, std::vector<double>(3));
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    stream.fill_normal(rows[k]);
+    rows[k][1] = 1e6 + 1e-3 * rows[k][1];  // a large mean beside a small spread
+    rows[k][2] = 4;
+    whole.add(rows[k]);
+    (k < 17 ? first : second).add(rows[k]);
+  }
+  first.merge(second);
+  first.merge(Normaliser(3));
+  EXPECT_EQ(first.count, 50);
+  double mean = 0, squares = 0;
+  for (const auto& row : rows)
+    mean += (row[1] - 1e6) / 50;
+  for (const auto& row : rows)
+    squares += std::pow(row[1] - 1e6 - mean, 2);
+  for (const Normaliser* normaliser : {&whole, &first}) {
+    EXPECT_NEAR(normaliser->mean[1] - 1e6, mean, 1e-9);
+    EXPECT_NEAR(normaliser->inverse_stddev()[1], 1 / std::sqrt(squares / 49), 1);
+    EXPECT_EQ(normaliser->inverse_stddev()[2], 0);  // constant: ignored
+  }
+  EXPECT_EQ(Normaliser(1).inverse_stddev()[0], 1);
+}
+
+TEST(Ars, TheSameBitsOnAnyNumberOfThreads) {
+  TrainOptions options = small_options();
+  const TrainResult one = train_policy(options);
+  options.num_threads = 3;
+  expect_same(train_policy(options), one);
+  options.seed = 12;
+  EXPECT_NE(format_linear_policy(train_policy(options).policy), format_linear_policy(one.policy));
+}
+
+TEST(Ars, OneStepByHand) {
+  TrainOptions options = small_options();
+  options.num_iterations = 1;
+  options.num_directions = 1;
+  options.num_top_directions = 1;
+  const TrainResult result = train_policy(options);
+  // With one direction the returns are mean +- gap / 2, so sigma = |gap| / 2 and the step is 2 alpha sign(gap) d.
+  std::vector<double> direction(3);
+  Stream(options.seed, Purpose::kPolicy, 0).fill_normal(direction);
+  const double sign = result.policy.weights[0] * direction[0] > 0 ? 1 : -1;
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NEAR(result.policy.weights[k], sign * 2 * options.step_size * direction[k], 1e-12);
+  }
+}
+
+TEST(Ars, AStoppedTrainingResumesToTheSameBits) {
+  const TempDir folder;
+  TrainOptions options = small_options();
+  const TrainResult unbroken = train_policy(options);
+  options.checkpoint_file = folder.file("train.state");
+  options.checkpoint_every = 100;  // so that only the stop writes one
+  const TrainResult stopped = train_policy(options, [](const TrainProgress& p) { return p.iteration < 7; });
+  EXPECT_FALSE(stopped.finished);
+  EXPECT_EQ(stopped.num_iterations, 7U);
+  options.num_threads = 2;
+  const TrainResult resumed = train_policy(options);
+  EXPECT_TRUE(resumed.resumed);
+  EXPECT_TRUE(resumed.finished);
+  expect_same(resumed, unbroken);
+}
+
+TEST(Ars, AKilledTrainingResumesToTheSameBits) {
+  const TempDir folder;
+  TrainOptions options = small_options();
+  options.num_iterations = 300;
+  const TrainResult unbroken = train_policy(options);
+  options.checkpoint_file = folder.file("train.state");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    train_policy(options, [](const TrainProgress& p) {
+      if (p.iteration == 150) {
+        ::kill(::getpid(), SIGKILL);
+      }
+      return true;
+    });
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const TrainResult resumed = train_policy(options);
+  EXPECT_TRUE(resumed.resumed);
+  expect_same(resumed, unbroken);
+  EXPECT_EQ(folder.list(), std::vector<std::string>{"train.state"});
+}
+
+TEST(Ars, ACheckpointOfOtherSettingsOrADamagedOneIsRefused) {
+  const TempDir folder;
+  TrainOptions options = small_options();
+  options.num_iterations = 4;
+  options.checkpoint_file = folder.file("train.state");
+  train_policy(options);
+  TrainOptions other = options;
+  other.noise = 0.5;
+  EXPECT_NE(message_of<InputError>([&] { train_policy(other); }).find("made with other settings"), std::string::npos);
+  const std::string text = read_bytes(options.checkpoint_file);
+  for (const std::size_t length : {std::size_t{0}, std::size_t{10}, text.size() / 3, text.size() - 60}) {
+    folder.write("train.state", text.substr(0, length));
+    EXPECT_TRUE(message_of<InputError>([&] { train_policy(options); }).starts_with(options.checkpoint_file)) << length;
+  }
+}
+
+TEST(Ars, StartsFromAGivenPolicy) {
+  const TempDir folder;
+  TrainOptions options = small_options();
+  options.start_file = folder.write("start.txt", "1 3 0\n0.1 0.2 0.3\n2 1 0.5\n-1 -2 -3\n");
+  options.num_iterations = 1;
+  options.step_size = 1e-9;
+  const LinearPolicyParameters policy = train_policy(options).policy;
+  EXPECT_NEAR(policy.weights[2], -3, 1e-6);
+  EXPECT_NEAR(policy.mean[1], 0.2, 5e-3);  // a million observations outweigh the two thousand of one iteration
+  EXPECT_NEAR(policy.inverse_stddev[0], 2, 1e-2);
+  options.clock_hz = 1;
+  EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("clock runs at 0 Hz"), std::string::npos);
+}
+
+TEST(Ars, BadSettingsAreRefused) {
+  TrainOptions options = small_options();
+  options.num_top_directions = 6;
+  EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("num_top_directions = 6"), std::string::npos);
+  options = small_options();
+  options.noise = 0;
+  EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("noise = 0"), std::string::npos);
+}
+
+TEST(Ars, AHopperLearnsWithinSeconds) {
+  if (!mujoco_available()) {
+    GTEST_SKIP() << "built without MuJoCo";
+  }
+  TrainOptions options;
+  options.environment = "hopper";
+  options.num_iterations = 40;
+  options.euler = true;
+  options.seed = 3;
+  double first = 0;
+  const TrainResult result = train_policy(options, [&first](const TrainProgress& progress) {
+    first = progress.iteration == 1 ? progress.mean_return : first;
+    return true;
+  });
+  EXPECT_LT(first, 100);
+  EXPECT_GT(result.mean_return, 200);
+}
+
+}  // namespace
+}  // namespace dissent

@@ -1,0 +1,36 @@
+// The shipped experts reach the returns that docs/problems.md promises, over 20 fresh resets of the exact environment.
+#include <gtest/gtest.h>
+
+#include "dissent/problem/evaluate.hpp"
+#include "dissent/problem/robot.hpp"
+
+namespace dissent {
+namespace {
+
+double expert_return(const char* name, std::size_t num_episodes) {
+  ThreadPool threads;
+  EnvironmentPool environments(name, {}, threads.num_threads());
+  const auto policy = make_policy(environments.at(0).spec(), "expert");
+  const Evaluation evaluation = evaluate_policy(environments, *policy, num_episodes, 2024, threads);
+  testing::Test::RecordProperty("mean_return", std::to_string(evaluation.mean_return()));
+  for (const Episode& episode : evaluation.episodes) {
+    EXPECT_FALSE(episode.unstable);
+  }
+  return evaluation.mean_return();
+}
+
+class ExpertTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!mujoco_available()) {
+      GTEST_SKIP() << "built without MuJoCo";
+    }
+  }
+};
+
+TEST_F(ExpertTest, HopperReaches3000) { EXPECT_GE(expert_return("hopper", 20), 3000); }
+TEST_F(ExpertTest, AntReaches2000) { EXPECT_GE(expert_return("ant", 20), 2000); }
+TEST_F(ExpertTest, HumanoidReaches4000) { EXPECT_GE(expert_return("humanoid", 20), 4000); }
+
+}  // namespace
+}  // namespace dissent

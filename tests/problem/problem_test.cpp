@@ -1,0 +1,216 @@
+#include "dissent/problem/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "dissent/base/error.hpp"
+#include "dissent/problem/cache.hpp"
+#include "dissent/problem/robot.hpp"
+#include "dissent/problem/transitions_file.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double stddev(const std::vector<double>& values) {
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - centre) * (value - centre);
+  }
+  return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+// Tolerances below are at least five standard errors: a true implementation fails less than once in a million seeds.
+TEST(Problem, HeteroHasThePapersDistributions) {
+  const Problem problem = load_problem("hetero");
+  EXPECT_EQ(problem.input_names, std::vector<std::string>{"x"});
+  EXPECT_EQ(problem.train.num_rows, 100U);
+  ASSERT_EQ(problem.pool.num_rows, 100000U);
+  ASSERT_EQ(problem.test.num_rows, 20000U);
+  std::vector<std::vector<double>> parts(3);  // around -4, 0 and 4: five stddevs of the outer ones reach to +-2
+  std::vector<double> noise;
+  for (std::size_t row = 0; row < problem.pool.num_rows; ++row) {
+    const double x = problem.pool.inputs[row];
+    parts[x < -2.5 ? 0 : x < 2.5 ? 1 : 2].push_back(x);
+    noise.push_back((problem.pool.targets[row] - 7 * std::sin(x)) / (3 * std::abs(std::cos(x / 2))));
+  }
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NEAR(static_cast<double>(parts[k].size()) / 100000, 1.0 / 3, 0.01);
+    EXPECT_NEAR(mean(parts[k]), -4.0 + 4.0 * static_cast<double>(k), 0.03);
+    EXPECT_NEAR(stddev(parts[k]), k == 1 ? 0.9 : 0.4, 0.03);
+  }
+  EXPECT_NEAR(mean(noise), 0, 0.016);
+  EXPECT_NEAR(stddev(noise), 1, 0.012);
+  std::vector<double> distance;
+  for (const double x : problem.test.inputs) {
+    distance.push_back(std::abs(x));
+  }
+  EXPECT_NEAR(mean(problem.test.inputs), 0, 0.08);
+  EXPECT_NEAR(mean(distance), 2, 0.03);
+  EXPECT_NEAR(stddev(distance), 0.6, 0.02);
+}
+
+TEST(Problem, BimodalHasThePapersDistributions) {
+  const Problem problem = load_problem("bimodal");
+  ASSERT_EQ(problem.pool.num_rows, 100000U);
+  EXPECT_NEAR(mean(problem.pool.inputs), 0.5, 0.008);  // exponential with rate 2: mean and stddev 1/2
+  EXPECT_NEAR(stddev(problem.pool.inputs), 0.5, 0.012);
+  EXPECT_GT(*std::min_element(problem.pool.inputs.begin(), problem.pool.inputs.end()), 0);
+  EXPECT_NEAR(mean(problem.test.inputs), 2, 0.05);
+  EXPECT_NEAR(stddev(problem.test.inputs), 4 / std::sqrt(12.0), 0.03);
+  std::vector<double> first, second;
+  for (std::size_t row = 0; row < problem.test.num_rows; ++row) {
+    const double x = problem.test.inputs[row];
+    const double low = problem.test.targets[row] - 10 * std::sin(x);
+    const double high = problem.test.targets[row] - (10 * std::cos(x) + 20 - x);
+    (std::abs(low) < std::abs(high) ? first : second).push_back(std::abs(low) < std::abs(high) ? low : high);
+  }
+  EXPECT_NEAR(static_cast<double>(first.size()) / 20000, 0.5, 0.06);  // the modes touch near x = 3, where they mix
+  EXPECT_NEAR(stddev(first), 1, 0.05);
+  EXPECT_NEAR(stddev(second), 1, 0.05);
+}
+
+TEST(Problem, SeedsChooseTrainingRowsAndNothingElse) {
+  ProblemOptions options;
+  options.pool_rows = 50;
+  options.test_rows = 40;
+  const Problem first = load_problem("hetero", options);
+  options.seed = 1;
+  const Problem second = load_problem("hetero", options);
+  EXPECT_NE(first.train.inputs, second.train.inputs);
+  EXPECT_EQ(first.pool.inputs, second.pool.inputs);
+  EXPECT_EQ(first.test.targets, second.test.targets);
+  options.data_seed = 1;
+  EXPECT_NE(load_problem("hetero", options).pool.inputs, second.pool.inputs);
+}
+
+TEST(Problem, UnknownNamesSuggestTheNearest) {
+  EXPECT_EQ(message_of<InputError>([] { load_problem("bimodel"); }),
+            "problem 'bimodel' is not known; did you mean 'bimodal'? (known: hetero, bimodal, pendulum, hopper, ant, "
+            "humanoid)");
+  EXPECT_EQ(message_of<InputError>([] { make_environment("hoper"); }),
+            "environment 'hoper' is not known; did you mean 'hopper'? (known: pendulum, hopper, ant, humanoid)");
+}
+
+TEST(Problem, TheCacheFollowsTheEnvironment) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const std::string saved = cache == nullptr ? "" : cache;
+  ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
+  EXPECT_EQ(default_cache_directory(), "/somewhere/dissent");
+  ::unsetenv("XDG_CACHE_HOME");
+  if (const char* home = std::getenv("HOME")) {
+    EXPECT_EQ(default_cache_directory(), std::string(home) + "/.cache/dissent");
+  }
+  if (cache != nullptr) {
+    ::setenv("XDG_CACHE_HOME", saved.c_str(), 1);
+  }
+}
+
+class CachedProblemTest : public testing::Test {
+ protected:
+  CachedProblemTest() {
+    options_.cache_directory = folder_.file("cache");
+    options_.pool_rows = 2000;
+    options_.test_rows = 100;
+    options_.notice = [this](const std::string& message) { notices_.push_back(message); };
+  }
+  std::string only_file() const {
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.cache_directory + "/problems")) {
+      files.push_back(entry.path().string());
+    }
+    EXPECT_EQ(files.size(), 1U);
+    return files.front();
+  }
+  TempDir folder_;
+  ProblemOptions options_;
+  std::vector<std::string> notices_;
+};
+
+TEST_F(CachedProblemTest, CollectsOnceThenReads) {
+  const Problem first = load_problem("pendulum", options_);
+  EXPECT_EQ(notices_.size(), 1U);
+  EXPECT_EQ(first.input_names.size(), 4U);
+  EXPECT_EQ(first.input_names.back(), "action_0");
+  EXPECT_EQ(first.target_names.size(), 3U);
+  EXPECT_EQ(first.train.num_rows, 200U);
+  EXPECT_EQ(first.pool.num_rows, 2000U);
+  EXPECT_EQ(first.test.num_rows, 100U);
+  const Problem second = load_problem("pendulum", options_);
+  EXPECT_EQ(notices_.size(), 1U);
+  EXPECT_EQ(second.train.inputs, first.train.inputs);
+  EXPECT_EQ(second.pool.targets, first.pool.targets);
+  EXPECT_EQ(second.test.inputs, first.test.inputs);
+  options_.seed = 9;
+  EXPECT_NE(load_problem("pendulum", options_).train.inputs, first.train.inputs);
+  EXPECT_EQ(notices_.size(), 1U);
+}
+
+// The targets are the true next states: cos^2 + sin^2 = 1, and the random policy's torques fill [-2, 2].
+TEST_F(CachedProblemTest, RowsObeyTheirPhysics) {
+  const Problem problem = load_problem("pendulum", options_);
+  for (std::size_t row = 0; row < problem.pool.num_rows; ++row) {
+    const double* input = problem.pool.inputs.data() + 4 * row;
+    const double* target = problem.pool.targets.data() + 3 * row;
+    const double speed = std::clamp(input[2] + (15 * input[1] + 3 * input[3]) * 0.05, -8.0, 8.0);
+    EXPECT_NEAR(target[2], speed, 1e-5);
+    EXPECT_NEAR(target[0] * target[0] + target[1] * target[1], 1, 1e-6);
+  }
+}
+
+TEST_F(CachedProblemTest, ADamagedCacheIsCollectedAgain) {
+  const Problem first = load_problem("pendulum", options_);
+  const std::string file = only_file();
+  std::string bytes = read_bytes(file);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  std::ofstream(file, std::ios::binary) << bytes;
+  const Problem second = load_problem("pendulum", options_);
+  ASSERT_EQ(notices_.size(), 3U);
+  EXPECT_TRUE(notices_[1].starts_with("cache damaged")) << notices_[1];
+  EXPECT_EQ(second.pool.inputs, first.pool.inputs);
+  EXPECT_EQ(only_file(), file);
+}
+
+TEST_F(CachedProblemTest, ACacheThatCannotBeWrittenIsAClearError) {
+  folder_.write("cache", "a file where the folder should be");
+  const std::string message = message_of<SystemError>([&] { load_problem("pendulum", options_); });
+  EXPECT_NE(message.find("set XDG_CACHE_HOME to a folder you may write to"), std::string::npos) << message;
+}
+
+TEST_F(CachedProblemTest, AnyExperienceFileIsAProblem) {
+  CollectOptions collect_options;
+  collect_options.environment = "pendulum";
+  collect_options.policy = parse_policy_choice("random");
+  collect_options.num_rows = 1000;
+  write_transitions(folder_.file("rows.npz"), collect(collect_options));
+  const Problem problem = load_problem(folder_.file("rows.npz"), options_);
+  EXPECT_EQ(problem.train.num_rows, 200U);
+  EXPECT_EQ(problem.test.num_rows, 100U);
+  EXPECT_EQ(problem.pool.num_rows, 700U);
+  EXPECT_EQ(problem.input_names.size(), 4U);
+  std::vector<double> torques;  // each row of the file once
+  for (const ProblemRows* rows : {&problem.train, &problem.pool, &problem.test}) {
+    for (std::size_t row = 0; row < rows->num_rows; ++row) {
+      torques.push_back(rows->inputs[4 * row + 3]);
+    }
+  }
+  std::sort(torques.begin(), torques.end());
+  EXPECT_EQ(std::unique(torques.begin(), torques.end()) - torques.begin(), 1000);
+  options_.train_rows = 950;
+  EXPECT_NE(message_of<InputError>([&] { load_problem(folder_.file("rows.npz"), options_); }).find("none for the pool"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace dissent

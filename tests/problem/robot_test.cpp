@@ -1,0 +1,287 @@
+// The robots: sizes, time steps and constants; agreement with the published models; what an observation holds.
+#include "dissent/problem/robot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "dissent/base/error.hpp"
+#include "dissent/problem/collect.hpp"
+#include "dissent/problem/embedded.hpp"
+#include "dissent/problem/policy.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+class RobotTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!mujoco_available()) {
+      GTEST_SKIP() << "built without MuJoCo";
+    }
+  }
+};
+
+struct Facts {
+  const char* name;
+  std::size_t observation, action, positions, velocities;
+  double bound, seconds;
+};
+constexpr Facts kFacts[] = {
+    {"hopper", 11, 3, 6, 6, 1.0, 0.008}, {"ant", 27, 8, 15, 14, 1.0, 0.05}, {"humanoid", 257, 17, 24, 23, 0.4, 0.015}};
+
+TEST_F(RobotTest, SizesBoundsAndTimeStepsAreThePublishedOnes) {
+  for (const Facts& facts : kFacts) {
+    const Robot robot(facts.name, {});
+    const EnvironmentSpec& spec = robot.spec();
+    EXPECT_EQ(spec.name, facts.name);
+    EXPECT_EQ(spec.observation_size, facts.observation);
+    EXPECT_EQ(spec.action_size(), facts.action);
+    EXPECT_EQ(spec.max_steps, 1000U);
+    EXPECT_NEAR(spec.seconds_per_step, facts.seconds, 1e-15);
+    EXPECT_EQ(robot.qpos().size(), facts.positions);
+    EXPECT_EQ(robot.qvel().size(), facts.velocities);
+    for (std::size_t k = 0; k < facts.action; ++k) {
+      EXPECT_EQ(spec.action_low[k], -facts.bound);
+      EXPECT_EQ(spec.action_high[k], facts.bound);
+    }
+  }
+}
+
+// Largest difference of qpos and qvel between our model and the reference's over 200 steps of the same random actions
+// from the same state.
+double largest_gap(const std::string& name, const std::string& reference_file, std::uint64_t seed) {
+  Robot ours(name, {});
+  EnvironmentOptions options;
+  options.model_file = reference_file;
+  Robot reference(name, options);
+  Stream stream(seed, Purpose::kTest);
+  ours.reset(stream);
+  const std::vector<double> qpos(ours.qpos().begin(), ours.qpos().end());
+  const std::vector<double> qvel(ours.qvel().begin(), ours.qvel().end());
+  ours.set_state(qpos, qvel);
+  reference.set_state(qpos, qvel);
+  const UniformPolicy policy(ours.spec());
+  std::vector<double> action(ours.spec().action_size());
+  double gap = 0;
+  for (std::size_t step = 0; step < 200; ++step) {
+    policy.act({}, step, stream, action);
+    EXPECT_FALSE(ours.step(action).unstable);
+    EXPECT_FALSE(reference.step(action).unstable);
+    for (std::size_t k = 0; k < qpos.size(); ++k) {
+      gap = std::max(gap, std::abs(ours.qpos()[k] - reference.qpos()[k]));
+    }
+    for (std::size_t k = 0; k < qvel.size(); ++k) {
+      gap = std::max(gap, std::abs(ours.qvel()[k] - reference.qvel()[k]));
+    }
+  }
+  return gap;
+}
+
+TEST_F(RobotTest, ModelsAgreeWithTheReferenceModels) {
+  const char* golden = std::getenv("DISSENT_GOLDEN_DIR");
+  if (golden == nullptr) {
+    GTEST_SKIP() << "DISSENT_GOLDEN_DIR is not set";
+  }
+  const std::filesystem::path folder = std::filesystem::path(golden) / ".." / "models" / "reference";
+  if (!std::filesystem::exists(folder)) {
+    GTEST_SKIP() << folder << " does not exist";
+  }
+  for (const Facts& facts : kFacts) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const double gap = largest_gap(facts.name, (folder / (std::string(facts.name) + ".xml")).string(), seed);
+      EXPECT_LE(gap, 1e-9) << facts.name << " seed " << seed;
+    }
+  }
+}
+
+TEST_F(RobotTest, ObservationsAreLaidOutAsDocumented) {
+  for (const Facts& facts : kFacts) {
+    Robot robot(facts.name, {});
+    Stream stream(3, Purpose::kTest);
+    robot.reset(stream);
+    std::vector<double> action(facts.action);
+    UniformPolicy(robot.spec()).act({}, 0, stream, action);
+    robot.step(action);
+    std::vector<double> observation(facts.observation);
+    robot.observe(observation);
+    const std::size_t hidden = std::string(facts.name) == "hopper" ? 1 : 2;  // the position on the ground
+    for (std::size_t k = hidden; k < facts.positions; ++k) {
+      EXPECT_EQ(observation[k - hidden], robot.qpos()[k]);
+    }
+    for (std::size_t k = 0; k < facts.velocities; ++k) {
+      EXPECT_EQ(observation[facts.positions - hidden + k], robot.qvel()[k]);
+    }
+  }
+}
+
+TEST_F(RobotTest, HopperVelocitiesAreClippedInObservationsOnly) {
+  Robot robot("hopper", {});
+  robot.set_state(std::vector<double>{0, 1.25, 0, 0, 0, 0}, std::vector<double>{12, -15, 3, 0, 0, 0});
+  std::vector<double> observation(11);
+  robot.observe(observation);
+  EXPECT_EQ(observation[5], 10);
+  EXPECT_EQ(observation[6], -10);
+  EXPECT_EQ(observation[7], 3);
+  EXPECT_EQ(robot.qvel()[0], 12);
+}
+
+TEST_F(RobotTest, HumanoidActuatorForcesAreGearTimesAction) {
+  Robot robot("humanoid", {});
+  Stream stream(4, Purpose::kTest);
+  robot.reset(stream);
+  std::vector<double> action(17);
+  UniformPolicy(robot.spec()).act({}, 0, stream, action);
+  robot.step(action);
+  std::vector<double> observation(257);
+  robot.observe(observation);
+  // Forces stand in the order of joints, actions in the published order, which swaps the first two of the abdomen.
+  constexpr double kGears[] = {100, 100, 100, 100, 100, 300, 200, 100, 100, 300, 200, 25, 25, 25, 25, 25, 25};
+  for (std::size_t joint = 0; joint < 17; ++joint) {
+    const std::size_t actuator = joint == 0 ? 1 : joint == 1 ? 0 : joint;
+    EXPECT_NEAR(observation[240 + joint], kGears[joint] * action[actuator], 1e-12);
+  }
+}
+
+TEST_F(RobotTest, AllHumanoidEntriesVaryAndTwelveAreDuplicates) {
+  CollectOptions options;
+  options.environment = "humanoid";
+  options.policy = parse_policy_choice("random");
+  options.num_rows = 10000;
+  const Transitions rows = collect(options);
+  const auto column = [&rows](std::size_t k) {
+    std::vector<float> values(rows.num_rows);
+    for (std::size_t row = 0; row < rows.num_rows; ++row) {
+      values[row] = rows.next_observations[row * 257 + k];
+    }
+    return values;
+  };
+  std::vector<std::vector<float>> columns;
+  std::size_t duplicates = 0;
+  for (std::size_t k = 0; k < 257; ++k) {
+    columns.push_back(column(k));
+    const auto [low, high] = std::minmax_element(columns[k].begin(), columns[k].end());
+    EXPECT_LT(*low, *high) << "entry " << k << " is constant";
+    duplicates += static_cast<std::size_t>(std::count(columns.begin(), columns.end() - 1, columns[k]));
+  }
+  EXPECT_EQ(duplicates, 12U);
+  // Right and left foot move as their shins do: bodies 6 and 9 (right and left foot), six velocities each.
+  constexpr std::size_t kVelocities = 22 + 23 + 13 * 9;
+  for (std::size_t k = 0; k < 6; ++k) {
+    EXPECT_EQ(columns[kVelocities + 6 * 5 + k], columns[kVelocities + 6 * 4 + k]);
+    EXPECT_EQ(columns[kVelocities + 6 * 8 + k], columns[kVelocities + 6 * 7 + k]);
+  }
+}
+
+TEST_F(RobotTest, ResetNoiseHasThePublishedSize) {
+  for (const Facts& facts : kFacts) {
+    Robot robot(facts.name, {});
+    const std::vector<double> start(robot.qpos().begin(), robot.qpos().end());
+    double position = 0;
+    double velocity = 0;
+    for (std::uint64_t k = 0; k < 300; ++k) {
+      Stream stream(8, Purpose::kTest, k);
+      robot.reset(stream);
+      position = std::max(position, std::abs(robot.qpos()[0] - start[0]));
+      for (const double v : robot.qvel()) {
+        velocity = std::max(velocity, std::abs(v));
+      }
+    }
+    const bool is_ant = std::string(facts.name) == "ant";
+    const double bound = is_ant ? 0.1 : std::string(facts.name) == "hopper" ? 0.005 : 0.01;
+    EXPECT_LE(position, bound);
+    EXPECT_GT(position, 0.9 * bound);
+    if (is_ant) {  // normal with stddev 0.1: 4200 draws reach beyond three and stay below six of it (1e-5 to fail)
+      EXPECT_GT(velocity, 0.3);
+      EXPECT_LT(velocity, 0.6);
+    } else {
+      EXPECT_LE(velocity, bound);
+    }
+  }
+}
+
+TEST_F(RobotTest, RewardIsSpeedPlusBonusMinusEffort) {
+  Robot hopper("hopper", {});
+  Stream stream(9, Purpose::kTest);
+  hopper.reset(stream);
+  const double before = hopper.qpos()[0];
+  const std::vector<double> action{0.5, -1, 3};  // the last acts, and is paid for, as 1
+  const StepOutcome outcome = hopper.step(action);
+  EXPECT_NEAR(outcome.control_cost, 0.001 * (0.25 + 1 + 1), 1e-15);
+  EXPECT_EQ(outcome.alive_bonus, 1);
+  EXPECT_NEAR(outcome.reward, (hopper.qpos()[0] - before) / 0.008 + 1 - outcome.control_cost, 1e-12);
+}
+
+TEST_F(RobotTest, EpisodesEndByThePublishedRules) {
+  // The hopper's leg is stretched forward, so that it does not push off the ground.
+  const auto ends = [](const char* name, std::size_t coordinate, double value) {
+    Robot robot(name, {});
+    std::vector<double> qpos(robot.qpos().begin(), robot.qpos().end());
+    const std::vector<double> qvel(robot.qvel().size(), 0);
+    if (std::string(name) == "hopper") {
+      qpos[3] = -1.5;
+    }
+    qpos[coordinate] = value;
+    robot.set_state(qpos, qvel);
+    return robot.step(std::vector<double>(robot.spec().action_size(), 0)).terminated;
+  };
+  EXPECT_FALSE(ends("hopper", 1, 1.25));
+  EXPECT_FALSE(ends("hopper", 1, 0.71));
+  EXPECT_TRUE(ends("hopper", 1, 0.69));
+  EXPECT_FALSE(ends("hopper", 2, 0.19));
+  EXPECT_TRUE(ends("hopper", 2, -0.21));
+  EXPECT_FALSE(ends("ant", 2, 0.75));
+  EXPECT_TRUE(ends("ant", 2, 1.1));
+  EXPECT_FALSE(ends("humanoid", 2, 1.4));
+  EXPECT_TRUE(ends("humanoid", 2, 0.9));
+  EXPECT_TRUE(ends("humanoid", 2, 2.1));
+}
+
+TEST_F(RobotTest, ADivergedSimulationIsReportedOnceAndARestIsClean) {
+  Robot robot("hopper", {});
+  std::vector<double> qvel(6, 0);
+  qvel[3] = 1e9;
+  robot.set_state(std::vector<double>{0, 1.25, 0, 0, 0, 0}, qvel);
+  const std::vector<double> action(3, 0);
+  const StepOutcome outcome = robot.step(action);
+  EXPECT_TRUE(outcome.unstable);
+  EXPECT_TRUE(outcome.terminated);
+  Stream stream(1, Purpose::kTest);
+  robot.reset(stream);
+  EXPECT_FALSE(robot.step(action).unstable);
+}
+
+TEST_F(RobotTest, BadModelsAreNamedWithTheReason) {
+  const TempDir folder;
+  const auto load = [](const std::string& file) {
+    return message_of<InputError>([&file] {
+      EnvironmentOptions options;
+      options.model_file = file;
+      const Robot robot("hopper", options);
+    });
+  };
+  const std::string broken = folder.write("broken.xml", "<mujoco><worldbody></mujoco>");
+  EXPECT_TRUE(load(broken).starts_with(broken + ": not a valid MuJoCo model: XML parse error")) << load(broken);
+  const std::string other = folder.write("ant.xml", embedded_model("ant"));
+  EXPECT_EQ(load(other), other + ": the model has nq 15, nv 14, nu 8, nbody 14; hopper needs 6, 6, 3, 5");
+  EXPECT_NE(load(folder.write("empty.xml", "")).find("is empty"), std::string::npos);
+  EXPECT_NE(load(folder.file("missing.xml")).find("cannot open"), std::string::npos);
+  EXPECT_EQ(folder.list(), (std::vector<std::string>{"ant.xml", "broken.xml", "empty.xml"}));  // no MuJoCo log
+}
+
+TEST_F(RobotTest, DrawingFollowsTheRobot) {
+  Robot robot("hopper", {});
+  const std::vector<Segment> segments = robot.segments();
+  ASSERT_EQ(segments.size(), 4U);  // torso, thigh, leg, foot; not the ground
+  EXPECT_NEAR(std::max(segments[0].begin[2], segments[0].end[2]), 1.45, 1e-12);
+  EXPECT_NEAR(std::min(segments[0].begin[2], segments[0].end[2]), 1.05, 1e-12);
+  EXPECT_EQ(segments[3].radius, 0.06);
+}
+
+}  // namespace
+}  // namespace dissent
