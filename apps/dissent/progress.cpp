@@ -60,7 +60,7 @@ void Progress::wipe() {
 }
 
 void Progress::update(std::uint64_t done, const std::string& state) {
-  if (!visible_) {
+  if (!visible_ || done >= total_) {
     return;
   }
   const Clock::time_point now = Clock::now();

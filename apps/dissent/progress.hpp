@@ -1,5 +1,5 @@
 // A progress bar on standard error, for work that may take longer than a glance. It is drawn only where someone can see
-// it (a terminal, not --quiet), only after half a second, at most ten times a second, and leaves nothing behind:
+// it (a terminal, not --quiet), at most ten times a second, not for work done in one step, and leaves nothing behind:
 //
 //     Progress progress("score", num_inputs, options.quiet);
 //     for (...) { ...; progress.update(done); }
@@ -32,7 +32,7 @@ class Progress {
   bool visible_;
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
-  Clock::time_point next_ = start_ + std::chrono::milliseconds(500);
+  Clock::time_point next_ = start_;
 };
 
 // "[####----]  45 %, 12 s left": the bar alone, for a share done in [0, 1] after `seconds`.

@@ -82,9 +82,9 @@ class Pipes(CliTest):
         return seen.decode()
 
     def test_progress_is_drawn_on_a_terminal_only_and_wiped(self):
-        mean, stddev = mixture(12000, m=5, d=20)
+        mean, stddev = mixture(3000)  # three steps of 1024 inputs, the most that mc takes at a time
         self.save(mean=mean, stddev=stddev)
-        arguments = ["score", "in.npz", "-e", "mc:600", "--threads", "1"]
+        arguments = ["score", "in.npz", "-e", "mc:20"]
         seen = self.run_on_terminal(*arguments)
         self.assertRegex(seen, r"score \[#*-+\] +\d+ %, \d+ s left")
         self.assertTrue(seen.endswith("\r\x1b[K"))
