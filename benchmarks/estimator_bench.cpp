@@ -59,8 +59,9 @@ double largest_relative_error(const Divergence& d, const MixtureView<float>& mix
 int run(const std::string& mean_path, const std::string& stddev_path, const std::string& scores_path) {
   const Array mean = read_npy(mean_path);
   const Array stddev = read_npy(stddev_path);
-  const MixtureView<float> mixture{mean.shape()[0],           mean.shape()[1],             mean.shape()[2],
-                                   mean.values<float>().data(), stddev.values<float>().data(), nullptr};
+  const MixtureView<float> mixture{
+      mean.shape()[0], mean.shape()[1], mean.shape()[2], mean.values<float>().data(), stddev.values<float>().data(),
+      nullptr};
   const Weights weights = Weights::uniform(mixture.num_components);
   volatile float sink = 0;
   print("read", measure([&] { sink = sum(mean.values<float>()) + sum(stddev.values<float>()); }));

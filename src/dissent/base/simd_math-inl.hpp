@@ -130,8 +130,7 @@ HWY_INLINE Vec<C> log1p(Vec<C> x) {
   Vec<C> scale = hn::Zero(d);
   const Vec<C> m = split<C>(sum, k, scale);
   // For x < 1 the error of 1 + x is x - (sum - 1), for larger x it is 1 - (sum - x).
-  const Vec<C> lost =
-      hn::IfThenElse(hn::Lt(x, one), hn::Sub(x, hn::Sub(sum, one)), hn::Sub(one, hn::Sub(sum, x)));
+  const Vec<C> lost = hn::IfThenElse(hn::Lt(x, one), hn::Sub(x, hn::Sub(sum, one)), hn::Sub(one, hn::Sub(sum, x)));
   return log_reduced<C>(hn::MulAdd(lost, scale, hn::Sub(m, one)), k);
 }
 

@@ -1,12 +1,14 @@
 // Bhattacharyya for all pairs, half of them computed. With delta the gap of the means, gap that of the stddevs, and
 //   x_d = gap^2 / (2 s_i s_j),  u_d = delta^2 / (2 s_i s_j):
 //   B_ij = 1/4 sum_d u_d / (1 + x_d)  +  1/2 ln prod_d (1 + x_d)
-// Every term is >= 0 and the product is kept as its excess over one, (1 + X)(1 + x) - 1 = X + x + X x, so nothing cancels:
-// a tiny divergence has all its digits even in single precision, and equal components give exactly 0. The quotients share
-// the product as common denominator, u / (1 + x) + N / (1 + X) = (N (1 + x) + u (1 + X)) / ((1 + x)(1 + X)).
+// Every term is >= 0 and the product is kept as its excess over one, (1 + X)(1 + x) - 1 = X + x + X x, so nothing
+// cancels: a tiny divergence has all its digits even in single precision, and equal components give exactly 0. The
+// quotients share the product as common denominator, u / (1 + x) + N / (1 + X) = (N (1 + x) + u (1 + X)) / ((1 + x)(1 +
+// X)).
+#include "dissent/base/simd_targets.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dissent/divergence/bhattacharyya_kernel.cpp"
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first
 #include "dissent/divergence/lanes-inl.hpp"

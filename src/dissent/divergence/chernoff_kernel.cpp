@@ -2,12 +2,14 @@
 //   C_ij = alpha (1 - alpha) / 2 sum_d delta^2 / v_ij  +  1/2 ln prod_d v_ij  -  alpha ln prod_d s_j ...
 // Per output everything is measured in units of component 0 (any linear map leaves C unchanged), so that products of
 // several v_ij stay near 1. They serve twice: as the argument of the logarithm, taken once per pair, and as the common
-// denominator of several quotients, a / b + c / d = (a d + c b) / (b d), so that a division is needed every few outputs.
+// denominator of several quotients, a / b + c / d = (a d + c b) / (b d), so that a division is needed every few
+// outputs.
 #include <cmath>
+
+#include "dissent/base/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dissent/divergence/chernoff_kernel.cpp"
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first
 #include "dissent/divergence/lanes-inl.hpp"
@@ -47,9 +49,9 @@ template <class C>
 struct ChernoffSums {
   std::size_t num_components;
   const double* alpha;  // [kBlock]
-  double* sums;        // [M][M][kBlock]
-  LogParts logs;       // [M][kBlock]: product of s_m / s_0; for m = 0: product of s_0
-  LogParts pair_logs;  // [M][M][kBlock]: product of v_ij
+  double* sums;         // [M][M][kBlock]
+  LogParts logs;        // [M][kBlock]: product of s_m / s_0; for m = 0: product of s_0
+  LogParts pair_logs;   // [M][M][kBlock]: product of v_ij
 
   template <class Source, class Store>
   HWY_INLINE hn::Mask<Tag<C>> run(const Source& source, const Packed<C>& packed, std::size_t input,
@@ -180,9 +182,8 @@ HWY_INLINE void finish_chernoff(const ChernoffCall& call, const LogParts& logs, 
     const Vec<double> beta = hn::Sub(hn::Set(d, 1.0), alpha);
     const Vec<double> factor = hn::Mul(half, hn::Mul(alpha, beta));
     // Component 0 is the unit: its own ratio is 1.
-    const auto parts = [&](std::size_t m, const double* of) HWY_ATTR {
-      return m == 0 ? hn::Zero(d) : hn::LoadU(d, of + m * kBlock + n);
-    };
+    const auto parts = [&](std::size_t m, const double* of)
+                           HWY_ATTR { return m == 0 ? hn::Zero(d) : hn::LoadU(d, of + m * kBlock + n); };
     for (std::size_t i = 0; i < num_components; ++i) {
       hn::StoreU(hn::Zero(d), d, out.divergence + (i * num_components + i) * kBlock + n);
       for (std::size_t j = 0; j < num_components; ++j) {
@@ -195,7 +196,8 @@ HWY_INLINE void finish_chernoff(const ChernoffCall& call, const LogParts& logs, 
           return hn::NegMulAdd(beta, parts(i, of), hn::NegMulAdd(alpha, parts(j, of), hn::Mul(half, whole)));
         };
         const Vec<double> exponents = combine(hn::LoadU(d, pair.exponent), logs.exponent);
-        const Vec<double> mantissas = combine(dissent::HWY_NAMESPACE::log<double>(hn::LoadU(d, pair.mantissa)), logs.mantissa);
+        const Vec<double> mantissas =
+            combine(dissent::HWY_NAMESPACE::log<double>(hn::LoadU(d, pair.mantissa)), logs.mantissa);
         const Vec<double> log_part = hn::MulAdd(exponents, ln2, mantissas);
         const Vec<double> value = hn::MulAdd(factor, hn::LoadU(d, out.divergence + at), log_part);
         hn::StoreU(value, d, out.divergence + at);
@@ -225,7 +227,8 @@ HWY_INLINE void chernoff_any(const BlockInput<T>& in, const double* alpha, doubl
       return;
     }
   }
-  run_block<double>(in, memory, ChernoffSums<double>{num_components, alpha, out.divergence, logs, pair_logs}, out.trust);
+  run_block<double>(in, memory, ChernoffSums<double>{num_components, alpha, out.divergence, logs, pair_logs},
+                    out.trust);
   finish_chernoff({in.count, num_components, alpha, in.least}, logs, pair_logs, out);
 }
 

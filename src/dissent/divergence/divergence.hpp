@@ -1,4 +1,5 @@
-// Closed forms of the divergences D(p_i || p_j) between two Gaussians, diagonal or full, and the registry that names them.
+// Closed forms of the divergences D(p_i || p_j) between two Gaussians, diagonal or full, and the registry that names
+// them.
 //
 // With F = L_j^-1 (L_i - L_j) and z = L_j^-1 (mu_i - mu_j), L the covariance's lower Cholesky factor (for a diagonal
 // covariance: the standard deviations), and f(x) = x - log(1 + x):

@@ -1,5 +1,6 @@
 // Batched kernels for diagonal Gaussians: all pairs of components of a block of inputs, vectorised, chosen at run time
-// for the CPU. They take one logarithm per component (or pair) instead of one per output, and neither allocate nor throw.
+// for the CPU. They take one logarithm per component (or pair) instead of one per output, and neither allocate nor
+// throw.
 //
 // They hold for finite means, standard deviations in [1e-9, 1e9] (double precision: [1e-18, 1e18]) and divergences that
 // are not too small for their terms to cancel. What lies outside (or is not valid) is only marked, in `trust`:
@@ -44,8 +45,8 @@ struct BlockInput {
 void kl_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
 void kl_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
 
-// `least` and single_precision are not looked at: nothing cancels, so float32 input of up to kSingleMostOutputs outputs is
-// computed in single precision.
+// `least` and single_precision are not looked at: nothing cancels, so float32 input of up to kSingleMostOutputs outputs
+// is computed in single precision.
 void bhattacharyya_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
 void bhattacharyya_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
 

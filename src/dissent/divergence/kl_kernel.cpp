@@ -3,9 +3,10 @@
 // which is six operations per pair and output for both directions, and cancels only where the divergence is small.
 #include <cmath>
 
+#include "dissent/base/simd_targets.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dissent/divergence/kl_kernel.cpp"
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first
 #include "dissent/divergence/lanes-inl.hpp"
@@ -52,8 +53,8 @@ struct KlSums {
   }
 
   template <class Check, class Source, class Store>
-  HWY_INLINE void pack(const Source& source, const Packed<C>& packed, std::size_t m, Check& range,
-                       const Store& store, const LogParts& log) const {
+  HWY_INLINE void pack(const Source& source, const Packed<C>& packed, std::size_t m, Check& range, const Store& store,
+                       const LogParts& log) const {
     const Tag<C> d;
     C* variance = packed.array(m, 1);
     C* precision = packed.array(m, 2);
@@ -145,8 +146,8 @@ HWY_INLINE void kl_any(const BlockInput<T>& in, double* scratch, const BlockResu
   double* memory = scratch + 2 * num_components * kBlock;
   if constexpr (std::is_same_v<T, float>) {
     if (in.single_precision) {
-      run_lanes_over_outputs(in, reinterpret_cast<float*>(memory),
-                             KlSums<float>{num_components, out.divergence, logs}, out.trust);
+      run_lanes_over_outputs(in, reinterpret_cast<float*>(memory), KlSums<float>{num_components, out.divergence, logs},
+                             out.trust);
       finish_kl(in.count, num_components, in.least, logs, out);
       return;
     }

@@ -95,7 +95,8 @@ struct LogParts {
   HWY_INLINE LogParts at(std::size_t offset) const { return {mantissa + offset, exponent + offset}; }
 };
 
-// What the kernels do at the boundary when a lane is an output: numbers of an input go to, and come from, all its lanes.
+// What the kernels do at the boundary when a lane is an output: numbers of an input go to, and come from, all its
+// lanes.
 template <class C>
 struct ReduceLanes {
   static constexpr bool kKeepsLanes = false;
@@ -261,7 +262,8 @@ struct RangeCheck {
   }
   HWY_INLINE hn::Mask<Tag<C>> passed(C least, C most) const {
     const Tag<C> d;
-    return hn::And(hn::And(hn::Ge(low, hn::Set(d, least)), hn::Le(high, hn::Set(d, most))), hn::Eq(poison, hn::Zero(d)));
+    return hn::And(hn::And(hn::Ge(low, hn::Set(d, least)), hn::Le(high, hn::Set(d, most))),
+                   hn::Eq(poison, hn::Zero(d)));
   }
 };
 

@@ -109,11 +109,12 @@ void PairwiseDivergences::compute_block(const MixtureView<T>& mixture, std::size
     for (std::size_t i = 0; i < num_components_; ++i) {
       for (std::size_t j = 0; j < num_components_; ++j) {
         divergence_[(i * num_components_ + j) * kBlock + n] =
-            i == j               ? 0
-            : mixture.diagonal() ? dissent::divergence(with_alpha(divergence_kind_, n), components_.diagonal_component(i),
-                                                       components_.diagonal_component(j))
-                                 : dissent::divergence(with_alpha(divergence_kind_, n), components_.full_component(i),
-                                                       components_.full_component(j));
+            i == j ? 0
+            : mixture.diagonal()
+                ? dissent::divergence(with_alpha(divergence_kind_, n), components_.diagonal_component(i),
+                                      components_.diagonal_component(j))
+                : dissent::divergence(with_alpha(divergence_kind_, n), components_.full_component(i),
+                                      components_.full_component(j));
       }
     }
   }

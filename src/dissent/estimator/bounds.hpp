@@ -4,8 +4,8 @@
 //          the estimate is a concave, increasing function of them, so it has one peak: golden-section search finds it.
 //          Any alpha gives a valid bound, so the interval holds however far the search went.
 //   upper: the KL estimate, which is never above EPKL nor above H(weights).
-// epistemic is the middle of the interval; log_deficit agrees with it. Extras: lower, upper, alpha (of the lower bound),
-// lower_log_deficit and upper_log_deficit: the ends once more, as ln(H(weights) - end).
+// epistemic is the middle of the interval; log_deficit agrees with it. Extras: lower, upper, alpha (of the lower
+// bound), lower_log_deficit and upper_log_deficit: the ends once more, as ln(H(weights) - end).
 #pragma once
 
 #include "dissent/estimator/estimator.hpp"

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "dissent/base/aligned.hpp"
+#include "dissent/base/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dissent/estimator/combine.cpp"
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first
 #include <hwy/highway.h>

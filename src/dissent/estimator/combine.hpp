@@ -1,8 +1,8 @@
 // From pairwise divergences to the estimate (equation 5 of Berry & Meger), for D = D_ij and weights w:
 //   epistemic   = -sum_i w_i ln sum_j w_j exp(-D_ij) = -sum_i w_i log1p(sum_j w_j expm1(-D_ij))
 //   log_deficit = ln sum_i w_i log1p(sum_{j != i} (w_j / w_i) exp(-D_ij))
-// The first form of each is exact near 0 (equal components give 0, not rounding), the second near H(w); neither cancels.
-// Beyond D of about 700, where exp(-D) underflows, the deficit is summed in log space.
+// The first form of each is exact near 0 (equal components give 0, not rounding), the second near H(w); neither
+// cancels. Beyond D of about 700, where exp(-D) underflows, the deficit is summed in log space.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct CombineRule {
   bool single_precision = false;
 };
 
-// Divergences of `count` inputs as PairwiseDivergences lays them out, [M][M][stride], stride a multiple of 16; and where
-// the results go, [count] each.
+// Divergences of `count` inputs as PairwiseDivergences lays them out, [M][M][stride], stride a multiple of 16; and
+// where the results go, [count] each.
 struct CombineBlock {
   const double* divergence;
   std::size_t stride;

@@ -13,7 +13,8 @@
 namespace dissent {
 namespace {
 
-// The estimators that are not pairwise sums over a divergence. `parameter` is the letter of a whole number after a colon.
+// The estimators that are not pairwise sums over a divergence. `parameter` is the letter of a whole number after a
+// colon.
 struct Row {
   EstimatorKind kind;
   std::string_view name;

@@ -1,7 +1,7 @@
 // The registry of estimators and the one function that runs any of them: Mixture in, Uncertainty out.
 //
-// To add one: a header and a source with its function, a row in the table of estimator.cpp, a test. The command line and
-// the conformance tests read the registry. (A new divergence becomes a pairwise estimator by its own registry.)
+// To add one: a header and a source with its function, a row in the table of estimator.cpp, a test. The command line
+// and the conformance tests read the registry. (A new divergence becomes a pairwise estimator by its own registry.)
 #pragma once
 
 #include <cstddef>

@@ -2,11 +2,11 @@
 //
 //   I = H(w) - sum_j w_j E_{y ~ p_j} log1p( sum_{i != j} w_i p_i(y) / (w_j p_j(y)) )
 // The expectation is the deficit: it is >= 0, so the estimate stays below H(w), and its logarithm is the log_deficit.
-// Ratios of densities are exponentials of differences of log densities, so nothing over- or underflows in any dimension.
-// Component j gets a share of the samples in proportion to its weight, two at least. Each input draws from its own
-// stream, so its result depends on the seed and its number alone.
-// Where components lie many standard deviations apart the deficit is made by samples too rare to be drawn: mc then
-// reports too small a deficit with too small a standard error. The bounds estimator has no such blind spot.
+// Ratios of densities are exponentials of differences of log densities, so nothing over- or underflows in any
+// dimension. Component j gets a share of the samples in proportion to its weight, two at least. Each input draws from
+// its own stream, so its result depends on the seed and its number alone. Where components lie many standard deviations
+// apart the deficit is made by samples too rare to be drawn: mc then reports too small a deficit with too small a
+// standard error. The bounds estimator has no such blind spot.
 #pragma once
 
 #include <functional>

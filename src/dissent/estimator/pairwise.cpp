@@ -77,18 +77,17 @@ Uncertainty epkl(const MixtureView<T>& mixture, const Weights& weights, const Es
   const auto make = [&] {
     return PairwiseDivergences({DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs);
   };
-  for_input_blocks(mixture.num_inputs, kBlock, options, make,
-                   [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
-                     pairs.compute(mixture, begin, count, options.first_input);
-                     for (std::size_t n = 0; n < count; ++n) {
-                       const double value = expected_divergence(pairs, weights, n);
-                       const double deficit = weights.entropy - value;
-                       result.epistemic[begin + n] = value;
-                       result.log_deficit[begin + n] =
-                           deficit > 0 ? std::log(deficit) : -std::numeric_limits<double>::infinity();
-                     }
-                     add_aleatoric(pairs, weights, mixture.num_outputs, begin, count, result);
-                   });
+  for_input_blocks(
+      mixture.num_inputs, kBlock, options, make, [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
+        pairs.compute(mixture, begin, count, options.first_input);
+        for (std::size_t n = 0; n < count; ++n) {
+          const double value = expected_divergence(pairs, weights, n);
+          const double deficit = weights.entropy - value;
+          result.epistemic[begin + n] = value;
+          result.log_deficit[begin + n] = deficit > 0 ? std::log(deficit) : -std::numeric_limits<double>::infinity();
+        }
+        add_aleatoric(pairs, weights, mixture.num_outputs, begin, count, result);
+      });
   return result;
 }
 

@@ -1,8 +1,8 @@
 // quadrature: the mutual information of a mixture with one output by numerical integration, to 1e-10 or better. The
 // truth that everything else is tested against.
 //
-// With the posterior q_j = w_j p_j / p over components at an output y, both integrands are >= 0 term by term, so nothing
-// cancels near either end:
+// With the posterior q_j = w_j p_j / p over components at an output y, both integrands are >= 0 term by term, so
+// nothing cancels near either end:
 //   I        = integral p KL(q || w) dy = integral p sum_j (w_j - q_j + q_j ln(q_j / w_j)) dy
 //   H(w) - I = integral p H(q) dy
 // The line is cut where components begin, end and cross. Outputs are held as a sum of two doubles, so that components

@@ -5,8 +5,8 @@
 // undecided and are sampled (monte_carlo.hpp), twice as often each round, their interval cut to deficit +- z standard
 // errors (more above, where samples are skewed), until no two overlap or kRefineMaxSamples is reached. z makes all
 // intervals hold together with probability 0.99 under that approximation. A deficit so small that no sample would show
-// it is left to its certified interval. Extras: lower, upper, samples (spent on the input), undecided (1 where the order
-// of an input that may belong to the top K is still in doubt).
+// it is left to its certified interval. Extras: lower, upper, samples (spent on the input), undecided (1 where the
+// order of an input that may belong to the top K is still in doubt).
 #pragma once
 
 #include "dissent/estimator/estimator.hpp"

@@ -36,7 +36,8 @@ struct Uncertainty {
   }
 };
 
-// Whether input a is more uncertain than b: smaller log_deficit first; where both are -infinity, larger epistemic first.
+// Whether input a is more uncertain than b: smaller log_deficit first; where both are -infinity, larger epistemic
+// first.
 inline bool more_uncertain(const Uncertainty& u, std::size_t a, std::size_t b) {
   return u.log_deficit[a] != u.log_deficit[b] ? u.log_deficit[a] < u.log_deficit[b] : u.epistemic[a] > u.epistemic[b];
 }

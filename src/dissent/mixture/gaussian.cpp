@@ -96,8 +96,8 @@ void InputComponents::load(const MixtureView<T>& mixture, std::size_t input, std
     const double scale = covariance.diagonal().cwiseAbs().maxCoeff();
     const double asymmetry = (covariance - covariance.transpose()).cwiseAbs().maxCoeff();
     check(asymmetry <= 64 * std::numeric_limits<T>::epsilon() * scale,
-          "mixture: covariance[{}, {}] is not symmetric (entries differ by {}); covariances must be symmetric", number, m,
-          asymmetry);
+          "mixture: covariance[{}, {}] is not symmetric (entries differ by {}); covariances must be symmetric", number,
+          m, asymmetry);
     const Eigen::LLT<Eigen::MatrixXd> llt(covariance);
     full_[m].factor = llt.matrixL();
     check(llt.info() == Eigen::Success && (full_[m].factor.diagonal().array() > 0).all(),

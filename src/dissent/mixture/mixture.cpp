@@ -59,8 +59,9 @@ MixtureView<T> Mixture<T>::view() const {
           num_inputs, num_components, num_outputs, size);
     return {num_inputs, num_components, num_outputs, mean.data(), stddev.data(), nullptr};
   }
-  check(covariance.size() == size * num_outputs, "mixture: covariance has {} values, the shape [{}, {}, {}, {}] needs {}",
-        covariance.size(), num_inputs, num_components, num_outputs, num_outputs, size * num_outputs);
+  check(covariance.size() == size * num_outputs,
+        "mixture: covariance has {} values, the shape [{}, {}, {}, {}] needs {}", covariance.size(), num_inputs,
+        num_components, num_outputs, num_outputs, size * num_outputs);
   return {num_inputs, num_components, num_outputs, mean.data(), nullptr, covariance.data()};
 }
 
