@@ -15,7 +15,7 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kAutoSteps = 5000;
+constexpr std::size_t kAutoSteps = 12'000;
 constexpr std::size_t kMinAutoEpochs = 20;
 constexpr std::size_t kStepsBetweenReports = 25;  // validation and snapshots cost as much as a few steps
 
