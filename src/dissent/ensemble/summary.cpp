@@ -37,7 +37,7 @@ struct GaussianMarginal {
     return std::clamp(sum, 0.0, 1.0);
   }
 
-  // Each component's own quantile lies on either side of the mixture's, so bisection begins with the outermost two.
+  // By bisection, from where every component has all its mass on one side.
   double quantile(double probability) const {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
