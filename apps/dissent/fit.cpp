@@ -122,9 +122,10 @@ void print_report(const FitOptions& options, const FitResult& result, double sec
                report.num_validation_rows > 0 ? fmt::format(", held out {:.4f}", report.validation_loss) : "");
   }
   if (!report.diverged.empty()) {
-    print_line("the loss of component{} {} diverged; the best parameters before that were kept; try a smaller "
-               "--learning-rate",
-               report.diverged.size() == 1 ? "" : "s", fmt::join(report.diverged, ", "));
+    print_line(
+        "the loss of component{} {} diverged; the best parameters before that were kept; try a smaller "
+        "--learning-rate",
+        report.diverged.size() == 1 ? "" : "s", fmt::join(report.diverged, ", "));
   }
 }
 
@@ -190,7 +191,8 @@ void add_fit(CLI::App& app) {
   list("--hidden", options->hidden, "Hidden units per layer; 40,40 for flow and 50,50,50 for pne")
       ->option_text("H1,H2")
       ->check(whole_number(1, 100'000));
-  command->add_option("--scaling", options->scaling, "Of columns: minmax, standard or none")->option_text("NAME=minmax");
+  command->add_option("--scaling", options->scaling, "Of columns: minmax, standard or none")
+      ->option_text("NAME=minmax");
   command->add_flag("--no-masks", options->no_masks, "Without each component's fixed dropout mask");
   command->add_flag("--no-bootstrap", options->no_bootstrap, "Train every component on the same rows");
   command->add_flag("--same-weights", options->same_weights, "Begin all components with the same weights");

@@ -80,8 +80,7 @@ void write_table(const PredictOptions& options, const Ensemble& model, std::span
     std::copy_n(mixture.mean.begin() + static_cast<std::ptrdiff_t>(begin * size), part.mean.size(), part.mean.begin());
     std::copy_n(mixture.stddev.begin() + static_cast<std::ptrdiff_t>(begin * size), part.stddev.size(),
                 part.stddev.begin());
-    const Uncertainty uncertainty =
-        estimate(estimator, part.view(), model.weights(), {&pool, options.seed, begin});
+    const Uncertainty uncertainty = estimate(estimator, part.view(), model.weights(), {&pool, options.seed, begin});
     const Summary summary = summarise(model, inputs.subspan(begin * C, (end - begin) * C), part,
                                       {.quantiles = options.quantiles, .pool = &pool});
     write_rows(writer, begin, summary, uncertainty, model.num_outputs());

@@ -85,7 +85,8 @@ void run_show(const ShowOptions& options) {
 }  // namespace
 
 void add_show(CLI::App& app) {
-  CLI::App* command = add_command(app, "show", "Describe a model file", "  dissent show y.model\n  dissent show y.model --json");
+  CLI::App* command =
+      add_command(app, "show", "Describe a model file", "  dissent show y.model\n  dissent show y.model --json");
   const auto options = std::make_shared<ShowOptions>();
   command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
   add_json(*command, options->json);

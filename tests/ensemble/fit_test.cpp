@@ -143,7 +143,9 @@ TEST_P(EveryModel, OneComponentIsItsMember) {
 
 TEST_P(EveryModel, RowsDoNotDependOnTheirNeighbours) {
   const Data2 data = pairs(300);
-  const Ensemble model(options(), {{"a", "b"}, {"u", "v"}, fit_scaling(ScalingKind::kMinMax, data.x, 2),
+  const Ensemble model(options(), {{"a", "b"},
+                                   {"u", "v"},
+                                   fit_scaling(ScalingKind::kMinMax, data.x, 2),
                                    fit_scaling(ScalingKind::kMinMax, data.y, 2)});
   const Mixture<double> all = model.predict(data.x);
   const std::vector<double> density = model.log_density(data.x, data.y);
@@ -183,7 +185,8 @@ TEST_P(EveryModel, SamplesFollowTheDensity) {
   for (double y = cut - 300 + step / 2; y < cut; y += step) {
     mass += step * std::exp(model.log_density(x, std::vector<double>{y}).front());
   }
-  const double share = static_cast<double>(std::ranges::count_if(samples, [&](double y) { return y < cut; })) / kSamples;
+  const double share =
+      static_cast<double>(std::ranges::count_if(samples, [&](double y) { return y < cut; })) / kSamples;
   EXPECT_NEAR(share, mass, 5 * 0.5 / std::sqrt(kSamples));  // five standard errors: false alarms below 1e-6
 }
 
@@ -231,7 +234,9 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::Values(Model::kPne, Model:
 TEST(Fit, MembersNeverShareInitialWeightsUnlessAsked) {
   const Data2 data = pairs(10);
   EnsembleOptions options{.num_components = 4, .keep_probability = 1};
-  const EnsembleColumns columns{{"a", "b"}, {"u", "v"}, fit_scaling(ScalingKind::kMinMax, data.x, 2),
+  const EnsembleColumns columns{{"a", "b"},
+                                {"u", "v"},
+                                fit_scaling(ScalingKind::kMinMax, data.x, 2),
                                 fit_scaling(ScalingKind::kMinMax, data.y, 2)};
   const auto num_equal = [&](const Ensemble& model) {
     const auto a = model.stack().components[1].range(model.parameters());
@@ -251,7 +256,8 @@ TEST(Fit, AComponentOfPneIsTheSameInAnEnsembleOfAnySize) {
   const Data2 data = pairs(100);
   const Mixture<double> three =
       fit({.model = Model::kPne, .num_components = 3}, kShort, data.rows()).model.predict(data.x);
-  const Mixture<double> one = fit({.model = Model::kPne, .num_components = 1}, kShort, data.rows()).model.predict(data.x);
+  const Mixture<double> one =
+      fit({.model = Model::kPne, .num_components = 1}, kShort, data.rows()).model.predict(data.x);
   for (std::size_t n = 0; n < 100; ++n) {
     EXPECT_EQ(three.mean[n * 6], one.mean[n * 2]);
     EXPECT_NE(three.mean[n * 6], three.mean[n * 6 + 2]);

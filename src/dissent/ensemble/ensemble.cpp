@@ -13,7 +13,7 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kBlockRows = 256;                         // rows a thread takes at a time
+constexpr std::size_t kBlockRows = 256;                        // rows a thread takes at a time
 constexpr std::uint64_t kFlowStream = std::uint64_t{1} << 32;  // beyond every component's number
 
 MlpShape component_shape(const EnsembleOptions& options, const EnsembleColumns& columns) {
@@ -168,8 +168,8 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* po
         const double scale = flow_ ? 1 : columns_.target_scaling.scale[d];
         for (std::size_t b = 0; b < batch; ++b) {
           const std::size_t at = ((begin + b) * M + m) * D + d;
-          const double log_stddev = std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min,
-                                               kGaussian.log_stddev_max);
+          const double log_stddev =
+              std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
           mixture.mean[at] = offset + scale * static_cast<double>(heads(d, b));
           mixture.stddev[at] = scale * std::exp(log_stddev);
         }
@@ -208,11 +208,11 @@ std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::s
       for (std::size_t b = 0; b < batch; ++b) {
         double sum = weights_.log[m];
         for (std::size_t d = 0; d < D; ++d) {
-          const double log_stddev = std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min,
-                                               kGaussian.log_stddev_max);
+          const double log_stddev =
+              std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
           // The scaled target again in double: rounded to float it would lose what a small stddev can see.
-          const double value = flow_ ? static_cast<double>(z(d, b))
-                                     : columns_.target_scaling.scaled(d, targets[(begin + b) * D + d]);
+          const double value =
+              flow_ ? static_cast<double>(z(d, b)) : columns_.target_scaling.scaled(d, targets[(begin + b) * D + d]);
           const double residual = (value - static_cast<double>(heads(d, b))) * std::exp(-log_stddev);
           sum -= 0.5 * (kLogTwoPi + residual * residual) + log_stddev;
         }

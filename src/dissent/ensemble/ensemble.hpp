@@ -5,8 +5,8 @@
 // M components; matrices are row-major, inputs [N][C] and targets [N][D] in double precision.
 //
 // All parameters are one flat float block; structure (shapes, masks, permutations) is kept apart from them. Work over
-// rows is split in fixed blocks, so results are the same to the bit on any number of threads; they are also the same for
-// a row alone and among others.
+// rows is split in fixed blocks, so results are the same to the bit on any number of threads; they are also the same
+// for a row alone and among others.
 #pragma once
 
 #include <cstddef>

@@ -67,8 +67,8 @@ std::vector<double> take_rows(std::span<const double> matrix, std::size_t num_co
   return out;
 }
 
-// Best parameters so far of one unit: what is trained, stopped and restored as a whole. A unit is a component of pne, or
-// all of a flow ensemble.
+// Best parameters so far of one unit: what is trained, stopped and restored as a whole. A unit is a component of pne,
+// or all of a flow ensemble.
 struct Unit {
   std::span<float> parameters;
   Block<float> best;
@@ -141,7 +141,8 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   const std::size_t num_rows = rows.inputs.size() / rows.input_names.size();
   const std::size_t num_held_out =
       train.validation > 0
-          ? std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows))))
+          ? std::max<std::size_t>(
+                1, static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows))))
           : 0;
   check(num_rows >= kMinRows + num_held_out, "fit: {} rows, {} of them held out; at least {} must remain to train on",
         num_rows, num_held_out, kMinRows);
@@ -162,7 +163,8 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
                   {apply_scaling(columns.input_scaling, take_rows(rows.inputs, C, held_out)),
                    apply_scaling(columns.target_scaling, take_rows(rows.targets, D, held_out))});
   const std::size_t steps = trainer.steps_per_epoch();
-  const std::size_t epochs = train.epochs > 0 ? train.epochs : std::max(kMinAutoEpochs, (kAutoSteps + steps - 1) / steps);
+  const std::size_t epochs =
+      train.epochs > 0 ? train.epochs : std::max(kMinAutoEpochs, (kAutoSteps + steps - 1) / steps);
   trainer.plan_epochs(epochs);
   const std::size_t interval = std::max<std::size_t>(1, kStepsBetweenReports / steps);
   const std::size_t patience =

@@ -72,7 +72,8 @@ std::vector<std::size_t> sizes_of(const Json& json, const char* key, const std::
   check(json.contains(key) && json.at(key).is_array(), "{}: its metadata have no list '{}'", source, key);
   std::vector<std::size_t> sizes;
   for (const Json& item : json.at(key)) {
-    check(item.is_number_unsigned(), "{}: '{}' of its metadata holds something that is not a whole number", source, key);
+    check(item.is_number_unsigned(), "{}: '{}' of its metadata holds something that is not a whole number", source,
+          key);
     sizes.push_back(item.get<std::size_t>());
   }
   return sizes;
@@ -91,7 +92,8 @@ Json read_metadata(const SafetensorsFile& file) {
   const auto text = metadata.find("ensemble");
   check(text != metadata.end(), "{}: its metadata have no 'ensemble'; the file is damaged", file.source());
   Json json = Json::parse(text->second, nullptr, false);
-  check(json.is_object(), "{}: the 'ensemble' of its metadata is not a JSON object; the file is damaged", file.source());
+  check(json.is_object(), "{}: the 'ensemble' of its metadata is not a JSON object; the file is damaged",
+        file.source());
   return json;
 }
 

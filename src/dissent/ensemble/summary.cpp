@@ -65,8 +65,8 @@ struct GaussianMarginal {
     for (std::size_t i = 0; i < mean.size(); ++i) {
       sum += weights.value[i] * absolute(y - mean[i], stddev[i]);
       for (std::size_t j = 0; j < mean.size(); ++j) {
-        sum -= 0.5 * weights.value[i] * weights.value[j] *
-               absolute(mean[i] - mean[j], std::hypot(stddev[i], stddev[j]));
+        sum -=
+            0.5 * weights.value[i] * weights.value[j] * absolute(mean[i] - mean[j], std::hypot(stddev[i], stddev[j]));
       }
     }
     return sum;

@@ -81,8 +81,8 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
   Panel<const float> z = std::as_const(member.targets).panel();
   double log_det_mean = 0;
   if (member.flow) {
-    const FlowResult<float> base = to_base<float>(*model_.flow(), parameters, member.inputs.panel(),
-                                                  member.targets.panel(), batch, *member.flow);
+    const FlowResult<float> base =
+        to_base<float>(*model_.flow(), parameters, member.inputs.panel(), member.targets.panel(), batch, *member.flow);
     z = base.values;
     for (std::size_t b = 0; b < batch; ++b) {
       log_det_mean += static_cast<double>(base.log_det[b]);
@@ -115,10 +115,10 @@ bool Trainer::update(std::span<float> parameters, std::span<float> gradient, std
                          .weight_decay = options_.weight_decay,
                          .decay_kind = WeightDecay::kDecoupled,
                          .clip_norm = options_.clip_norm};
-  return std::isfinite(adam_step(
-      adam, step,
-      AdamRange<float>{parameters, gradient, std::span(first_moment_).subspan(offset, parameters.size()),
-                       std::span(second_moment_).subspan(offset, parameters.size())}));
+  return std::isfinite(
+      adam_step(adam, step,
+                AdamRange<float>{parameters, gradient, std::span(first_moment_).subspan(offset, parameters.size()),
+                                 std::span(second_moment_).subspan(offset, parameters.size())}));
 }
 
 double Trainer::component_epoch(std::size_t component, std::size_t epoch) {
@@ -198,15 +198,15 @@ double Trainer::loss_of(std::size_t component, const ScaledRows& rows, std::size
   Panel<const float> z = std::as_const(member.targets).panel();
   double log_det = 0;
   if (member.flow) {
-    const FlowResult<float> base = to_base<float>(*model_.flow(), parameters, member.inputs.panel(),
-                                                  member.targets.panel(), batch, *member.flow);
+    const FlowResult<float> base =
+        to_base<float>(*model_.flow(), parameters, member.inputs.panel(), member.targets.panel(), batch, *member.flow);
     z = base.values;
     for (std::size_t b = 0; b < batch; ++b) {
       log_det += static_cast<double>(base.log_det[b]);
     }
   }
-  const Panel<float> heads = forward<float>(model_.stack().components[component], parameters, member.inputs.panel(),
-                                            batch, member.network);
+  const Panel<float> heads =
+      forward<float>(model_.stack().components[component], parameters, member.inputs.panel(), batch, member.network);
   return gaussian_nll(kGaussian, Panel<const float>(heads), z, batch) * static_cast<double>(batch) -
          log_det / static_cast<double>(D);
 }

@@ -29,8 +29,8 @@ class Trainer {
   std::size_t steps_per_epoch() const;
   void plan_epochs(std::size_t epochs) { num_steps_ = epochs * steps_per_epoch(); }  // of the learning rate's schedule
 
-  // Epochs [begin, end) of a unit; the mean loss of the last one. NaN as soon as a step's loss or gradient is not finite.
-  // `pool` serves the flow's components; the other model's units are spread by the caller.
+  // Epochs [begin, end) of a unit; the mean loss of the last one. NaN as soon as a step's loss or gradient is not
+  // finite. `pool` serves the flow's components; the other model's units are spread by the caller.
   double run_epochs(std::size_t unit, std::size_t begin, std::size_t end, ThreadPool* pool);
 
   // Mean loss of the unit's components on the held-out rows, of which there must be some.

@@ -138,9 +138,10 @@ void SafetensorsFile::parse(std::span<const std::byte> bytes) {
     const Shape shape = parse_sizes(member(entry, "shape", where), "shape", where);
     const std::vector<std::size_t> offsets = parse_sizes(member(entry, "data_offsets", where), "data_offsets", where);
     const std::size_t size = checked_bytes(shape, dtype, data.size(), where);
-    check(offsets.size() == 2 && offsets[0] <= offsets[1] && offsets[1] <= data.size() && offsets[1] - offsets[0] == size,
-          "{}: its data_offsets do not hold {} bytes within the {} of the data; the file is damaged", where, size,
-          data.size());
+    check(
+        offsets.size() == 2 && offsets[0] <= offsets[1] && offsets[1] <= data.size() && offsets[1] - offsets[0] == size,
+        "{}: its data_offsets do not hold {} bytes within the {} of the data; the file is damaged", where, size,
+        data.size());
     ranges.emplace_back(offsets[0], offsets[1]);
     tensors_[name] = {dtype, shape, data.subspan(offsets[0], size)};
   }
@@ -174,9 +175,8 @@ Array SafetensorsFile::load(const std::string& name) const {
   }
   // A bool must be 0 or 1 in memory, whatever the file holds.
   const std::shared_ptr<std::byte[]> copy = allocate_bytes(tensor.bytes.size(), source);
-  std::ranges::transform(tensor.bytes, copy.get(), [&](std::byte b) {
-    return tensor.dtype == DType::kBool ? std::byte{b != std::byte{0}} : b;
-  });
+  std::ranges::transform(tensor.bytes, copy.get(),
+                         [&](std::byte b) { return tensor.dtype == DType::kBool ? std::byte{b != std::byte{0}} : b; });
   return Array(tensor.dtype, tensor.shape, copy, copy.get(), source);
 }
 
@@ -195,11 +195,11 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
   }
   std::size_t offset = 0;
   for (const auto& [name, array] : arrays) {
-    check(name != kMetadataName && !header.contains(name), "{}: array name '{}' is reserved or occurs twice", path, name);
+    check(name != kMetadataName && !header.contains(name), "{}: array name '{}' is reserved or occurs twice", path,
+          name);
     const std::size_t end = offset + array.bytes().size();
-    header[name] = {{"dtype", tensor_dtype_name(array.dtype())},
-                    {"shape", array.shape()},
-                    {"data_offsets", {offset, end}}};
+    header[name] = {
+        {"dtype", tensor_dtype_name(array.dtype())}, {"shape", array.shape()}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   // Spaces after the header put the data on an aligned address when the file is mapped.

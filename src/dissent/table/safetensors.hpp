@@ -1,11 +1,10 @@
 // Safetensors, a file format for named arrays that is safe to load: nothing in it is executed.
 //
 // Layout: the header's length (8 bytes, little endian), the header (a JSON object), then the arrays' bytes. The header
-// maps each name to {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, offsets counted from the end of the
-// header, and "__metadata__" to an object of strings. Arrays cover the data without holes or overlap. Read are F32, F64,
-// I8 to I64, U8 to U64 and BOOL; written are F32, F64 and I64.
-// What breaks a rule is an InputError that names the file. Nothing in the header is believed before it agrees with the
-// number of bytes there are.
+// maps each name to {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, offsets counted from the end of
+// the header, and "__metadata__" to an object of strings. Arrays cover the data without holes or overlap. Read are F32,
+// F64, I8 to I64, U8 to U64 and BOOL; written are F32, F64 and I64. What breaks a rule is an InputError that names the
+// file. Nothing in the header is believed before it agrees with the number of bytes there are.
 #pragma once
 
 #include <cstddef>
