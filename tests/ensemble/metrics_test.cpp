@@ -45,7 +45,7 @@ Case make_case(Model model, std::size_t num_outputs) {
   std::vector<std::string> names;
   Stream stream(3, Purpose::kTest);
   for (std::size_t d = 0; d < num_outputs; ++d) {
-    names.push_back("y" + std::to_string(d));
+    names.push_back(fmt::format("y{}", d));
   }
   for (int n = 0; n < 400; ++n) {
     x.push_back(stream.uniform());
