@@ -1,12 +1,13 @@
 """Writes a few small valid files for each fuzz target to start from: make_corpus.py FOLDER (needs numpy)."""
 
+import json
 import pathlib
 import sys
 
 import numpy as np
 
 folder = pathlib.Path(sys.argv[1])
-for name in ("npy", "npz", "csv"):
+for name in ("npy", "npz", "csv", "safetensors"):
     (folder / name).mkdir(parents=True, exist_ok=True)
 
 small = np.arange(6).reshape(2, 3)
@@ -25,3 +26,16 @@ np.savez_compressed(folder / "npz" / "deflated.npz", mean=np.zeros((50, 4), "f4"
 (folder / "csv" / "plain.csv").write_bytes(b"a,b,c\n1,2.5,-3e-7\nnan,,inf\n")
 (folder / "csv" / "quoted.csv").write_bytes(b'\xef\xbb\xbf"x, y";city\r\n1;"Bern ""BE""\r\nCH"\r\n;+2\r\n')
 (folder / "csv" / "tabs.csv").write_bytes(b"id\tname\n 1 \ttwo words\n\n")
+
+
+def safetensors(header, data):
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
+(folder / "safetensors" / "two.safetensors").write_bytes(safetensors(
+    {"__metadata__": {"format": "test"}, "a": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]},
+     "b": {"dtype": "I64", "shape": [], "data_offsets": [8, 16]}}, bytes(range(16))))
+(folder / "safetensors" / "unaligned.safetensors").write_bytes(safetensors(
+    {"a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
+     "b": {"dtype": "F64", "shape": [1], "data_offsets": [1, 9]}}, bytes(9)))

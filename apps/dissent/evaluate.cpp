@@ -1,0 +1,78 @@
+// dissent evaluate: how good a model is on rows whose targets are known.
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/ensemble/metrics.hpp"
+#include "dissent/table/read_table.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct EvaluateOptions {
+  std::string model;
+  std::string data;
+  int threads = 0;
+  bool json = false;
+};
+
+constexpr std::array<std::pair<const char*, double Metrics::*>, 8> kMetrics{{
+    {"rmse", &Metrics::rmse},
+    {"rmse_paper", &Metrics::rmse_paper},
+    {"mae", &Metrics::mae},
+    {"log_likelihood", &Metrics::log_likelihood},
+    {"crps", &Metrics::crps},
+    {"coverage_90", &Metrics::coverage_90},
+    {"calibration_error", &Metrics::calibration_error},
+    {"sharpness", &Metrics::sharpness},
+}};
+
+void run_evaluate(const EvaluateOptions& options) {
+  const Ensemble model = Ensemble::load(options.model);
+  const Table table = read_table(options.data);
+  check(table.num_rows > 0, "{}: has no rows", table.source);
+  const std::vector<double> inputs = table.matrix(model.columns().inputs);
+  const std::vector<double> targets = table.matrix(model.columns().targets);
+  ThreadPool pool(options.threads);
+  Metrics metrics;
+  try {
+    metrics = evaluate(model, inputs, targets, &pool);
+  } catch (const InputError& error) {
+    const std::string_view message = error.what();
+    fail("{}: {}", table.source, message.substr(message.starts_with("log_density: ") ? 13 : 0));
+  }
+  if (options.json) {
+    nlohmann::ordered_json json{{"rows", metrics.num_rows}};
+    for (const auto& [name, value] : kMetrics) {
+      json[name] = metrics.*value;
+    }
+    print_line("{}", json.dump(2));
+    return;
+  }
+  print_line("{:<18} {}", "rows", metrics.num_rows);
+  for (const auto& [name, value] : kMetrics) {
+    print_line("{:<18} {:.6g}", name, metrics.*value);
+  }
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  CLI::App* command = add_command(app, "evaluate", "Measure a fitted ensemble on rows whose targets are known",
+                                  "  dissent evaluate y.model test.csv\n"
+                                  "  dissent evaluate y.model test.csv --json");
+  const auto options = std::make_shared<EvaluateOptions>();
+  command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
+  command->add_option("TEST", options->data, "Table with the model's inputs and targets: .csv, .npz, .h5 or .hdf5")
+      ->option_text(" ")
+      ->required();
+  add_threads(*command, options->threads);
+  add_json(*command, options->json);
+  command->callback([options] { run_evaluate(*options); });
+}
+
+}  // namespace dissent::cli

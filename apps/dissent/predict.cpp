@@ -1,0 +1,169 @@
+// dissent predict: what a model says of new inputs, in the table's own units; and its mixture, for `dissent score`.
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/ensemble/summary.hpp"
+#include "dissent/estimator/estimator.hpp"
+#include "dissent/table/csv.hpp"
+#include "dissent/table/npz.hpp"
+#include "dissent/table/read_table.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+
+namespace dissent::cli {
+namespace {
+
+constexpr std::size_t kChunkRows = 1024;
+
+struct PredictOptions {
+  std::string model;
+  std::string inputs;
+  std::vector<double> quantiles{0.05, 0.95};
+  std::string estimator = "kl";
+  std::string output;
+  std::string mixture;
+  int threads = 0;
+  std::uint64_t seed = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+std::vector<std::string> column_names(const Ensemble& model, const PredictOptions& options) {
+  std::vector<std::string> names{"index"};
+  for (const std::string& target : model.columns().targets) {
+    names.push_back(target + "_mean");
+    names.push_back(target + "_stddev");
+    for (const double quantile : options.quantiles) {
+      names.push_back(fmt::format("{}_q{}", target, quantile));
+    }
+  }
+  names.insert(names.end(), {"epistemic", "aleatoric", "total", "log_deficit"});
+  return names;
+}
+
+void write_rows(CsvWriter& writer, std::size_t first, const Summary& summary, const Uncertainty& uncertainty,
+                std::size_t num_outputs) {
+  const std::size_t num_quantiles = summary.quantile.size() / summary.mean.size();
+  for (std::size_t n = 0; n < uncertainty.size(); ++n) {
+    writer.field(first + n);
+    for (std::size_t k = n * num_outputs; k < (n + 1) * num_outputs; ++k) {
+      writer.field(summary.mean[k]);
+      writer.field(summary.stddev[k]);
+      for (std::size_t q = 0; q < num_quantiles; ++q) {
+        writer.field(summary.quantile[k * num_quantiles + q]);
+      }
+    }
+    // The epistemic part is the same in base and in output space; the aleatoric is not.
+    writer.field(uncertainty.epistemic[n]);
+    writer.field(summary.aleatoric[n]);
+    writer.field(summary.aleatoric[n] + uncertainty.epistemic[n]);
+    writer.field(uncertainty.log_deficit[n]);
+    writer.end_row();
+  }
+}
+
+void write_table(const PredictOptions& options, const Ensemble& model, std::span<const double> inputs,
+                 const Mixture<double>& mixture, ThreadPool& pool) {
+  const Estimator estimator = parse_estimator(options.estimator);
+  check(estimator.kind != EstimatorKind::kRefine,
+        "--estimator: refine ranks inputs against each other; use it in 'dissent score' on the --mixture");
+  CsvWriter writer(options.output, column_names(model, options));
+  Progress progress("predict", mixture.num_inputs, options.quiet || options.json);
+  const std::size_t C = model.num_inputs();
+  const std::size_t size = model.num_components() * model.num_outputs();
+  for (std::size_t begin = 0; begin < mixture.num_inputs; begin += kChunkRows) {
+    const std::size_t end = std::min(mixture.num_inputs, begin + kChunkRows);
+    Mixture<double> part = Mixture<double>::diagonal(end - begin, model.num_components(), model.num_outputs());
+    std::copy_n(mixture.mean.begin() + static_cast<std::ptrdiff_t>(begin * size), part.mean.size(), part.mean.begin());
+    std::copy_n(mixture.stddev.begin() + static_cast<std::ptrdiff_t>(begin * size), part.stddev.size(),
+                part.stddev.begin());
+    const Uncertainty uncertainty = estimate(estimator, part.view(), model.weights(), {&pool, options.seed, begin});
+    const Summary summary = summarise(model, inputs.subspan(begin * C, (end - begin) * C), part,
+                                      {.quantiles = options.quantiles, .pool = &pool});
+    write_rows(writer, begin, summary, uncertainty, model.num_outputs());
+    progress.update(end);
+  }
+  writer.commit();
+}
+
+nlohmann::ordered_json name_or_null(const std::string& name) {
+  return name.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(name);
+}
+
+void run_predict(const PredictOptions& options) {
+  check(!options.output.empty() || !options.mixture.empty(),
+        "there is nothing to write; give --output OUT.csv, --mixture OUT.npz or both");
+  check(options.output.empty() || options.output.ends_with(".csv"), "--output: '{}' must end in .csv", options.output);
+  check(options.mixture.empty() || options.mixture.ends_with(".npz"), "--mixture: '{}' must end in .npz",
+        options.mixture);
+  const Ensemble model = Ensemble::load(options.model);
+  const Table table = read_table(options.inputs);
+  const std::vector<double> inputs = table.matrix(model.columns().inputs);
+  ThreadPool pool(options.threads);
+  Mixture<double> mixture;
+  try {
+    mixture = model.predict(inputs, &pool);
+  } catch (const InputError& error) {
+    const std::string_view message = error.what();
+    fail("{}: {}", table.source, message.starts_with("predict: ") ? message.substr(9) : message);
+  }
+  if (!options.output.empty()) {
+    write_table(options, model, inputs, mixture, pool);
+  }
+  if (!options.mixture.empty()) {
+    const Shape shape{mixture.num_inputs, mixture.num_components, mixture.num_outputs};
+    write_npz(options.mixture, {{"mean", ArrayView(std::span<const double>(mixture.mean), shape)},
+                                {"stddev", ArrayView(std::span<const double>(mixture.stddev), shape)},
+                                {"weights", ArrayView(model.weights().value)}});
+  }
+  if (options.json) {
+    const nlohmann::ordered_json json{{"rows", mixture.num_inputs},
+                                      {"components", mixture.num_components},
+                                      {"targets", model.columns().targets},
+                                      {"output", name_or_null(options.output)},
+                                      {"mixture", name_or_null(options.mixture)}};
+    print_line("{}", json.dump(2));
+  } else if (!options.quiet) {
+    for (const std::string& name : {options.output, options.mixture}) {
+      if (!name.empty()) {
+        print_line("{}: {} rows", name, mixture.num_inputs);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  CLI::App* command =
+      add_command(app, "predict", "Predict with a fitted ensemble: mean, stddev, quantiles and uncertainty",
+                  "  dissent predict y.model new.csv --output predictions.csv\n"
+                  "  dissent predict y.model pool.csv --mixture pool.npz && dissent score pool.npz --top 10");
+  const auto options = std::make_shared<PredictOptions>();
+  command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
+  command->add_option("INPUTS", options->inputs, "Table with the model's input columns: .csv, .npz, .h5 or .hdf5")
+      ->option_text(" ")
+      ->required();
+  command->add_option("--quantiles", options->quantiles, "Quantiles of each target, between 0 and 1")
+      ->option_text("Q=0.05,0.95")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("-e,--estimator", options->estimator, "Of the epistemic uncertainty; see 'dissent estimators'")
+      ->option_text("NAME=kl");
+  command->add_option("-o,--output", options->output, "Predictions, in the table's units")
+      ->option_text("OUT.csv")
+      ->check(not_empty);
+  command->add_option("--mixture", options->mixture, "The components, for 'dissent score'")
+      ->option_text("OUT.npz")
+      ->check(not_empty);
+  add_threads(*command, options->threads);
+  add_seed(*command, options->seed);
+  add_json(*command, options->json);
+  add_quiet(*command, options->quiet);
+  command->callback([options] { run_predict(*options); });
+}
+
+}  // namespace dissent::cli

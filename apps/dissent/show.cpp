@@ -1,0 +1,96 @@
+// dissent show: what is in a model file.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/ensemble/ensemble.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct ShowOptions {
+  std::string model;
+  bool json = false;
+};
+
+std::size_t num_parameters(const Ensemble& model) {
+  std::size_t count = 0;
+  for (const Slice& slice : model.stack().layout.slices()) {
+    count += slice.size();
+  }
+  return count;
+}
+
+nlohmann::ordered_json columns_json(const std::vector<std::string>& names, const Scaling& scaling) {
+  auto list = nlohmann::ordered_json::array();
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    list.push_back({{"name", names[k]}, {"offset", scaling.offset[k]}, {"scale", scaling.scale[k]}});
+  }
+  return list;
+}
+
+void print_columns(std::string_view title, const std::vector<std::string>& names, const Scaling& scaling) {
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    print_line("{:<12} {} = {:.6g} + {:.6g} * scaled", k == 0 ? title : "", names[k], scaling.offset[k],
+               scaling.scale[k]);
+  }
+}
+
+void run_show(const ShowOptions& options) {
+  const Ensemble model = Ensemble::load(options.model);
+  const EnsembleOptions& given = model.options();
+  if (options.json) {
+    nlohmann::ordered_json json{{"model", model_name(given.model)},
+                                {"components", model.num_components()},
+                                {"weights", model.weights().value},
+                                {"hidden", given.hidden_sizes()},
+                                {"keep_probability", given.keep_probability},
+                                {"bootstrap", given.bootstrap},
+                                {"own_initial_weights", given.own_initial_weights},
+                                {"scaling", scaling_name(given.scaling)},
+                                {"seed", given.seed},
+                                {"parameters", num_parameters(model)},
+                                {"inputs", columns_json(model.columns().inputs, model.columns().input_scaling)},
+                                {"targets", columns_json(model.columns().targets, model.columns().target_scaling)}};
+    if (model.flow() != nullptr) {
+      json["flow"] = {{"transform", transform_name(given.transform.kind)},
+                      {"layers", given.num_flow_layers},
+                      {"bins", given.transform.num_bins},
+                      {"tail_bound", given.transform.tail_bound},
+                      {"hidden", given.flow_hidden}};
+    }
+    print_line("{}", json.dump(2));
+    return;
+  }
+  print_line("{:<12} {}, {} component{}, {} parameters", "model", model_name(given.model), model.num_components(),
+             model.num_components() == 1 ? "" : "s", num_parameters(model));
+  print_line("{:<12} hidden {}, masks {}, bootstrap {}, initial weights {}", "components",
+             fmt::join(given.hidden_sizes(), ","),
+             given.keep_probability < 1 ? fmt::format("keep {}", given.keep_probability) : "off",
+             given.bootstrap ? "on" : "off", given.own_initial_weights ? "own" : "the same");
+  print_line("{:<12} {}", "weights", fmt::join(model.weights().value, ", "));
+  if (model.flow() != nullptr) {
+    print_line("{:<12} {} layer{} of {} with {} bins to {}, conditioner {}", "flow", given.num_flow_layers,
+               given.num_flow_layers == 1 ? "" : "s", transform_name(given.transform.kind), given.transform.num_bins,
+               given.transform.tail_bound, fmt::join(given.flow_hidden, ","));
+  }
+  print_line("{:<12} {}", "seed", given.seed);
+  print_line("{:<12} {}", "scaling", scaling_name(given.scaling));
+  print_columns("inputs", model.columns().inputs, model.columns().input_scaling);
+  print_columns("targets", model.columns().targets, model.columns().target_scaling);
+}
+
+}  // namespace
+
+void add_show(CLI::App& app) {
+  CLI::App* command =
+      add_command(app, "show", "Describe a model file", "  dissent show y.model\n  dissent show y.model --json");
+  const auto options = std::make_shared<ShowOptions>();
+  command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
+  add_json(*command, options->json);
+  command->callback([options] { run_show(*options); });
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,93 @@
+// Ensemble: a trained (or freshly drawn) model of y given x, both in the user's units.
+//
+//   p(y | x) = sum_j w_j N(z; mean_j(x), diag stddev_j(x)^2) |det dz/dy|
+// where z is y scaled (pne), or y scaled and mapped through the shared conditional flow (flow). C inputs, D outputs,
+// M components; matrices are row-major, inputs [N][C] and targets [N][D] in double precision.
+//
+// All parameters are one flat float block; structure (shapes, masks, permutations) is kept apart from them. Work over
+// rows is split in fixed blocks, so results are the same to the bit on any number of threads; they are also the same
+// for a row alone and among others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissent/base/threads.hpp"
+#include "dissent/ensemble/options.hpp"
+#include "dissent/flow/flow.hpp"
+#include "dissent/mixture/mixture.hpp"
+#include "dissent/network/mask.hpp"
+#include "dissent/table/scaling.hpp"
+
+namespace dissent {
+
+// Names of the columns, and the statistics they are scaled with.
+struct EnsembleColumns {
+  std::vector<std::string> inputs;
+  std::vector<std::string> targets;
+  Scaling input_scaling;
+  Scaling target_scaling;
+};
+
+class Ensemble {
+ public:
+  // A new ensemble with masks, permutations and initial weights drawn from options.seed. Component j draws from streams
+  // of its own number, so it is the same in an ensemble of any size.
+  Ensemble(EnsembleOptions options, EnsembleColumns columns);
+
+  // One with given masks (one per component) and permutations (one per flow layer); parameters zero.
+  Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector<Mask> masks,
+           std::vector<Permutation> permutations);
+
+  const EnsembleOptions& options() const { return options_; }
+  const EnsembleColumns& columns() const { return columns_; }
+  const Weights& weights() const { return weights_; }
+  std::size_t num_inputs() const { return columns_.inputs.size(); }
+  std::size_t num_outputs() const { return columns_.targets.size(); }
+  std::size_t num_components() const { return stack_.components.size(); }
+
+  const MlpStack& stack() const { return stack_; }  // its layout holds the flow as well
+  const Flow* flow() const { return flow_ ? &*flow_ : nullptr; }
+  std::size_t flow_begin() const { return flow_begin_; }  // offset of the flow's parameters, which are the last
+  std::span<float> parameters() { return parameters_; }
+  std::span<const float> parameters() const { return parameters_; }
+
+  // The components at each input. pne: in the user's units. flow: in base space, where the epistemic uncertainty is the
+  // same as in output space.
+  Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
+
+  // ln p(y | x) for each row, in the user's units.
+  std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
+                                  ThreadPool* pool = nullptr) const;
+
+  // [N][num_samples][D] draws in the user's units. Row n draws from Stream(seed, kSample, n).
+  std::vector<double> sample(std::span<const double> inputs, std::size_t num_samples, std::uint64_t seed,
+                             ThreadPool* pool = nullptr) const;
+
+  // Base values [N][D] to outputs in the user's units, given one row of inputs each. `log_det` (may be empty) receives
+  // ln |det dy/dz| of each row. For pne base values are outputs, and the log-determinant is 0.
+  void to_outputs(std::span<const double> inputs, std::span<const double> base, std::span<double> outputs,
+                  std::span<double> log_det, ThreadPool* pool = nullptr) const;
+
+  // A safetensors file with JSON metadata. load() checks everything and gives the same bits as before save().
+  void save(const std::string& path) const;
+  static Ensemble load(const std::string& path);
+  static Ensemble parse(std::span<const std::byte> bytes, const std::string& source);
+
+ private:
+  std::size_t check_inputs(std::span<const double> inputs, std::string_view function) const;
+
+  EnsembleOptions options_;
+  EnsembleColumns columns_;
+  Weights weights_;
+  MlpStack stack_;
+  std::optional<Flow> flow_;
+  std::size_t flow_begin_ = 0;
+  Block<float> parameters_;
+};
+
+}  // namespace dissent

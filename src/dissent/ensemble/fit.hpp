@@ -1,0 +1,70 @@
+// Training an ensemble on rows of numbers.
+//
+// pne:  each component minimises the Gaussian negative log-likelihood of its own bootstrap sample by itself; components
+//       share nothing, so they run on the pool side by side.
+// flow: components and the shared flow minimise together the mean over components of -ln p_j of that component's batch;
+//       the components' gradients of the flow are computed side by side and summed in their order.
+// Everything random comes from streams of (seed, purpose, component, epoch): the same seed gives the same bits on any
+// number of threads. A training step allocates nothing.
+//
+// A loss that diverges (not finite, or far above where it started) ends the training of what it concerns; the best
+// parameters seen so far are kept and the report says so. The result never holds anything but finite parameters.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissent/base/threads.hpp"
+#include "dissent/ensemble/ensemble.hpp"
+#include "dissent/ensemble/options.hpp"
+
+namespace dissent {
+
+// Row-major matrices [num_rows][names.size()] of finite numbers.
+struct TrainingRows {
+  std::vector<std::string> input_names;
+  std::vector<std::string> target_names;
+  std::span<const double> inputs;
+  std::span<const double> targets;
+};
+
+// Negative log-likelihood per row in the user's units, averaged over components (each by itself, not their mixture).
+struct FitProgress {
+  std::size_t epoch = 0;
+  std::size_t epochs = 0;
+  double loss = 0;
+  double validation_loss = 0;  // NaN without held-out rows
+};
+
+struct FitControl {
+  ThreadPool* pool = nullptr;
+  std::function<void(const FitProgress&)> progress;  // on the calling thread, every few epochs
+};
+
+struct FitReport {
+  std::size_t num_rows = 0;  // trained on
+  std::size_t num_validation_rows = 0;
+  std::size_t epochs = 0;      // planned
+  std::size_t epochs_run = 0;  // of the component that ran longest
+  double loss = 0;             // of the last epoch
+  double validation_loss = 0;  // of the parameters kept; NaN without held-out rows
+  bool stopped_early = false;
+  std::vector<std::size_t> diverged;  // components whose loss diverged; for flow, all or none
+};
+
+struct FitResult {
+  Ensemble model;
+  FitReport report;
+};
+
+// The fewest rows that can be fitted: two to train on, and one held out if any.
+inline constexpr std::size_t kMinRows = 2;
+
+// InputError for options out of range, values that are not finite (named by row and column) and too few rows.
+FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
+              const FitControl& control = {});
+
+}  // namespace dissent

@@ -1,0 +1,123 @@
+#include "dissent/ensemble/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "dissent/base/error.hpp"
+#include "dissent/ensemble/summary.hpp"
+
+namespace dissent {
+namespace {
+
+void check_sizes(std::span<const double> predicted, std::span<const double> actual, std::string_view function) {
+  check(!actual.empty() && predicted.size() == actual.size(),
+        "{}: {} predicted and {} actual values; they must be as many, and at least one", function, predicted.size(),
+        actual.size());
+}
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::vector<double> ranks(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t k) { return values[k]; });
+  std::vector<double> result(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) {
+      ++end;
+    }
+    for (std::size_t k = begin; k < end; ++k) {
+      result[order[k]] = 0.5 * static_cast<double>(begin + end - 1);
+    }
+    begin = end;
+  }
+  return result;
+}
+
+}  // namespace
+
+double rmse(std::span<const double> predicted, std::span<const double> actual) {
+  check_sizes(predicted, actual, "rmse");
+  return rmse_paper(predicted, actual, actual.size());
+}
+
+double rmse_paper(std::span<const double> predicted, std::span<const double> actual, std::size_t num_outputs) {
+  check_sizes(predicted, actual, "rmse_paper");
+  check(num_outputs > 0 && actual.size() % num_outputs == 0, "rmse_paper: {} values do not make rows of {}",
+        actual.size(), num_outputs);
+  double sum = 0;
+  for (std::size_t begin = 0; begin < actual.size(); begin += num_outputs) {
+    double squares = 0;
+    for (std::size_t k = begin; k < begin + num_outputs; ++k) {
+      squares += (predicted[k] - actual[k]) * (predicted[k] - actual[k]);
+    }
+    sum += std::sqrt(squares / static_cast<double>(num_outputs));
+  }
+  return sum / static_cast<double>(actual.size() / num_outputs);
+}
+
+double mean_absolute_error(std::span<const double> predicted, std::span<const double> actual) {
+  check_sizes(predicted, actual, "mean_absolute_error");
+  double sum = 0;
+  for (std::size_t k = 0; k < actual.size(); ++k) {
+    sum += std::abs(predicted[k] - actual[k]);
+  }
+  return sum / static_cast<double>(actual.size());
+}
+
+double calibration_error(std::span<const double> cdf) {
+  check(!cdf.empty(), "calibration_error: there are no values");
+  constexpr int kLevels = 19;
+  double sum = 0;
+  for (int level = 1; level <= kLevels; ++level) {
+    const double p = level / (kLevels + 1.0);
+    const auto below = std::ranges::count_if(cdf, [p](double value) { return value <= p; });
+    sum += std::abs(static_cast<double>(below) / static_cast<double>(cdf.size()) - p);
+  }
+  return sum / kLevels;
+}
+
+double spearman(std::span<const double> a, std::span<const double> b) {
+  check(a.size() == b.size() && a.size() >= 2, "spearman: {} and {} values; they must be as many, and at least two",
+        a.size(), b.size());
+  const std::vector<double> x = ranks(a);
+  const std::vector<double> y = ranks(b);
+  const double centre = 0.5 * static_cast<double>(a.size() - 1);
+  double xy = 0;
+  double xx = 0;
+  double yy = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    xy += (x[k] - centre) * (y[k] - centre);
+    xx += (x[k] - centre) * (x[k] - centre);
+    yy += (y[k] - centre) * (y[k] - centre);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
+}
+
+Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
+                 ThreadPool* pool) {
+  check(!inputs.empty(), "evaluate: there are no rows");
+  const std::vector<double> log_density = model.log_density(inputs, targets, pool);
+  const Mixture<double> mixture = model.predict(inputs, pool);
+  const Summary summary = summarise(model, inputs, mixture, {.targets = targets, .pool = pool});
+  Metrics metrics;
+  metrics.num_rows = mixture.num_inputs;
+  metrics.rmse = rmse(summary.mean, targets);
+  metrics.rmse_paper = rmse_paper(summary.mean, targets, model.num_outputs());
+  metrics.mae = mean_absolute_error(summary.mean, targets);
+  metrics.log_likelihood = mean(log_density);
+  metrics.crps = mean(summary.crps);
+  const auto covered = std::ranges::count_if(summary.cdf, [](double p) { return p >= 0.05 && p <= 0.95; });
+  metrics.coverage_90 = static_cast<double>(covered) / static_cast<double>(summary.cdf.size());
+  metrics.calibration_error = calibration_error(summary.cdf);
+  metrics.sharpness = mean(summary.stddev);
+  return metrics;
+}
+
+}  // namespace dissent

@@ -1,0 +1,45 @@
+// How good predictions are, on rows whose true values are known. N rows, D outputs, row-major [N][D], the user's units.
+//
+// rmse               sqrt of the mean over rows and outputs of (mean - y)^2
+// rmse_paper         mean over rows of sqrt(mean over outputs of (mean - y)^2)
+// mae                mean of |mean - y|
+// log_likelihood     mean over rows of ln p(y | x)
+// crps               mean over rows and outputs of the continuous ranked probability score
+// coverage_90        share of values between the 5% and the 95% quantile
+// calibration_error  mean over p = 0.05, 0.10, ..., 0.95 of |share of values with cdf <= p  -  p|
+// sharpness          mean predicted stddev
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "dissent/ensemble/ensemble.hpp"
+
+namespace dissent {
+
+struct Metrics {
+  std::size_t num_rows = 0;
+  double rmse = 0;
+  double rmse_paper = 0;
+  double mae = 0;
+  double log_likelihood = 0;
+  double crps = 0;
+  double coverage_90 = 0;
+  double calibration_error = 0;
+  double sharpness = 0;
+};
+
+// InputError without rows.
+Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
+                 ThreadPool* pool = nullptr);
+
+// The parts, for predictions from anywhere. InputError when sizes differ or there is nothing.
+double rmse(std::span<const double> predicted, std::span<const double> actual);
+double rmse_paper(std::span<const double> predicted, std::span<const double> actual, std::size_t num_outputs);
+double mean_absolute_error(std::span<const double> predicted, std::span<const double> actual);
+double calibration_error(std::span<const double> cdf);
+
+// Spearman's rank correlation in [-1, 1], ties sharing their mean rank; NaN when one side is constant. At least two.
+double spearman(std::span<const double> a, std::span<const double> b);
+
+}  // namespace dissent

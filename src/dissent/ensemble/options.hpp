@@ -1,0 +1,67 @@
+// What an ensemble is and how it is trained, as plain values with the named presets.
+//
+// Models:
+//   pne   probabilistic network ensemble: each component gives a Gaussian, N(mean_j(x), diag stddev_j(x)^2).
+//   flow  Nflows Base: the components' Gaussians are bases, all mapped through one shared conditional flow.
+// Presets (of training):
+//   default  a high learning rate that falls to zero along a cosine, about 12,000 steps of 64 rows
+//   paper    Adam with learning rate 5e-4, batches of 256, 6000 epochs
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissent/flow/transform.hpp"
+#include "dissent/network/gaussian.hpp"
+#include "dissent/table/scaling.hpp"
+
+namespace dissent {
+
+enum class Model { kPne, kFlow };
+
+std::string_view model_name(Model model);      // "pne", "flow"
+Model model_from_name(std::string_view name);  // InputError for any other name
+
+struct EnsembleOptions {
+  Model model = Model::kFlow;
+  std::size_t num_components = 5;
+  std::vector<std::size_t> hidden = {};  // widths before masking; empty: 50, 50, 50 for pne and 40, 40 for flow
+  double keep_probability = 0.5;         // of a hidden unit under a component's fixed mask; 1: no masks
+  bool bootstrap = true;                 // each component trains on its own resample of the rows
+  bool own_initial_weights = true;       // false: all components begin with the same (under their own masks)
+  std::vector<double> weights = {};      // of the components; empty: uniform
+  ScalingKind scaling = ScalingKind::kMinMax;
+  Transform transform = {};                         // flow: of each coupling layer
+  std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner
+  std::size_t num_flow_layers = 1;
+  std::uint64_t seed = 0;
+
+  // The widths that `hidden` stands for.
+  std::vector<std::size_t> hidden_sizes() const;
+  // InputError that names the option, its value and the rule.
+  void check_values() const;
+};
+
+// Log-stddevs of every model, in scaled units.
+inline constexpr GaussianOptions kGaussian{.log_stddev_min = -20, .log_stddev_max = 2, .variance_floor = 0};
+
+struct TrainOptions {
+  std::size_t epochs = 0;       // 0: as many as make about 12,000 steps, at least 20
+  std::size_t batch_size = 64;  // 0: all rows in one batch
+  double learning_rate = 1e-2;  // of the first step
+  bool cosine_decay = true;     // falls to 1% of the first along half a cosine; false: constant
+  double weight_decay = 1e-4;   // decoupled
+  double clip_norm = 5;         // of the gradient; 0: none
+  double validation = 0.1;      // share of the rows held out; 0: none, the last parameters are kept
+  double patience = 0.5;        // stop after this share of all epochs without improvement; 0: never. Needs validation
+
+  void check_values() const;
+};
+
+// "default" or "paper"; InputError for any other name.
+TrainOptions training_preset(std::string_view name);
+
+}  // namespace dissent

@@ -1,0 +1,64 @@
+#include "dissent/table/read_table.hpp"
+
+#include "dissent/base/error.hpp"
+#include "dissent/table/csv.hpp"
+#include "dissent/table/hdf5.hpp"
+#include "dissent/table/npz.hpp"
+
+namespace dissent {
+namespace {
+
+void add_array(const std::string& name, const Array& array, Table& table) {
+  const Shape& shape = array.shape();
+  check(shape.size() == 1 || shape.size() == 2, "{}: has shape {}; columns need one axis, or two", array.source(),
+        shape_text(shape));
+  check(table.columns.empty() || shape[0] == table.num_rows, "{}: has {} rows, '{}' has {}; all must have as many",
+        array.source(), shape[0], table.columns.empty() ? "" : table.columns.front().name, table.num_rows);
+  table.num_rows = shape[0];
+  const std::vector<double> values = array.to<double>();
+  const std::size_t num_columns = shape.size() == 1 ? 1 : shape[1];
+  for (std::size_t k = 0; k < num_columns; ++k) {
+    Column column;
+    column.name = shape.size() == 1 ? name : fmt::format("{}{}", name, k);
+    column.values.resize(table.num_rows);
+    for (std::size_t row = 0; row < table.num_rows; ++row) {
+      column.values[row] = values[row * num_columns + k];
+    }
+    table.columns.push_back(std::move(column));
+  }
+}
+
+void check_names(const Table& table) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) {
+    names.push_back(column.name);
+  }
+  check_column_names(names, table.source);
+}
+
+}  // namespace
+
+Table read_table(const std::string& path) {
+  if (path.ends_with(".csv")) {
+    return read_csv(path);
+  }
+  Table table;
+  table.source = path;
+  if (path.ends_with(".npz")) {
+    const NpzFile file(path);
+    for (const std::string& name : file.names()) {
+      add_array(name, file.load(name), table);
+    }
+  } else if (path.ends_with(".h5") || path.ends_with(".hdf5")) {
+    const Hdf5File file(path);
+    for (const std::string& name : file.names()) {
+      add_array(name, file.load(name), table);
+    }
+  } else {
+    fail("{}: a table must end in .csv, .npz, .h5 or .hdf5", path);
+  }
+  check_names(table);
+  return table;
+}
+
+}  // namespace dissent

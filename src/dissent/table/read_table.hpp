@@ -1,0 +1,16 @@
+// A table from any file that holds columns, by its ending: .csv, .npz, .h5 or .hdf5.
+//
+// In archives every array with one axis is a column of its name, and one with two axes [rows, k] gives k columns, named
+// by the array and a number from 0: "observations0", "observations1", ... All must have as many rows.
+#pragma once
+
+#include <string>
+
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+
+// InputError for an unknown ending, and for what the formats' own readers refuse.
+Table read_table(const std::string& path);
+
+}  // namespace dissent

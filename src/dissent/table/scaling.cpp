@@ -1,0 +1,113 @@
+#include "dissent/table/scaling.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::array<std::pair<ScalingKind, std::string_view>, 3> kNames{{
+    {ScalingKind::kMinMax, "minmax"},
+    {ScalingKind::kStandard, "standard"},
+    {ScalingKind::kNone, "none"},
+}};
+
+// A spread that rounds to nothing beside the values is that of a constant column.
+double usable_scale(double spread, double magnitude) {
+  const bool constant = !(spread > 16 * std::numeric_limits<double>::epsilon() * magnitude) ||
+                        spread < std::numeric_limits<double>::min();
+  return constant ? 1 : spread;
+}
+
+void fit_min_max(std::span<const double> values, std::size_t column, Scaling& scaling) {
+  const std::size_t num_columns = scaling.num_columns();
+  double low = values[column];
+  double high = low;
+  for (std::size_t k = column; k < values.size(); k += num_columns) {
+    low = std::min(low, values[k]);
+    high = std::max(high, values[k]);
+  }
+  scaling.offset[column] = low;
+  scaling.scale[column] = usable_scale(high - low, std::max(std::abs(low), std::abs(high)));
+}
+
+void fit_standard(std::span<const double> values, std::size_t column, Scaling& scaling) {
+  const std::size_t num_columns = scaling.num_columns();
+  const double num_rows = static_cast<double>(values.size() / num_columns);
+  double mean = 0;
+  double magnitude = 0;
+  for (std::size_t k = column; k < values.size(); k += num_columns) {
+    mean += values[k] / num_rows;
+    magnitude = std::max(magnitude, std::abs(values[k]));
+  }
+  double variance = 0;
+  for (std::size_t k = column; k < values.size(); k += num_columns) {
+    variance += (values[k] - mean) * (values[k] - mean) / num_rows;
+  }
+  scaling.offset[column] = mean;
+  scaling.scale[column] = usable_scale(std::sqrt(variance), magnitude);
+}
+
+}  // namespace
+
+std::string_view scaling_name(ScalingKind kind) {
+  return std::ranges::find(kNames, kind, [](const auto& entry) { return entry.first; })->second;
+}
+
+ScalingKind scaling_from_name(std::string_view name) {
+  for (const auto& [kind, known] : kNames) {
+    if (known == name) {
+      return kind;
+    }
+  }
+  fail("scaling: '{}' is not known; there are: minmax, standard, none", name);
+}
+
+double Scaling::log_scale_sum() const {
+  double sum = 0;
+  for (const double s : scale) {
+    sum += std::log(s);
+  }
+  return sum;
+}
+
+void Scaling::check_values(std::string_view source) const {
+  check(offset.size() == scale.size(), "{}: {} offsets and {} scales; there must be one of each per column", source,
+        offset.size(), scale.size());
+  for (std::size_t k = 0; k < offset.size(); ++k) {
+    check(std::isfinite(offset[k]) && std::isfinite(scale[k]) && scale[k] > 0,
+          "{}: column {} has offset {} and scale {}; both must be finite and the scale > 0", source, k, offset[k],
+          scale[k]);
+  }
+}
+
+Scaling fit_scaling(ScalingKind kind, std::span<const double> values, std::size_t num_columns) {
+  check(num_columns > 0 && !values.empty() && values.size() % num_columns == 0,
+        "fit_scaling: {} values in {} columns; at least one whole row is required", values.size(), num_columns);
+  Scaling scaling{std::vector<double>(num_columns, 0.0), std::vector<double>(num_columns, 1.0)};
+  for (std::size_t column = 0; column < num_columns; ++column) {
+    if (kind == ScalingKind::kMinMax) {
+      fit_min_max(values, column, scaling);
+    } else if (kind == ScalingKind::kStandard) {
+      fit_standard(values, column, scaling);
+    }
+  }
+  scaling.check_values("fit_scaling");  // a range beyond the largest number
+  return scaling;
+}
+
+std::vector<float> apply_scaling(const Scaling& scaling, std::span<const double> values) {
+  const std::size_t num_columns = scaling.num_columns();
+  std::vector<float> out(values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    out[k] = static_cast<float>(scaling.scaled(k % num_columns, values[k]));
+  }
+  return out;
+}
+
+}  // namespace dissent

@@ -1,0 +1,158 @@
+"""dissent fit, predict, evaluate and show: the whole way from a table to uncertainty, and what is wrong with tables."""
+
+import json
+import unittest
+
+import numpy as np
+
+from support import CliTest
+
+QUICK = ("--epochs", 30, "--batch-size", 64, "--components", 3)
+
+
+def rows(n=300, seed=0):
+    random = np.random.default_rng(seed)
+    x = random.uniform(-3, 3, n)
+    w = random.uniform(0, 1, n)
+    return np.stack([x, w, 100 + 20 * np.sin(x) + random.normal(size=n), 1e-3 * (x + w)], 1)
+
+
+class Fit(CliTest):
+    def table(self, name="data.csv", data=None, header="x,w,y,z"):
+        np.savetxt(self.path(name), rows() if data is None else data, delimiter=",", header=header, comments="",
+                   fmt="%s")
+        return name
+
+    def fit(self, *arguments, output="m.model"):
+        return self.run_ok("fit", self.table(), "--targets", "y,z", "--output", output, *QUICK, *arguments)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_from_table_to_scores(self):
+        for model in ("pne", "flow"):
+            report = json.loads(self.fit("--model", model, "--json"))
+            self.assertEqual((report["rows"], report["validation_rows"], report["diverged"]), (270, 30, []))
+            self.assertEqual((report["inputs"], report["targets"]), (["x", "w"], ["y", "z"]))
+            self.run_ok("predict", "m.model", "data.csv", "-o", "out.csv", "--mixture", "mix.npz", "-q")
+            out = self.read_csv("out.csv")
+            self.assertEqual(out.dtype.names[:5], ("index", "y_mean", "y_stddev", "y_q005", "y_q095"))
+            self.assertLess(np.sqrt(np.mean((out["y_mean"] - rows()[:, 2]) ** 2)), 10)
+            self.assertTrue(np.all((out["y_q005"] < out["y_mean"]) & (out["y_mean"] < out["y_q095"])))
+            np.testing.assert_allclose(out["total"], out["epistemic"] + out["aleatoric"])
+            mixture = np.load(self.path("mix.npz"))
+            self.assertEqual(mixture["mean"].shape, (300, 3, 2))
+            self.run_ok("score", "mix.npz", "-o", "scores.csv", "-q")
+            scores = self.read_csv("scores.csv")
+            np.testing.assert_array_equal(scores["epistemic"], out["epistemic"])
+            if model == "pne":
+                np.testing.assert_allclose(scores["aleatoric"], out["aleatoric"], rtol=1e-9, atol=1e-9)
+                np.testing.assert_allclose(mixture["mean"].mean(1)[:, 0], out["y_mean"])
+
+    def test_evaluate(self):
+        self.fit()
+        metrics = json.loads(self.run_ok("evaluate", "m.model", self.table("test.csv", rows(200, 1)), "--json"))
+        self.assertEqual(list(metrics), ["rows", "rmse", "rmse_paper", "mae", "log_likelihood", "crps", "coverage_90",
+                                         "calibration_error", "sharpness"])
+        self.run_ok("predict", "m.model", "test.csv", "-o", "out.csv", "-q", "--quantiles", "0.5")
+        out = self.read_csv("out.csv")
+        error = np.stack([out["y_mean"], out["z_mean"]], 1) - rows(200, 1)[:, 2:]
+        self.assertAlmostEqual(metrics["rmse"], np.sqrt(np.mean(error**2)), places=9)
+        self.assertAlmostEqual(metrics["rmse_paper"], np.mean(np.sqrt(np.mean(error**2, 1))), places=9)
+        self.assertAlmostEqual(metrics["mae"], np.mean(np.abs(error)), places=9)
+        self.assertIn("calibration_error", self.run_ok("evaluate", "m.model", "test.csv"))
+
+    def test_same_bytes_on_any_number_of_threads(self):
+        for model in ("pne", "flow"):
+            self.fit("--model", model, "--threads", 1, output="a.model")
+            self.fit("--model", model, "--threads", 2, output="b.model")
+            self.assertEqual(self.read("a.model"), self.read("b.model"))
+
+    def test_every_row_and_chosen_inputs_from_npz(self):
+        data = rows()
+        self.save("data.npz", a=data[:, :2], y=data[:, 2])
+        report = json.loads(self.run_ok("fit", "data.npz", "-t", "y", "-i", "a0", "-o", "m.model", *QUICK,
+                                        "--validation", 0, "--json"))
+        self.assertEqual((report["rows"], report["validation_rows"], report["validation_loss"]), (300, 0, None))
+        self.assertEqual(report["inputs"], ["a0"])
+
+    def test_show(self):
+        self.fit("--seed", 7, "--weights", "0.5,0.25,0.25")
+        shown = json.loads(self.run_ok("show", "m.model", "--json"))
+        self.assertEqual((shown["model"], shown["components"], shown["seed"]), ("flow", 3, 7))
+        self.assertEqual(shown["weights"], [0.5, 0.25, 0.25])
+        self.assertEqual([c["name"] for c in shown["targets"]], ["y", "z"])
+        self.assertIn("cubic with 10 bins", self.run_ok("show", "m.model"))
+
+    def test_a_diverging_loss_is_reported(self):
+        text = self.fit("--learning-rate", 1e9)
+        self.assertIn("diverged", text)
+        self.run_ok("predict", "m.model", "data.csv", "-o", "out.csv", "-q")
+        self.assertTrue(np.all(np.isfinite(self.read_csv("out.csv")["y_mean"])))
+
+    def refuse(self, *arguments, says):
+        self.run_bad(2, *arguments, says=says)
+
+    def test_bad_tables(self):
+        data = rows().astype(object)
+        data[16, 1] = "tall"
+        fit = ("fit", "bad.csv", "-t", "y", "-o", "bad.model")
+        self.table("bad.csv", data)
+        self.refuse(*fit, says=["bad.csv", "column 'w' row 17 is text ('tall')"])
+        data[16, 1] = ""
+        self.table("bad.csv", data)
+        self.refuse(*fit, says="column 'w' row 17 is missing")
+        data[16, 1] = "nan"
+        self.table("bad.csv", data)
+        self.refuse(*fit, says="bad.csv: row 17 column 'w' is nan")
+        self.table("bad.csv", rows(2))
+        self.refuse(*fit, says="bad.csv: 2 rows, 1 of them held out; at least 2 must remain")
+        self.table("bad.csv", rows(0))
+        self.refuse(*fit, says="bad.csv: has no rows")
+        self.refuse("fit", self.table(), "-t", "q", "-o", "m", says="has no column 'q'; it has: x, w, y, z")
+        self.refuse("fit", "data.csv", "-t", "y", "-i", "y", "-o", "m", says="'y' is a target as well")
+        self.refuse("fit", "data.csv", "-t", "x,w,y,z", "-o", "m", says="every column is a target")
+        self.refuse("fit", "data.txt", "-t", "y", "-o", "m", says="must end in .csv")
+        self.refuse("fit", "none.csv", "-t", "y", "-o", "m", says="none.csv: cannot be read")
+
+    def test_bad_options(self):
+        fit = ("fit", self.table(), "-t", "y", "-o", "m")
+        self.refuse(*fit, "--model", "gp", says="'gp' is not known; there are: flow, pne")
+        self.refuse(*fit, "--preset", "fast", says="there are: default, paper")
+        self.refuse(*fit, "--validation", 1, says="validation = 1")
+        self.refuse(*fit, "--learning-rate", 0, says="learning_rate = 0")
+        self.refuse(*fit, "--components", 0, says="'0' is not a whole number")
+        self.refuse(*fit, "--weights", "0.5,0.5", says="2 weights for 5 components")
+        self.refuse("fit", "data.csv", "-t", "y", "-o", "none/m", says="none")
+
+    def test_bad_models(self):
+        self.fit()
+        whole = self.read("m.model")
+        damaged = {
+            "empty": b"",
+            "short": whole[:-1],
+            "long": whole + b"x",
+            "header": whole[:200],
+            "length": b"\xff" * 8 + whole[8:],
+            "foreign": whole.replace(b"dissent.ensemble", b"another.ensemble"),
+            "other type": whole.replace(b'"F32"', b'"I32"', 1),
+            "renamed": whole.replace(b"component2.mean.bias", b"component9.mean.bias"),
+            "other size": whole.replace(b'\\"components\\":3', b'\\"components\\":9'),
+            "csv": self.read("data.csv"),
+        }
+        for name, content in damaged.items():
+            with self.subTest(name):
+                self.assertNotEqual(content, whole)
+                with open(self.path("bad.model"), "wb") as file:
+                    file.write(content)
+                self.refuse("predict", "bad.model", "data.csv", "-o", "out.csv", says="bad.model")
+        self.refuse("show", "none.model", says="none.model: cannot be read")
+        self.refuse("predict", "m.model", "data.csv", says="nothing to write")
+        self.refuse("predict", "m.model", "data.csv", "-o", "o.csv", "--quantiles", "1.5", says="1.5")
+        self.table("few.csv", rows()[:, :1], "x")
+        self.refuse("predict", "m.model", "few.csv", "-o", "o.csv", says="has no column 'w'")
+
+
+if __name__ == "__main__":
+    unittest.main()
