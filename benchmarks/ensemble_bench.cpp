@@ -76,9 +76,19 @@ void time_step(Ensemble& model, const std::vector<double>& inputs, const std::ve
   print("step", per_step(timing, static_cast<double>(trainer.steps_per_epoch())));
 }
 
+// Block by block, so that a mixture is scored while it is in the cache.
 std::vector<std::size_t> choose(const Ensemble& model, std::span<const double> candidates, const Estimator& estimator) {
-  const Mixture<double> mixture = model.predict(candidates);
-  const Uncertainty u = estimate(estimator, mixture.view(), model.weights());
+  constexpr std::size_t kBlock = 512;
+  const std::size_t num_inputs = model.num_inputs();
+  Uncertainty u;
+  Mixture<float> base;
+  for (std::size_t begin = 0; begin < kCandidates; begin += kBlock) {
+    const std::size_t count = std::min(kBlock, kCandidates - begin);
+    model.predict_base(candidates.subspan(begin * num_inputs, count * num_inputs), base);
+    const Uncertainty part = estimate(estimator, base.view(), model.weights());
+    u.epistemic.insert(u.epistemic.end(), part.epistemic.begin(), part.epistemic.end());
+    u.log_deficit.insert(u.log_deficit.end(), part.log_deficit.begin(), part.log_deficit.end());
+  }
   std::vector<std::size_t> order(u.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::partial_sort(order, order.begin() + kChosen,
@@ -106,6 +116,8 @@ void run(const std::string& folder, Model kind, std::size_t num_inputs, std::siz
   time_step(model, uniform_rows(kTrainingRows, num_inputs, 1), uniform_rows(kTrainingRows, num_outputs, 2));
   const std::vector<double> candidates = uniform_rows(kCandidates, num_inputs, 5);
   print("predict", measure<ThreadClock>([&] { model.predict(candidates); }));
+  Mixture<float> base;
+  print("predict base", measure<ThreadClock>([&] { model.predict_base(candidates, base); }));
   for (const char* name : {"kl", "bhattacharyya"}) {
     const Estimator estimator = parse_estimator(name);
     print(fmt::format("choose {}", name), measure<ThreadClock>([&] { choose(model, candidates, estimator); }));
