@@ -63,6 +63,10 @@ class Ensemble {
   // same as in output space.
   Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
 
+  // The components in base space (z above) for either model, in the networks' own precision, into memory that is kept
+  // from call to call: what scoring wants, as the epistemic uncertainty is that of the outputs.
+  void predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool = nullptr) const;
+
   // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y plus
   // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of its member.
   std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
@@ -94,6 +98,7 @@ class Ensemble {
   std::size_t check_inputs(std::span<const double> inputs, std::string_view function) const;
   void for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
                       const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const;
+  Panel<float> component_heads(std::size_t m, std::size_t batch, Scratch& scratch) const;
   void predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean, std::span<double> stddev) const;
   void to_base_block(std::span<const double> outputs, Scratch& scratch, std::span<double> base,
                      std::span<double> log_det) const;
@@ -101,6 +106,8 @@ class Ensemble {
   EnsembleOptions options_;
   EnsembleColumns columns_;
   Weights weights_;
+  Scaling mean_units_;  // of a network's means, to those of predict()
+  Scaling stddev_units_;
   MlpStack stack_;
   std::optional<Flow> flow_;
   std::size_t flow_begin_ = 0;
