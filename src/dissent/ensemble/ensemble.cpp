@@ -196,8 +196,8 @@ std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::s
     Panel<const float> z = std::as_const(scratch.values).panel();
     const float* log_det = nullptr;
     if (flow_) {
-      const FlowResult<float> base =
-          to_base<float>(*flow_, parameters_, scratch.inputs.panel(), scratch.values.panel(), batch, *scratch.flow);
+      const FlowResult<float> base = dissent::to_base<float>(*flow_, parameters_, scratch.inputs.panel(),
+                                                             scratch.values.panel(), batch, *scratch.flow);
       z = base.values;
       log_det = base.log_det;
     }
@@ -256,6 +256,39 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
       }
       if (!log_det.empty()) {
         log_det[begin + b] = static_cast<double>(result.log_det[b]) + log_scale;
+      }
+    }
+  });
+}
+
+void Ensemble::to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
+                       std::span<double> log_det, ThreadPool* pool) const {
+  const std::size_t num_rows = check_inputs(inputs, "to_base");
+  const std::size_t D = num_outputs();
+  check(outputs.size() == num_rows * D && base.size() == outputs.size() &&
+            (log_det.empty() || log_det.size() == num_rows),
+        "to_base: {} outputs, {} base values and {} log-determinants for {} rows of {}", outputs.size(), base.size(),
+        log_det.size(), num_rows, D);
+  check_finite_rows(outputs, columns_.targets, "to_base");
+  if (!flow_) {
+    std::ranges::copy(outputs, base.begin());
+    std::ranges::fill(log_det, 0.0);
+    return;
+  }
+  const double log_scale = columns_.target_scaling.log_scale_sum();
+  for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+    const std::size_t batch = end - begin;
+    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
+                scratch.inputs.panel());
+    pack_scaled(columns_.target_scaling, outputs.subspan(begin * D, batch * D), scratch.values.panel());
+    const FlowResult<float> result = dissent::to_base<float>(*flow_, parameters_, scratch.inputs.panel(),
+                                                             scratch.values.panel(), batch, *scratch.flow);
+    for (std::size_t b = 0; b < batch; ++b) {
+      for (std::size_t d = 0; d < D; ++d) {
+        base[(begin + b) * D + d] = static_cast<double>(result.values(d, b));
+      }
+      if (!log_det.empty()) {
+        log_det[begin + b] = static_cast<double>(result.log_det[b]) - log_scale;
       }
     }
   });

@@ -73,6 +73,10 @@ class Ensemble {
   void to_outputs(std::span<const double> inputs, std::span<const double> base, std::span<double> outputs,
                   std::span<double> log_det, ThreadPool* pool = nullptr) const;
 
+  // The way back: outputs to base values; `log_det` receives ln |det dz/dy|.
+  void to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
+               std::span<double> log_det, ThreadPool* pool = nullptr) const;
+
   // A safetensors file with JSON metadata. load() checks everything and gives the same bits as before save().
   void save(const std::string& path) const;
   static Ensemble load(const std::string& path);
