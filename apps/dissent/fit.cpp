@@ -1,17 +1,21 @@
 // dissent fit: an ensemble from a table, into a model file.
+//
+// With --checkpoint the state is kept in a file until the model is written. Ctrl-C then saves it and ends the program
+// as an interrupt does; a kill loses a few seconds of work. The same command goes on from there, to the same model.
 #include "dissent/ensemble/fit.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "command.hpp"
 #include "console.hpp"
-#include "dissent/base/file.hpp"
 #include "dissent/table/read_table.hpp"
+#include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 
@@ -30,12 +34,15 @@ struct FitOptions {
   bool no_masks = false;
   bool no_bootstrap = false;
   bool same_weights = false;
+  bool share_weights = false;
   std::string preset = "default";
   std::optional<std::size_t> epochs;
   std::optional<std::size_t> batch_size;
   std::optional<double> learning_rate;
   std::optional<double> validation;
   std::string output;
+  std::string checkpoint;
+  double checkpoint_every = 5;
   int threads = 0;
   std::uint64_t seed = 0;
   bool json = false;
@@ -50,6 +57,7 @@ EnsembleOptions ensemble_options(const FitOptions& options) {
   ensemble.keep_probability = options.no_masks ? 1 : 0.5;
   ensemble.bootstrap = !options.no_bootstrap;
   ensemble.own_initial_weights = !options.same_weights;
+  ensemble.share_weights = options.share_weights;
   ensemble.weights = options.weights;
   ensemble.scaling = scaling_from_name(options.scaling);
   ensemble.seed = options.seed;
@@ -106,6 +114,7 @@ void print_report(const FitOptions& options, const FitResult& result, double sec
                                       {"loss", report.loss},
                                       {"validation_loss", report.validation_loss},
                                       {"stopped_early", report.stopped_early},
+                                      {"resumed_epoch", report.resumed_epoch},
                                       {"diverged", report.diverged},
                                       {"seed", options.seed},
                                       {"seconds", seconds}};
@@ -116,8 +125,9 @@ void print_report(const FitOptions& options, const FitResult& result, double sec
     print_line("{}: {} of {} component{}, {} input{}, {} target{}", options.output, options.model, options.components,
                options.components == 1 ? "" : "s", model.num_inputs(), model.num_inputs() == 1 ? "" : "s",
                model.num_outputs(), model.num_outputs() == 1 ? "" : "s");
-    print_line("{} rows, {} held out; {} of {} epochs{}, {:.1f} s", report.num_rows, report.num_validation_rows,
-               report.epochs_run, report.epochs, report.stopped_early ? " (stopped early)" : "", seconds);
+    print_line("{} rows, {} held out; {} of {} epochs{}{}, {:.1f} s", report.num_rows, report.num_validation_rows,
+               report.epochs_run, report.epochs, report.stopped_early ? " (stopped early)" : "",
+               report.resumed_epoch > 0 ? fmt::format(", resumed at {}", report.resumed_epoch) : "", seconds);
     print_line("loss {:.4f} nats per row{}", report.loss,
                report.num_validation_rows > 0 ? fmt::format(", held out {:.4f}", report.validation_loss) : "");
   }
@@ -129,37 +139,63 @@ void print_report(const FitOptions& options, const FitResult& result, double sec
   }
 }
 
-void run_fit(const FitOptions& options) {
-  const EnsembleOptions ensemble = ensemble_options(options);
-  const TrainOptions train = train_options(options);
-  ensemble.check_values();
-  train.check_values();
-  for (const std::string& name : options.targets) {
-    check(std::ranges::count(options.targets, name) == 1, "--targets: '{}' is given twice", name);
-  }
-  const AtomicFile probe(options.output);  // never committed: says before the work that the file cannot be written
-  const Table table = read_table(options.data);
-  const std::vector<double> targets = table.matrix(options.targets);
-  const std::vector<std::string> input_names = input_columns(options, table);
-  const std::vector<double> inputs = table.matrix(input_names);
-  check(table.num_rows > 0, "{}: has no rows", table.source);
+void fit_rows(const FitOptions& options, const TrainingRows& rows) {
   ThreadPool pool(options.threads);
+  std::optional<Interrupt> interrupt;
+  if (!options.checkpoint.empty()) {
+    interrupt.emplace();
+  }
   std::unique_ptr<Progress> progress;
   const auto show = [&](const FitProgress& state) {
     if (!progress) {
       progress = std::make_unique<Progress>("fit", state.epochs, options.quiet || options.json);
     }
     progress->update(state.epoch, loss_text(state));
+    return !interrupt || !interrupt->requested();
   };
   const auto start = std::chrono::steady_clock::now();
+  const FitResult result = fit(ensemble_options(options), train_options(options), rows,
+                               {.pool = &pool,
+                                .progress = show,
+                                .checkpoint = options.checkpoint,
+                                .checkpoint_seconds = options.checkpoint_every});
+  progress.reset();
+  if (result.report.interrupted) {
+    fmt::print(stderr, "stopped after epoch {} of {}; the same command goes on from {}\n", result.report.epochs_run,
+               result.report.epochs, options.checkpoint);
+    interrupt->end_program();
+    return;
+  }
+  result.model.save(options.output);
+  if (!options.checkpoint.empty()) {
+    std::filesystem::remove(options.checkpoint);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  print_report(options, result, elapsed.count());
+}
+
+void run_fit(const FitOptions& options) {
+  ensemble_options(options).check_values();
+  train_options(options).check_values();
+  for (const std::string& name : options.targets) {
+    check(std::ranges::count(options.targets, name) == 1, "--targets: '{}' is given twice", name);
+  }
+  check_writable(options.output);
+  if (!options.checkpoint.empty()) {
+    check_writable(options.checkpoint);
+  }
+  const Table table = read_table(options.data);
+  const std::vector<double> targets = table.matrix(options.targets);
+  const std::vector<std::string> input_names = input_columns(options, table);
+  const std::vector<double> inputs = table.matrix(input_names);
+  check(table.num_rows > 0, "{}: has no rows", table.source);
   try {
-    const FitResult result = fit(ensemble, train, {input_names, options.targets, inputs, targets}, {&pool, show});
-    progress.reset();
-    result.model.save(options.output);
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    print_report(options, result, elapsed.count());
+    fit_rows(options, {input_names, options.targets, inputs, targets});
   } catch (const InputError& error) {
     const std::string_view message = error.what();
+    if (!options.checkpoint.empty() && message.starts_with(options.checkpoint)) {
+      throw;
+    }
     fail("{}: {}", table.source, message.starts_with("fit: ") ? message.substr(5) : message);
   }
 }
@@ -196,6 +232,8 @@ void add_fit(CLI::App& app) {
   command->add_flag("--no-masks", options->no_masks, "Without each component's fixed dropout mask");
   command->add_flag("--no-bootstrap", options->no_bootstrap, "Train every component on the same rows");
   command->add_flag("--same-weights", options->same_weights, "Begin all components with the same weights");
+  command->add_flag("--share-weights", options->share_weights,
+                    "One set of weights for all components, which differ by their masks alone");
   command->add_option("--preset", options->preset, "Training: default, or paper (6000 epochs of Adam at 5e-4)")
       ->option_text("NAME=default");
   command->add_option("--epochs", options->epochs, "Passes over the rows")->option_text("E")->check(whole_number(1));
@@ -205,6 +243,12 @@ void add_fit(CLI::App& app) {
   command->add_option("--learning-rate", options->learning_rate, "Of the first step")->option_text("R");
   command->add_option("--validation", options->validation, "Share of the rows held out; 0 trains on every row")
       ->option_text("SHARE=0.1");
+  command->add_option("--checkpoint", options->checkpoint, "Where the state is kept until done; resumed if it is there")
+      ->option_text("FILE")
+      ->check(not_empty);
+  command->add_option("--checkpoint-every", options->checkpoint_every, "Seconds between checkpoints, at least")
+      ->option_text("S=5")
+      ->check(number_from(0));
   add_threads(*command, options->threads);
   add_seed(*command, options->seed);
   add_json(*command, options->json);

@@ -2,7 +2,6 @@
 //
 // The state is kept in OUTPUT.state. Ctrl-C ends the current iteration, saves the state and then ends the program as an
 // interrupt does, so that a script around it stops too; a kill loses the iterations since the last checkpoint.
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,15 +10,13 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/problem/ars.hpp"
+#include "interrupt.hpp"
 #include "options.hpp"
 #include "policy.hpp"
 #include "progress.hpp"
 
 namespace dissent::cli {
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-extern "C" void note_interrupt(int) { interrupted = 1; }
 
 struct TrainArguments {
   TrainOptions options;
@@ -58,7 +55,7 @@ void write_policy(const TrainArguments& arguments, const TrainResult& result) {
   file.commit();
 }
 
-TrainResult train(const TrainArguments& arguments) {
+TrainResult train(const TrainArguments& arguments, const Interrupt& interrupt) {
   Progress progress("train", arguments.options.num_iterations, arguments.quiet);
   return train_policy(arguments.options, [&](const TrainProgress& p) {
     if (p.evaluated && !arguments.quiet && !arguments.json) {
@@ -68,7 +65,7 @@ TrainResult train(const TrainArguments& arguments) {
       flush_output();  // hours may pass until the next
     }
     progress.update(p.iteration, fmt::format("return {:.0f}, {:.0f} steps/s", p.mean_return, p.steps_per_second));
-    return interrupted == 0;
+    return !interrupt.requested();
   });
 }
 
@@ -80,14 +77,12 @@ void run_train(TrainArguments arguments) {
   }
   check_writable(arguments.output);
   check_writable(options.checkpoint_file);
-  interrupted = 0;
-  const auto previous = std::signal(SIGINT, note_interrupt);
-  const TrainResult result = train(arguments);
-  std::signal(SIGINT, previous);
+  const Interrupt interrupt;
+  const TrainResult result = train(arguments, interrupt);
   if (!result.finished) {
     fmt::print(stderr, "stopped after iteration {}; the same command goes on from {}\n", result.num_iterations,
                options.checkpoint_file);
-    std::raise(SIGINT);
+    interrupt.end_program();
     return;
   }
   write_policy(arguments, result);

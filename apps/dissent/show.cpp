@@ -49,6 +49,7 @@ void run_show(const ShowOptions& options) {
                                 {"keep_probability", given.keep_probability},
                                 {"bootstrap", given.bootstrap},
                                 {"own_initial_weights", given.own_initial_weights},
+                                {"share_weights", given.share_weights},
                                 {"scaling", scaling_name(given.scaling)},
                                 {"seed", given.seed},
                                 {"parameters", num_parameters(model)},
@@ -66,10 +67,12 @@ void run_show(const ShowOptions& options) {
   }
   print_line("{:<12} {}, {} component{}, {} parameters", "model", model_name(given.model), model.num_components(),
              model.num_components() == 1 ? "" : "s", num_parameters(model));
-  print_line("{:<12} hidden {}, masks {}, bootstrap {}, initial weights {}", "components",
-             fmt::join(given.hidden_sizes(), ","),
+  print_line("{:<12} hidden {}, masks {}, bootstrap {}, {}", "components", fmt::join(given.hidden_sizes(), ","),
              given.keep_probability < 1 ? fmt::format("keep {}", given.keep_probability) : "off",
-             given.bootstrap ? "on" : "off", given.own_initial_weights ? "own" : "the same");
+             given.bootstrap ? "on" : "off",
+             given.share_weights         ? "shared weights"
+             : given.own_initial_weights ? "own initial weights"
+                                         : "the same initial weights");
   print_line("{:<12} {}", "weights", fmt::join(model.weights().value, ", "));
   if (model.flow() != nullptr) {
     print_line("{:<12} {} layer{} of {} with {} bins to {}, conditioner {}", "flow", given.num_flow_layers,

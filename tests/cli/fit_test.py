@@ -1,11 +1,14 @@
 """dissent fit, predict, evaluate and show: the whole way from a table to uncertainty, and what is wrong with tables."""
 
 import json
+import os
+import signal
+import subprocess
 import unittest
 
 import numpy as np
 
-from support import CliTest
+from support import PROGRAM, SANITIZED, CliTest
 
 QUICK = ("--epochs", 30, "--batch-size", 64, "--components", 3)
 
@@ -76,6 +79,63 @@ class Fit(CliTest):
                                         "--validation", 0, "--json"))
         self.assertEqual((report["rows"], report["validation_rows"], report["validation_loss"]), (300, 0, None))
         self.assertEqual(report["inputs"], ["a0"])
+
+    def kill_and_resume(self, seconds, *command):
+        """Kills the command, so many seconds after its checkpoint appears, until it ends by itself; how often."""
+        kills = 0
+        while True:
+            process = subprocess.Popen([PROGRAM, *map(str, command)], cwd=self.dir,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            while process.poll() is None and not os.path.exists(self.path("state")):
+                pass
+            try:
+                process.wait(timeout=next(seconds))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                kills += 1
+            with process.stderr as errors:
+                self.assertEqual((process.wait() in (0, -signal.SIGKILL), errors.read()), (True, b""))
+            if process.returncode == 0:
+                return kills
+
+    def test_killed_at_any_moment_and_run_again_gives_the_same_bytes(self):
+        random = np.random.default_rng(5)
+        seconds = iter(lambda: random.uniform(0, 0.12), None)
+        for model, threads in (("pne", 1), ("pne", 2), ("flow", 1), ("flow", 2)):
+            command = ("fit", self.table(), "-t", "y,z", "-m", model, "--batch-size", 64, "-c", 3, "-q", "--threads",
+                       threads, "--epochs", 100 if SANITIZED else 600)
+            if threads == 1:
+                self.run_ok(*command, "-o", "whole.model")
+            kills = self.kill_and_resume(seconds, *command, "-o", "m.model", "--checkpoint", "state",
+                                         "--checkpoint-every", 0)
+            self.assertGreaterEqual(kills, 3)
+            self.assertEqual(self.read("m.model"), self.read("whole.model"))
+            self.assertFalse(os.path.exists(self.path("state")))
+
+    def test_ctrl_c_saves_the_state(self):
+        command = ("fit", self.table(), "-t", "y", "-o", "m.model", "-q", "--epochs", 3000)
+        with subprocess.Popen([PROGRAM, *map(str, command), "--checkpoint", "state", "--checkpoint-every", "0"],
+                              cwd=self.dir, stderr=subprocess.PIPE) as process:
+            while not os.path.exists(self.path("state")):
+                self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGINT)
+            self.assertRegex(process.communicate()[1], rb"\Astopped after epoch \d+ of 3000; the same command goes on")
+            self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertFalse(os.path.exists(self.path("m.model")))
+        self.refuse(*command, "--seed", 1, "--checkpoint", "state", says=["state: ", "its 'seed' is 0, not 1"])
+        self.assertGreater(os.path.getsize(self.path("state")), 0)
+
+    def test_shared_weights(self):
+        for model in ("pne", "flow"):
+            self.fit("--model", model, output="own.model")
+            self.fit("--model", model, "--share-weights", "--threads", 1, output="a.model")
+            self.fit("--model", model, "--share-weights", "--threads", 2, output="b.model")
+            self.assertEqual(self.read("a.model"), self.read("b.model"))
+            shown = json.loads(self.run_ok("show", "a.model", "--json"))
+            self.assertEqual((shown["share_weights"], shown["bootstrap"]), (True, False))
+            self.run_ok("predict", "a.model", "data.csv", "-o", "out.csv", "-q")
+            self.assertTrue(np.all(self.read_csv("out.csv")["epistemic"] > 0))
+        self.refuse("fit", "data.csv", "-t", "y", "-o", "m", "--share-weights", "--no-masks", says="without masks")
 
     def test_show(self):
         self.fit("--seed", 7, "--weights", "0.5,0.25,0.25")

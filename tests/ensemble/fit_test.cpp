@@ -3,69 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
+#include <limits>
 
-#include "dissent/base/random.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/gaussian.hpp"
+#include "ensemble/sample_rows.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {
 namespace {
 
-struct Data {
-  std::vector<double> x;
-  std::vector<double> y;
-  TrainingRows rows() const { return {{"x"}, {"y"}, x, y}; }
-};
-
-// y = 7 sin x + 3 z |cos(x / 2)|, x evenly spread over [-4, 4]; z normal.
-double hetero_stddev(double x) { return 3 * std::abs(std::cos(x / 2)) + 0.1; }
-
-Data hetero(std::size_t num_rows, std::uint64_t part) {
-  Data data;
-  Stream stream(1, Purpose::kTest, part);
-  for (std::size_t n = 0; n < num_rows; ++n) {
-    const double x = 8 * stream.uniform() - 4;
-    data.x.push_back(x);
-    data.y.push_back(7 * std::sin(x) + hetero_stddev(x) * stream.normal());
-  }
-  return data;
-}
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double true_log_likelihood(const Data& data) {
-  std::vector<double> terms;
-  for (std::size_t n = 0; n < data.x.size(); ++n) {
-    const double stddev = hetero_stddev(data.x[n]);
-    const double residual = (data.y[n] - 7 * std::sin(data.x[n])) / stddev;
-    terms.push_back(-0.5 * (kLogTwoPi + residual * residual) - std::log(stddev));
-  }
-  return mean(terms);
-}
-
-// Two outputs that depend on each other.
-struct Data2 {
-  std::vector<double> x;
-  std::vector<double> y;
-  TrainingRows rows() const { return {{"a", "b"}, {"u", "v"}, x, y}; }
-};
-
-Data2 pairs(std::size_t num_rows) {
-  Data2 data;
-  Stream stream(2, Purpose::kTest);
-  for (std::size_t n = 0; n < num_rows; ++n) {
-    const double a = stream.normal();
-    const double b = 100 + 10 * stream.normal();
-    const double u = a + 0.3 * stream.normal();
-    data.x.insert(data.x.end(), {a, b});
-    data.y.insert(data.y.end(), {u, 1000 * u * u + b + 50 * stream.normal()});
-  }
-  return data;
-}
+using test::hetero;
+using test::mean_of;
+using test::pairs;
+using test::SampleRows;
 
 constexpr TrainOptions kShort{.epochs = 20, .batch_size = 32};
 
@@ -78,11 +29,11 @@ class EveryModel : public testing::TestWithParam<Model> {
 
 TEST_P(EveryModel, ReachesTheTruthOnHetero) {
   ThreadPool pool(2);
-  const Data train = hetero(2000, 0);
-  const Data test = hetero(4000, 1);
+  const SampleRows train = hetero(2000, 0);
+  const SampleRows test = hetero(4000, 1);
   const FitResult result = fit(options(5), {}, train.rows(), {&pool, {}});
-  const double reached = mean(result.model.log_density(test.x, test.y));
-  const double truth = true_log_likelihood(test);
+  const double reached = mean_of(result.model.log_density(test.x, test.y));
+  const double truth = test::hetero_log_likelihood(test);
   // Standard error of the difference: below 0.01 nats on 4000 rows.
   EXPECT_GT(reached, truth - 0.08);
   EXPECT_LT(reached, truth + 0.03);
@@ -92,7 +43,7 @@ TEST_P(EveryModel, ReachesTheTruthOnHetero) {
 }
 
 TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
-  Data data;
+  SampleRows data{{"x"}, {"y"}, {}, {}};
   Stream stream(6, Purpose::kTest);
   for (int n = 0; n < 400; ++n) {
     const double x = (n % 2 == 0 ? 2 : -4) + 2 * stream.uniform();
@@ -102,7 +53,7 @@ TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
   const Ensemble model = fit(options(5), {.epochs = 400}, data.rows()).model;
   const auto epistemic = [&](double x) {
     const Mixture<double> mixture = model.predict(std::vector<double>{x - 0.3, x, x + 0.3});
-    return mean(estimate(parse_estimator("kl"), mixture.view(), model.weights()).epistemic);
+    return mean_of(estimate(parse_estimator("kl"), mixture.view(), model.weights()).epistemic);
   };
   // In the gap and amid the data. One fixed seed: deterministic. Over other seeds of data and model the ratio is a
   // matter of chance, so the bound is kept low.
@@ -111,7 +62,7 @@ TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
 }
 
 TEST_P(EveryModel, SameSeedSameBitsOnAnyNumberOfThreads) {
-  const Data2 data = pairs(150);
+  const SampleRows data = pairs(150);
   ThreadPool one(1);
   ThreadPool two(2);
   const FitResult a = fit(options(), kShort, data.rows(), {&one, {}});
@@ -128,7 +79,7 @@ TEST_P(EveryModel, SameSeedSameBitsOnAnyNumberOfThreads) {
 
 TEST_P(EveryModel, AfterLoadingPredictsTheSameBits) {
   const TempDir folder;
-  const Data2 data = pairs(300);
+  const SampleRows data = pairs(300);
   EnsembleOptions chosen = options(2);
   chosen.weights = {0.25, 0.75};
   const Ensemble model = fit(chosen, kShort, data.rows()).model;
@@ -146,37 +97,9 @@ TEST_P(EveryModel, AfterLoadingPredictsTheSameBits) {
   EXPECT_EQ(read_bytes(folder.file("a.model")), read_bytes(folder.file("b.model")));
 }
 
-TEST_P(EveryModel, OneComponentIsItsMember) {
-  const Data2 data = pairs(200);
-  const Ensemble model = fit(options(1), kShort, data.rows()).model;
-  const Mixture<double> mixture = model.predict(data.x);
-  ASSERT_EQ(mixture.num_components, 1U);
-  // The other way round: from base values of the member's own Gaussian to outputs, whose density the ensemble must
-  // give.
-  std::vector<double> base;
-  Stream stream(9, Purpose::kTest);
-  for (std::size_t k = 0; k < mixture.mean.size(); ++k) {
-    base.push_back(mixture.mean[k] + mixture.stddev[k] * stream.normal());
-  }
-  std::vector<double> outputs(base.size());
-  std::vector<double> log_det(200);
-  model.to_outputs(data.x, base, outputs, log_det);
-  const std::vector<double> density = model.log_density(data.x, outputs);
-  for (std::size_t n = 0; n < 200; ++n) {
-    const std::span<const double> m(&mixture.mean[2 * n], 2);
-    const std::span<const double> s(&mixture.stddev[2 * n], 2);
-    const double member = log_density(DiagonalGaussian{m, s}, std::span<const double>(&base[2 * n], 2)) - log_det[n];
-    // The flow computes in single precision.
-    EXPECT_NEAR(density[n], member, GetParam() == Model::kPne ? 1e-9 : 2e-3);
-  }
-}
-
 TEST_P(EveryModel, RowsDoNotDependOnTheirNeighbours) {
-  const Data2 data = pairs(300);
-  const Ensemble model(options(), {{"a", "b"},
-                                   {"u", "v"},
-                                   fit_scaling(ScalingKind::kMinMax, data.x, 2),
-                                   fit_scaling(ScalingKind::kMinMax, data.y, 2)});
+  const SampleRows data = pairs(300);
+  const Ensemble model(options(), data.columns());
   const Mixture<double> all = model.predict(data.x);
   const std::vector<double> density = model.log_density(data.x, data.y);
   for (const std::size_t n : {0, 17, 255, 256, 299}) {
@@ -188,7 +111,7 @@ TEST_P(EveryModel, RowsDoNotDependOnTheirNeighbours) {
 }
 
 TEST_P(EveryModel, DensityIntegratesToOne) {
-  const Data train = hetero(300, 0);
+  const SampleRows train = hetero(300, 0);
   const Ensemble model = fit(options(), kShort, train.rows()).model;
   constexpr std::size_t kPoints = 40'000;
   const std::vector<double> x(kPoints, 0.7);
@@ -204,7 +127,7 @@ TEST_P(EveryModel, DensityIntegratesToOne) {
 }
 
 TEST_P(EveryModel, SamplesFollowTheDensity) {
-  const Data train = hetero(300, 0);
+  const SampleRows train = hetero(300, 0);
   const Ensemble model = fit(options(), kShort, train.rows()).model;
   constexpr std::size_t kSamples = 20'000;
   const std::vector<double> x{0.7};
@@ -221,7 +144,7 @@ TEST_P(EveryModel, SamplesFollowTheDensity) {
 }
 
 TEST_P(EveryModel, ADivergingLossIsReportedAndLeavesAFiniteModel) {
-  const Data data = hetero(200, 0);
+  const SampleRows data = hetero(200, 0);
   for (const double validation : {0.0, 0.2}) {
     TrainOptions train{.epochs = 200, .learning_rate = 1e6, .cosine_decay = false, .clip_norm = 0};
     train.validation = validation;
@@ -237,7 +160,7 @@ TEST_P(EveryModel, ADivergingLossIsReportedAndLeavesAFiniteModel) {
 }
 
 TEST_P(EveryModel, ConstantColumns) {
-  Data2 data = pairs(100);
+  SampleRows data = pairs(100);
   for (std::size_t n = 0; n < 100; ++n) {
     data.x[2 * n] = 3;
     data.y[2 * n + 1] = -1e6;
@@ -249,50 +172,17 @@ TEST_P(EveryModel, ConstantColumns) {
 }
 
 TEST_P(EveryModel, BadInputIsNamed) {
-  Data2 data = pairs(50);
+  SampleRows data = pairs(50);
   data.x[2 * 6 + 1] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(message_of<InputError>([&] { fit(options(), kShort, data.rows()); }),
             "fit: row 7 column 'b' is nan; numbers must be finite");
-  const Data2 few = pairs(2);
+  const SampleRows few = pairs(2);
   EXPECT_EQ(message_of<InputError>([&] { fit(options(), kShort, few.rows()); }),
             "fit: 2 rows, 1 of them held out; at least 2 must remain to train on");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::Values(Model::kPne, Model::kFlow),
                          [](const auto& info) { return std::string(model_name(info.param)); });
-
-TEST(Fit, MembersNeverShareInitialWeightsUnlessAsked) {
-  const Data2 data = pairs(10);
-  EnsembleOptions options{.num_components = 4, .keep_probability = 1};
-  const EnsembleColumns columns{{"a", "b"},
-                                {"u", "v"},
-                                fit_scaling(ScalingKind::kMinMax, data.x, 2),
-                                fit_scaling(ScalingKind::kMinMax, data.y, 2)};
-  const auto num_equal = [&](const Ensemble& model) {
-    const auto a = model.stack().components[1].range(model.parameters());
-    const auto b = model.stack().components[3].range(model.parameters());
-    std::size_t equal = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      equal += a[k] != 0 && a[k] == b[k] ? 1 : 0;
-    }
-    return equal;
-  };
-  EXPECT_EQ(num_equal(Ensemble(options, columns)), 0U);
-  options.own_initial_weights = false;
-  EXPECT_GT(num_equal(Ensemble(options, columns)), 100U);
-}
-
-TEST(Fit, AComponentOfPneIsTheSameInAnEnsembleOfAnySize) {
-  const Data2 data = pairs(100);
-  const Mixture<double> three =
-      fit({.model = Model::kPne, .num_components = 3}, kShort, data.rows()).model.predict(data.x);
-  const Mixture<double> one =
-      fit({.model = Model::kPne, .num_components = 1}, kShort, data.rows()).model.predict(data.x);
-  for (std::size_t n = 0; n < 100; ++n) {
-    EXPECT_EQ(three.mean[n * 6], one.mean[n * 2]);
-    EXPECT_NE(three.mean[n * 6], three.mean[n * 6 + 2]);
-  }
-}
 
 TEST(Fit, ManyOutputsDoNotUnderflow) {
   constexpr std::size_t kOutputs = 257;
@@ -322,7 +212,7 @@ TEST(Fit, ManyOutputsDoNotUnderflow) {
 }
 
 TEST(Fit, FlowShowsBothModesAndPneCannot) {
-  Data data;
+  SampleRows data{{"x"}, {"y"}, {}, {}};
   Stream stream(4, Purpose::kTest);
   for (int n = 0; n < 2000; ++n) {
     const double x = stream.uniform();
@@ -340,7 +230,7 @@ TEST(Fit, FlowShowsBothModesAndPneCannot) {
       const auto between = std::ranges::count_if(samples, [](double y) { return y > -2 && y < 3; });
       EXPECT_LT(between, 200);
     }
-    return mean(ensemble.log_density(data.x, data.y));
+    return mean_of(ensemble.log_density(data.x, data.y));
   };
   EXPECT_GT(likelihood(Model::kFlow), likelihood(Model::kPne) + 0.5);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "dissent/base/error.hpp"
@@ -38,11 +37,15 @@ std::vector<Permutation> draw_permutations(const EnsembleOptions& options, const
   return random_permutations(options.num_flow_layers, columns.targets.size(), options.seed);
 }
 
-// Component c keeps its part of a full network drawn from its own stream; with shared initial weights, from the first.
+// Component c keeps its part of a full network drawn from its own stream; with the same initial weights, from the
+// first.
 void draw_components(const EnsembleOptions& options, const MlpStack& stack, std::span<float> block) {
+  if (stack.shared) {
+    initialise<float>(*stack.shared, Stream(options.seed, Purpose::kInitialise, 0), block);
+    return;
+  }
   Layout layout;
   const Mlp full(stack.full, layout);
-  layout.align();
   Block<float> values(layout.size());
   for (std::size_t c = 0; c < stack.components.size(); ++c) {
     const Stream stream(options.seed, Purpose::kInitialise, options.own_initial_weights ? c : 0);
@@ -58,23 +61,6 @@ void check_finite_rows(std::span<const double> values, std::span<const std::stri
   }
 }
 
-// Scratch of one thread, for blocks of up to kBlockRows rows.
-struct Scratch {
-  explicit Scratch(const Ensemble& model)
-      : inputs(model.num_inputs(), kBlockRows),
-        values(model.num_outputs(), kBlockRows),
-        networks(model.stack().components, kBlockRows) {
-    if (model.flow() != nullptr) {
-      flow.emplace(*model.flow(), kBlockRows);
-    }
-  }
-
-  PanelBuffer<float> inputs;
-  PanelBuffer<float> values;
-  MlpWorkspace<float> networks;
-  std::optional<FlowWorkspace<float>> flow;
-};
-
 // Columns of a panel beyond the batch stay finite: a shorter block leaves older numbers there.
 void pack_scaled(const Scaling& scaling, std::span<const double> rows, Panel<float> panel) {
   const std::size_t num_columns = scaling.num_columns();
@@ -83,28 +69,26 @@ void pack_scaled(const Scaling& scaling, std::span<const double> rows, Panel<flo
   }
 }
 
-// Calls body(begin, end, scratch) for blocks of rows.
-void for_row_blocks(const Ensemble& model, std::size_t num_rows, ThreadPool* pool,
-                    const std::function<void(std::size_t, std::size_t, Scratch&)>& body) {
-  const int num_threads = pool == nullptr ? 1 : pool->num_threads();
-  std::vector<std::optional<Scratch>> scratch(static_cast<std::size_t>(num_threads));
-  const auto run = [&](std::size_t begin, std::size_t end, int thread) {
-    std::optional<Scratch>& own = scratch[static_cast<std::size_t>(thread)];
-    if (!own) {
-      own.emplace(model);
-    }
-    body(begin, end, *own);
-  };
-  if (pool != nullptr) {
-    pool->for_blocks(num_rows, kBlockRows, run);
-    return;
-  }
-  for (std::size_t begin = 0; begin < num_rows; begin += kBlockRows) {
-    run(begin, std::min(begin + kBlockRows, num_rows), 0);
-  }
-}
-
 }  // namespace
+
+// Of one thread, for blocks of up to kBlockRows rows.
+struct Ensemble::Scratch {
+  explicit Scratch(const Ensemble& model)
+      : inputs(model.num_inputs(), kBlockRows),
+        values(model.num_outputs(), kBlockRows),
+        networks(model.stack_.components, kBlockRows),
+        component(model.stack_.scratch_size) {
+    if (model.flow_) {
+      flow.emplace(*model.flow_, kBlockRows);
+    }
+  }
+
+  PanelBuffer<float> inputs;
+  PanelBuffer<float> values;
+  MlpWorkspace<float> networks;
+  Block<float> component;  // of shared weights
+  std::optional<FlowWorkspace<float>> flow;
+};
 
 Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns)
     : Ensemble(options, columns, draw_masks(options, columns), draw_permutations(options, columns)) {
@@ -118,6 +102,8 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
                    std::vector<Permutation> permutations)
     : options_(std::move(options)), columns_(std::move(columns)) {
   options_.check_values();
+  options_.bootstrap = options_.bootstrap && !options_.share_weights;
+  options_.own_initial_weights = options_.own_initial_weights && !options_.share_weights;
   check(!columns_.inputs.empty() && !columns_.targets.empty(),
         "ensemble: {} inputs and {} targets; at least one of each is required", columns_.inputs.size(),
         columns_.targets.size());
@@ -129,16 +115,17 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
   check(masks.size() == options_.num_components, "ensemble: {} masks for {} components", masks.size(),
         options_.num_components);
   weights_ = Weights::from(options_.weights, options_.num_components);
-  stack_ = make_stack(component_shape(options_, columns_), std::move(masks));
+  const MlpShape shape = component_shape(options_, columns_);
+  stack_ = options_.share_weights ? make_shared_stack(shape, std::move(masks)) : make_stack(shape, std::move(masks));
   flow_begin_ = stack_.layout.align();
   if (options_.model == Model::kFlow) {
     check(permutations.size() == options_.num_flow_layers, "ensemble: {} permutations for {} flow layers",
           permutations.size(), options_.num_flow_layers);
-    const CouplingShape shape{.num_inputs = num_inputs(),
-                              .num_outputs = num_outputs(),
-                              .transform = options_.transform,
-                              .hidden = options_.flow_hidden};
-    flow_.emplace(shape, std::move(permutations), stack_.layout);
+    const CouplingShape coupling{.num_inputs = num_inputs(),
+                                 .num_outputs = num_outputs(),
+                                 .transform = options_.transform,
+                                 .hidden = options_.flow_hidden};
+    flow_.emplace(coupling, std::move(permutations), stack_.layout);
     stack_.layout.align();
   }
   parameters_.resize(stack_.layout.size());
@@ -151,32 +138,100 @@ std::size_t Ensemble::check_inputs(std::span<const double> inputs, std::string_v
   return inputs.size() / num_inputs();
 }
 
-Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* pool) const {
-  const std::size_t num_rows = check_inputs(inputs, "predict");
+// Calls body(begin, end, scratch) for blocks of rows, whose inputs stand scaled in scratch.inputs.
+void Ensemble::for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
+                              const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const {
+  const std::size_t num_rows = inputs.size() / num_inputs();
+  const int num_threads = pool == nullptr ? 1 : pool->num_threads();
+  std::vector<std::optional<Scratch>> scratch(static_cast<std::size_t>(num_threads));
+  const auto run = [&](std::size_t begin, std::size_t end, int thread) {
+    std::optional<Scratch>& own = scratch[static_cast<std::size_t>(thread)];
+    if (!own) {
+      own.emplace(*this);
+    }
+    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), (end - begin) * num_inputs()),
+                own->inputs.panel());
+    body(begin, end, *own);
+  };
+  if (pool != nullptr) {
+    pool->for_blocks(num_rows, kBlockRows, run);
+    return;
+  }
+  for (std::size_t begin = 0; begin < num_rows; begin += kBlockRows) {
+    run(begin, std::min(begin + kBlockRows, num_rows), 0);
+  }
+}
+
+// mean and stddev: [batch][M][D]
+void Ensemble::predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean,
+                             std::span<double> stddev) const {
   const std::size_t D = num_outputs();
   const std::size_t M = num_components();
-  Mixture<double> mixture = Mixture<double>::diagonal(num_rows, M, D);
-  for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
-    const std::size_t batch = end - begin;
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.inputs.panel());
-    for (std::size_t m = 0; m < M; ++m) {
-      const Panel<float> heads =
-          forward<float>(stack_.components[m], parameters_, scratch.inputs.panel(), batch, scratch.networks);
-      for (std::size_t d = 0; d < D; ++d) {
-        const double offset = flow_ ? 0 : columns_.target_scaling.offset[d];
-        const double scale = flow_ ? 1 : columns_.target_scaling.scale[d];
-        for (std::size_t b = 0; b < batch; ++b) {
-          const std::size_t at = ((begin + b) * M + m) * D + d;
-          const double log_stddev =
-              std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
-          mixture.mean[at] = offset + scale * static_cast<double>(heads(d, b));
-          mixture.stddev[at] = scale * std::exp(log_stddev);
-        }
+  for (std::size_t m = 0; m < M; ++m) {
+    const Panel<float> heads =
+        forward<float>(stack_.components[m], component_block<float>(stack_, m, parameters_, scratch.component),
+                       scratch.inputs.panel(), batch, scratch.networks);
+    for (std::size_t d = 0; d < D; ++d) {
+      const double offset = flow_ ? 0 : columns_.target_scaling.offset[d];
+      const double scale = flow_ ? 1 : columns_.target_scaling.scale[d];
+      for (std::size_t b = 0; b < batch; ++b) {
+        const std::size_t at = (b * M + m) * D + d;
+        const double log_stddev =
+            std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
+        mean[at] = offset + scale * static_cast<double>(heads(d, b));
+        stddev[at] = scale * std::exp(log_stddev);
       }
     }
+  }
+}
+
+Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* pool) const {
+  const std::size_t num_rows = check_inputs(inputs, "predict");
+  const std::size_t row = num_components() * num_outputs();
+  Mixture<double> mixture = Mixture<double>::diagonal(num_rows, num_components(), num_outputs());
+  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+    const std::size_t count = (end - begin) * row;
+    predict_block(end - begin, scratch, std::span(mixture.mean).subspan(begin * row, count),
+                  std::span(mixture.stddev).subspan(begin * row, count));
   });
   return mixture;
+}
+
+// outputs and base: [batch][D]
+void Ensemble::to_base_block(std::span<const double> outputs, Scratch& scratch, std::span<double> base,
+                             std::span<double> log_det) const {
+  if (!flow_) {
+    std::ranges::copy(outputs, base.begin());
+    std::ranges::fill(log_det, 0.0);
+    return;
+  }
+  const std::size_t D = num_outputs();
+  const std::size_t batch = outputs.size() / D;
+  pack_scaled(columns_.target_scaling, outputs, scratch.values.panel());
+  const FlowResult<float> result = dissent::to_base<float>(*flow_, parameters_, scratch.inputs.panel(),
+                                                           scratch.values.panel(), batch, *scratch.flow);
+  const double log_scale = columns_.target_scaling.log_scale_sum();
+  for (std::size_t b = 0; b < batch; ++b) {
+    for (std::size_t d = 0; d < D; ++d) {
+      base[b * D + d] = static_cast<double>(result.values(d, b));
+    }
+    log_det[b] = static_cast<double>(result.log_det[b]) - log_scale;
+  }
+}
+
+void Ensemble::to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
+                       std::span<double> log_det, ThreadPool* pool) const {
+  const std::size_t num_rows = check_inputs(inputs, "to_base");
+  const std::size_t D = num_outputs();
+  check(outputs.size() == num_rows * D && base.size() == outputs.size() && log_det.size() == num_rows,
+        "to_base: {} outputs, {} base values and {} log-determinants for {} rows of {}", outputs.size(), base.size(),
+        log_det.size(), num_rows, D);
+  check_finite_rows(outputs, columns_.targets, "to_base");
+  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+    const std::size_t batch = end - begin;
+    to_base_block(outputs.subspan(begin * D, batch * D), scratch, base.subspan(begin * D, batch * D),
+                  log_det.subspan(begin, batch));
+  });
 }
 
 std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::span<const double> targets,
@@ -186,42 +241,23 @@ std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::s
   const std::size_t M = num_components();
   check(targets.size() == num_rows * D, "log_density: {} target values for {} rows of {}", targets.size(), num_rows, D);
   check_finite_rows(targets, columns_.targets, "log_density");
-  const double log_jacobian = -columns_.target_scaling.log_scale_sum();
   std::vector<double> result(num_rows);
-  for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.inputs.panel());
-    pack_scaled(columns_.target_scaling, targets.subspan(begin * D, batch * D), scratch.values.panel());
-    Panel<const float> z = std::as_const(scratch.values).panel();
-    const float* log_det = nullptr;
-    if (flow_) {
-      const FlowResult<float> base = dissent::to_base<float>(*flow_, parameters_, scratch.inputs.panel(),
-                                                             scratch.values.panel(), batch, *scratch.flow);
-      z = base.values;
-      log_det = base.log_det;
-    }
-    std::vector<double> terms(batch * M);
-    for (std::size_t m = 0; m < M; ++m) {
-      const Panel<float> heads =
-          forward<float>(stack_.components[m], parameters_, scratch.inputs.panel(), batch, scratch.networks);
-      for (std::size_t b = 0; b < batch; ++b) {
-        double sum = weights_.log[m];
-        for (std::size_t d = 0; d < D; ++d) {
-          const double log_stddev =
-              std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
-          // The scaled target again in double: rounded to float it would lose what a small stddev can see.
-          const double value =
-              flow_ ? static_cast<double>(z(d, b)) : columns_.target_scaling.scaled(d, targets[(begin + b) * D + d]);
-          const double residual = (value - static_cast<double>(heads(d, b))) * std::exp(-log_stddev);
-          sum -= 0.5 * (kLogTwoPi + residual * residual) + log_stddev;
-        }
-        terms[b * M + m] = sum;
-      }
-    }
+    std::vector<double> mean(batch * M * D);
+    std::vector<double> stddev(batch * M * D);
+    std::vector<double> base(batch * D);
+    std::vector<double> log_det(batch);
+    std::vector<double> terms(M);
+    predict_block(batch, scratch, mean, stddev);
+    to_base_block(targets.subspan(begin * D, batch * D), scratch, base, log_det);
     for (std::size_t b = 0; b < batch; ++b) {
-      result[begin + b] = log_sum_exp(std::span(terms).subspan(b * M, M)) + log_jacobian +
-                          (log_det == nullptr ? 0.0 : static_cast<double>(log_det[b]));
+      for (std::size_t m = 0; m < M; ++m) {
+        const std::size_t at = (b * M + m) * D;
+        const DiagonalGaussian member{std::span(mean).subspan(at, D), std::span(stddev).subspan(at, D)};
+        terms[m] = weights_.log[m] + dissent::log_density(member, std::span(base).subspan(b * D, D));
+      }
+      result[begin + b] = log_sum_exp(terms) + log_det[b];
     }
   });
   return result;
@@ -240,10 +276,8 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
     return;
   }
   const double log_scale = columns_.target_scaling.log_scale_sum();
-  for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.inputs.panel());
     const Panel<float> z = scratch.values.panel();
     for (std::size_t k = 0; k < batch * D; ++k) {
       z(k % D, k / D) = static_cast<float>(base[begin * D + k]);
@@ -256,39 +290,6 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
       }
       if (!log_det.empty()) {
         log_det[begin + b] = static_cast<double>(result.log_det[b]) + log_scale;
-      }
-    }
-  });
-}
-
-void Ensemble::to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
-                       std::span<double> log_det, ThreadPool* pool) const {
-  const std::size_t num_rows = check_inputs(inputs, "to_base");
-  const std::size_t D = num_outputs();
-  check(outputs.size() == num_rows * D && base.size() == outputs.size() &&
-            (log_det.empty() || log_det.size() == num_rows),
-        "to_base: {} outputs, {} base values and {} log-determinants for {} rows of {}", outputs.size(), base.size(),
-        log_det.size(), num_rows, D);
-  check_finite_rows(outputs, columns_.targets, "to_base");
-  if (!flow_) {
-    std::ranges::copy(outputs, base.begin());
-    std::ranges::fill(log_det, 0.0);
-    return;
-  }
-  const double log_scale = columns_.target_scaling.log_scale_sum();
-  for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
-    const std::size_t batch = end - begin;
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.inputs.panel());
-    pack_scaled(columns_.target_scaling, outputs.subspan(begin * D, batch * D), scratch.values.panel());
-    const FlowResult<float> result = dissent::to_base<float>(*flow_, parameters_, scratch.inputs.panel(),
-                                                             scratch.values.panel(), batch, *scratch.flow);
-    for (std::size_t b = 0; b < batch; ++b) {
-      for (std::size_t d = 0; d < D; ++d) {
-        base[(begin + b) * D + d] = static_cast<double>(result.values(d, b));
-      }
-      if (!log_det.empty()) {
-        log_det[begin + b] = static_cast<double>(result.log_det[b]) - log_scale;
       }
     }
   });

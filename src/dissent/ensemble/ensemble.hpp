@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,8 @@ class Ensemble {
   std::size_t num_components() const { return stack_.components.size(); }
 
   const MlpStack& stack() const { return stack_; }  // its layout holds the flow as well
+  // Whether components have parameters in common, by a flow or by shared weights, and so must be trained together.
+  bool joint() const { return flow_.has_value() || stack_.shared.has_value(); }
   const Flow* flow() const { return flow_ ? &*flow_ : nullptr; }
   std::size_t flow_begin() const { return flow_begin_; }  // offset of the flow's parameters, which are the last
   std::span<float> parameters() { return parameters_; }
@@ -60,7 +63,8 @@ class Ensemble {
   // same as in output space.
   Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
 
-  // ln p(y | x) for each row, in the user's units.
+  // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y plus
+  // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of its member.
   std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
                                   ThreadPool* pool = nullptr) const;
 
@@ -73,9 +77,12 @@ class Ensemble {
   void to_outputs(std::span<const double> inputs, std::span<const double> base, std::span<double> outputs,
                   std::span<double> log_det, ThreadPool* pool = nullptr) const;
 
-  // The way back: outputs to base values; `log_det` receives ln |det dz/dy|.
+  // The way back: ln |det dz/dy| of each row.
   void to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
                std::span<double> log_det, ThreadPool* pool = nullptr) const;
+
+  // As JSON, what a model file says besides its arrays.
+  std::string describe() const;
 
   // A safetensors file with JSON metadata. load() checks everything and gives the same bits as before save().
   void save(const std::string& path) const;
@@ -83,7 +90,13 @@ class Ensemble {
   static Ensemble parse(std::span<const std::byte> bytes, const std::string& source);
 
  private:
+  struct Scratch;
   std::size_t check_inputs(std::span<const double> inputs, std::string_view function) const;
+  void for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
+                      const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const;
+  void predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean, std::span<double> stddev) const;
+  void to_base_block(std::span<const double> outputs, Scratch& scratch, std::span<double> base,
+                     std::span<double> log_det) const;
 
   EnsembleOptions options_;
   EnsembleColumns columns_;

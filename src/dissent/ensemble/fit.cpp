@@ -1,14 +1,14 @@
 #include "dissent/ensemble/fit.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
-#include <memory>
-#include <numbers>
 #include <numeric>
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/ensemble/checkpoint.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
@@ -67,69 +67,196 @@ std::vector<double> take_rows(std::span<const double> matrix, std::size_t num_co
   return out;
 }
 
-// Best parameters so far of one unit: what is trained, stopped and restored as a whole. A unit is a component of pne,
-// or all of a flow ensemble.
-struct Unit {
-  std::span<float> parameters;
-  Block<float> best;
-  double first_loss = std::numeric_limits<double>::quiet_NaN();
-  double best_loss = std::numeric_limits<double>::infinity();
-  double loss = 0;
-  double validation_loss = std::numeric_limits<double>::quiet_NaN();
-  std::size_t best_epoch = 0;
-  std::size_t epochs_run = 0;
-  bool done = false;
-  bool stopped_early = false;
-  bool diverged = false;
-
-  explicit Unit(std::span<float> values) : parameters(values), best(values.begin(), values.end()) {}
-
-  bool finite() const {
-    return std::ranges::all_of(parameters, [](float value) { return std::isfinite(value); });
-  }
-
-  // After some epochs; `score` is what is to become small.
-  void judge(std::size_t epoch, double score, std::size_t patience) {
-    constexpr double kFarAbove = 50;  // nats per output above the first loss: no such start is that bad
-    epochs_run = epoch;
-    if (std::isnan(first_loss)) {
-      first_loss = loss;
-    }
-    if (!std::isfinite(loss) || !std::isfinite(score) || !(loss < first_loss + kFarAbove) || !finite()) {
-      diverged = done = true;
-      return;
-    }
-    if (score < best_loss) {
-      best_loss = score;
-      best_epoch = epoch;
-      std::ranges::copy(parameters, best.begin());
-    } else if (patience > 0 && epoch - best_epoch >= patience) {
-      stopped_early = done = true;
-    }
-  }
-
-  void restore() { std::ranges::copy(best, parameters.begin()); }
+// The rows in the order of training, the held-out ones last, with their scaling.
+struct Prepared {
+  std::size_t num_held_out = 0;
+  EnsembleColumns columns;
+  ScaledRows scaled;
 };
 
-std::vector<Unit> make_units(Ensemble& model) {
-  std::vector<Unit> units;
-  if (model.flow() != nullptr) {
-    units.emplace_back(model.parameters());
-    return units;
+Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows) {
+  const std::size_t C = rows.input_names.size();
+  const std::size_t D = rows.target_names.size();
+  const std::size_t num_rows = rows.inputs.size() / C;
+  Prepared prepared;
+  if (train.validation > 0) {
+    const auto share = static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows)));
+    prepared.num_held_out = std::max<std::size_t>(1, share);
   }
-  for (const Mlp& component : model.stack().components) {
-    units.emplace_back(component.range(model.parameters()));
-  }
-  return units;
+  check(num_rows >= kMinRows + prepared.num_held_out,
+        "fit: {} rows, {} of them held out; at least {} must remain to train on", num_rows, prepared.num_held_out,
+        kMinRows);
+  const std::size_t num_kept = num_rows - prepared.num_held_out;
+  const std::vector<std::uint32_t> order = split_rows(num_rows, prepared.num_held_out, options.seed);
+  const std::vector<double> inputs = take_rows(rows.inputs, C, order);
+  const std::vector<double> targets = take_rows(rows.targets, D, order);
+  prepared.columns = {rows.input_names, rows.target_names,
+                      fit_scaling(options.scaling, std::span(inputs).first(num_kept * C), C),
+                      fit_scaling(options.scaling, std::span(targets).first(num_kept * D), D)};
+  prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),
+                     apply_scaling(prepared.columns.target_scaling, targets)};
+  return prepared;
 }
 
-double mean_of(const std::vector<Unit>& units, double Unit::*value) {
+// Where the best parameters of a unit are kept.
+struct UnitParameters {
+  std::span<float> now;
+  std::span<float> best;
+
+  bool finite() const {
+    return std::ranges::all_of(now, [](float value) { return std::isfinite(value); });
+  }
+  void keep() { std::ranges::copy(now, best.begin()); }
+  void restore() { std::ranges::copy(best, now.begin()); }
+};
+
+// A loss that far above the first one, in nats per output, will not come back.
+bool sound(const UnitRecord& unit, double loss) {
+  constexpr double kFarAbove = 50;
+  return std::isfinite(loss) && (std::isnan(unit.first_loss) || loss < unit.first_loss + kFarAbove);
+}
+
+// After some epochs; `score` is what is to become small.
+void judge(UnitRecord& unit, UnitParameters parameters, std::size_t epoch, double score, std::size_t patience) {
+  if (score < unit.best_loss) {
+    unit.best_loss = score;
+    unit.best_epoch = epoch;
+    parameters.keep();
+  } else if (patience > 0 && epoch - unit.best_epoch >= patience) {
+    unit.stopped_early = unit.done = true;
+  }
+}
+
+double mean_of(const std::vector<UnitRecord>& units, double UnitRecord::*value) {
   double sum = 0;
-  for (const Unit& unit : units) {
+  for (const UnitRecord& unit : units) {
     sum += unit.*value;
   }
   return sum / static_cast<double>(units.size());
 }
+
+// Runs epochs until the end, or until the caller stops it, in steps of `interval`.
+class Run {
+ public:
+  Run(Ensemble& model, Trainer& trainer, const TrainOptions& train, const FitControl& control)
+      : model_(model),
+        trainer_(trainer),
+        validates_(trainer.holds_out()),
+        control_(control),
+        best_(model.parameters().begin(), model.parameters().end()),
+        state_{.units = std::vector<UnitRecord>(trainer.num_units()),
+               .parameters = model.parameters(),
+               .best = best_,
+               .first_moment = trainer.first_moment(),
+               .second_moment = trainer.second_moment()} {
+    const std::size_t steps = trainer.steps_per_epoch();
+    epochs_ = train.epochs > 0 ? train.epochs : std::max(kMinAutoEpochs, (kAutoSteps + steps - 1) / steps);
+    interval_ = std::max<std::size_t>(1, kStepsBetweenReports / steps);
+    patience_ = validates_ ? static_cast<std::size_t>(std::ceil(train.patience * static_cast<double>(epochs_))) : 0;
+    trainer.plan_epochs(epochs_);
+  }
+
+  FitReport run(const std::string& identity) {
+    FitReport report;
+    if (!control_.checkpoint.empty() && read_checkpoint(control_.checkpoint, identity, state_)) {
+      report.resumed_epoch = state_.epoch;
+    }
+    auto saved = std::chrono::steady_clock::now();
+    while (!finished() && !report.interrupted) {
+      train_interval();
+      report.interrupted = control_.progress && !control_.progress(progress()) && !finished();
+      const auto now = std::chrono::steady_clock::now();
+      if (!control_.checkpoint.empty() &&
+          (report.interrupted || std::chrono::duration<double>(now - saved).count() >= control_.checkpoint_seconds)) {
+        write_checkpoint(control_.checkpoint, identity, state_);
+        saved = now;
+      }
+    }
+    finish(report);
+    return report;
+  }
+
+ private:
+  bool finished() const { return state_.epoch >= epochs_ || std::ranges::all_of(state_.units, &UnitRecord::done); }
+
+  UnitParameters parameters_of(std::size_t unit) {
+    const std::span<float> now = trainer_.parameters(unit);
+    return {now, state_.best.subspan(static_cast<std::size_t>(now.data() - state_.parameters.data()), now.size())};
+  }
+
+  void train_unit(std::size_t u, std::size_t end) {
+    UnitRecord& unit = state_.units[u];
+    if (unit.done) {
+      return;
+    }
+    UnitParameters parameters = parameters_of(u);
+    const double loss = trainer_.run_epochs(u, state_.epoch, end, control_.pool);
+    const double score = validates_ && std::isfinite(loss) ? trainer_.validation_loss(u) : loss;
+    unit.epochs_run = end;
+    if (!sound(unit, loss) || !std::isfinite(score) || !parameters.finite()) {
+      unit.diverged = unit.done = true;
+      parameters.restore();  // so that all that is ever kept or saved is finite
+      return;
+    }
+    unit.first_loss = std::isnan(unit.first_loss) ? loss : unit.first_loss;
+    unit.loss = loss;
+    unit.validation_loss = validates_ ? score : unit.validation_loss;
+    judge(unit, parameters, end, score, patience_);
+  }
+
+  void train_interval() {
+    const std::size_t end = std::min(epochs_, state_.epoch + interval_);
+    const std::size_t num_units = state_.units.size();
+    if (control_.pool != nullptr && num_units > 1) {
+      control_.pool->for_blocks(num_units, 1, [&](std::size_t u, std::size_t, int) { train_unit(u, end); });
+    } else {
+      for (std::size_t u = 0; u < num_units; ++u) {
+        train_unit(u, end);
+      }
+    }
+    state_.epoch = end;
+  }
+
+  FitProgress progress() const {
+    return {state_.epoch, epochs_, loss_in_user_units(mean_of(state_.units, &UnitRecord::loss), model_),
+            loss_in_user_units(mean_of(state_.units, &UnitRecord::validation_loss), model_)};
+  }
+
+  // Takes the best parameters where they are known to be, and says what happened.
+  void finish(FitReport& report) {
+    report.epochs = epochs_;
+    for (std::size_t u = 0; u < state_.units.size(); ++u) {
+      UnitRecord& unit = state_.units[u];
+      if (validates_) {
+        parameters_of(u).restore();
+        unit.validation_loss = unit.best_loss;
+      } else if (unit.diverged && std::isfinite(unit.best_loss)) {
+        unit.loss = unit.best_loss;
+      }
+      report.epochs_run = std::max(report.epochs_run, unit.epochs_run);
+      report.stopped_early = report.stopped_early || unit.stopped_early;
+      const std::size_t first = model_.joint() ? 0 : u;
+      const std::size_t last = model_.joint() ? model_.num_components() : u + 1;
+      for (std::size_t c = first; unit.diverged && c < last; ++c) {
+        report.diverged.push_back(c);
+      }
+    }
+    report.loss = loss_in_user_units(mean_of(state_.units, &UnitRecord::loss), model_);
+    report.validation_loss = validates_
+                                 ? loss_in_user_units(mean_of(state_.units, &UnitRecord::validation_loss), model_)
+                                 : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  Ensemble& model_;
+  Trainer& trainer_;
+  bool validates_;
+  const FitControl& control_;
+  std::size_t epochs_ = 0;
+  std::size_t interval_ = 1;
+  std::size_t patience_ = 0;
+  Block<float> best_;
+  FitState state_;
+};
 
 }  // namespace
 
@@ -138,89 +265,14 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   options.check_values();
   train.check_values();
   check_rows(rows);
-  const std::size_t num_rows = rows.inputs.size() / rows.input_names.size();
-  const std::size_t num_held_out =
-      train.validation > 0
-          ? std::max<std::size_t>(
-                1, static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows))))
-          : 0;
-  check(num_rows >= kMinRows + num_held_out, "fit: {} rows, {} of them held out; at least {} must remain to train on",
-        num_rows, num_held_out, kMinRows);
-  const std::vector<std::uint32_t> order = split_rows(num_rows, num_held_out, options.seed);
-  const std::span<const std::uint32_t> kept = std::span(order).first(num_rows - num_held_out);
-  const std::span<const std::uint32_t> held_out = std::span(order).last(num_held_out);
-  const std::size_t C = rows.input_names.size();
-  const std::size_t D = rows.target_names.size();
-  const std::vector<double> inputs = take_rows(rows.inputs, C, kept);
-  const std::vector<double> targets = take_rows(rows.targets, D, kept);
-  EnsembleColumns columns{rows.input_names, rows.target_names, fit_scaling(options.scaling, inputs, C),
-                          fit_scaling(options.scaling, targets, D)};
-
-  FitResult result{Ensemble(options, columns), {}};
-  Ensemble& model = result.model;
-  Trainer trainer(model, train,
-                  {apply_scaling(columns.input_scaling, inputs), apply_scaling(columns.target_scaling, targets)},
-                  {apply_scaling(columns.input_scaling, take_rows(rows.inputs, C, held_out)),
-                   apply_scaling(columns.target_scaling, take_rows(rows.targets, D, held_out))});
-  const std::size_t steps = trainer.steps_per_epoch();
-  const std::size_t epochs =
-      train.epochs > 0 ? train.epochs : std::max(kMinAutoEpochs, (kAutoSteps + steps - 1) / steps);
-  trainer.plan_epochs(epochs);
-  const std::size_t interval = std::max<std::size_t>(1, kStepsBetweenReports / steps);
-  const std::size_t patience =
-      num_held_out == 0 ? 0 : static_cast<std::size_t>(std::ceil(train.patience * static_cast<double>(epochs)));
-
-  std::vector<Unit> units = make_units(model);
-  for (std::size_t epoch = 0; epoch < epochs; epoch += interval) {
-    const std::size_t end = std::min(epochs, epoch + interval);
-    const auto train_unit = [&](std::size_t u) {
-      Unit& unit = units[u];
-      if (unit.done) {
-        return;
-      }
-      unit.loss = trainer.run_epochs(u, epoch, end, control.pool);
-      if (num_held_out > 0 && std::isfinite(unit.loss)) {
-        unit.validation_loss = trainer.validation_loss(u);
-      }
-      unit.judge(end, num_held_out > 0 && std::isfinite(unit.loss) ? unit.validation_loss : unit.loss, patience);
-    };
-    if (control.pool != nullptr && units.size() > 1) {
-      control.pool->for_blocks(units.size(), 1, [&](std::size_t u, std::size_t, int) { train_unit(u); });
-    } else {
-      for (std::size_t u = 0; u < units.size(); ++u) {
-        train_unit(u);
-      }
-    }
-    if (control.progress) {
-      control.progress({end, epochs, loss_in_user_units(mean_of(units, &Unit::loss), model),
-                        loss_in_user_units(mean_of(units, &Unit::validation_loss), model)});
-    }
-    if (std::ranges::all_of(units, &Unit::done)) {
-      break;
-    }
-  }
-
-  FitReport& report = result.report;
-  report.num_rows = kept.size();
-  report.num_validation_rows = num_held_out;
-  report.epochs = epochs;
-  for (std::size_t u = 0; u < units.size(); ++u) {
-    Unit& unit = units[u];
-    if (num_held_out > 0 || unit.diverged) {
-      unit.restore();
-      unit.validation_loss = num_held_out > 0 ? unit.best_loss : unit.validation_loss;
-      unit.loss = unit.diverged && num_held_out == 0 ? unit.best_loss : unit.loss;
-    }
-    report.epochs_run = std::max(report.epochs_run, unit.epochs_run);
-    report.stopped_early = report.stopped_early || unit.stopped_early;
-    const std::size_t members = units.size() == 1 && model.flow() != nullptr ? model.num_components() : 1;
-    for (std::size_t c = 0; unit.diverged && c < members; ++c) {
-      report.diverged.push_back(members > 1 ? c : u);
-    }
-  }
-  report.loss = loss_in_user_units(mean_of(units, &Unit::loss), model);
-  report.validation_loss = num_held_out > 0 ? loss_in_user_units(mean_of(units, &Unit::validation_loss), model)
-                                            : std::numeric_limits<double>::quiet_NaN();
+  Prepared prepared = prepare(options, train, rows);
+  const std::size_t num_held_out = prepared.num_held_out;
+  FitResult result{Ensemble(options, std::move(prepared.columns)), {}};
+  Trainer trainer(result.model, train, std::move(prepared.scaled), num_held_out);
+  Run run(result.model, trainer, train, control);
+  result.report = run.run(control.checkpoint.empty() ? "" : fit_identity(result.model, train, rows));
+  result.report.num_rows = rows.inputs.size() / rows.input_names.size() - num_held_out;
+  result.report.num_validation_rows = num_held_out;
   return result;
 }
 

@@ -2,8 +2,10 @@
 //
 // pne:  each component minimises the Gaussian negative log-likelihood of its own bootstrap sample by itself; components
 //       share nothing, so they run on the pool side by side.
-// flow: components and the shared flow minimise together the mean over components of -ln p_j of that component's batch;
-//       the components' gradients of the flow are computed side by side and summed in their order.
+// flow, and any model with shared weights: all parameters minimise together the mean over components of -ln p_j of that
+//       component's batch. The components' gradients of what they share are computed side by side and summed in their
+//       order (a sum, not a mean: Adam does not feel the factor, and a component's own parameters see the same gradient
+//       as in an ensemble of any size).
 // Everything random comes from streams of (seed, purpose, component, epoch): the same seed gives the same bits on any
 // number of threads. A training step allocates nothing.
 //
@@ -41,7 +43,14 @@ struct FitProgress {
 
 struct FitControl {
   ThreadPool* pool = nullptr;
-  std::function<void(const FitProgress&)> progress;  // on the calling thread, every few epochs
+  // On the calling thread, every few epochs. False ends the fit there: its checkpoint is written, the best parameters
+  // so far are returned and the report says `interrupted`.
+  std::function<bool(const FitProgress&)> progress = {};
+  // A file for the state of the fit, written every few seconds; empty: none. If it is there at the start, the fit goes
+  // on from it and ends with the same bits as one that was never stopped; InputError if it belongs to other options or
+  // rows. It is for the caller to remove once the result is safe.
+  std::string checkpoint = {};
+  double checkpoint_seconds = 5;  // at least, from one to the next
 };
 
 struct FitReport {
@@ -52,7 +61,9 @@ struct FitReport {
   double loss = 0;             // of the last epoch
   double validation_loss = 0;  // of the parameters kept; NaN without held-out rows
   bool stopped_early = false;
-  std::vector<std::size_t> diverged;  // components whose loss diverged; for flow, all or none
+  bool interrupted = false;           // by FitControl::progress
+  std::size_t resumed_epoch = 0;      // where a checkpoint was taken up; 0: none
+  std::vector<std::size_t> diverged;  // components whose loss diverged; of a joint model all or none
 };
 
 struct FitResult {

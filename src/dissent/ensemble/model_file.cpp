@@ -1,6 +1,7 @@
 // Models on disk: a safetensors file. Metadata: "format", "format_version" and "ensemble", a JSON text with what is not
 // an array (model, sizes, column names, seed, library version). Arrays, M components and L flow layers:
-//   <slice of the layout>      F32  parameters, by the names of the layout: "component0.hidden0.weight", ...
+//   <slice of the layout>      F32  parameters, by the names of the layout: "component0.hidden0.weight", ..., or with
+//                                   shared weights "shared.hidden0.weight", ...
 //   component<c>.mask<l>       I64  kept units of hidden layer l
 //   flow.permutation<l>        I64
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
@@ -30,27 +31,6 @@ std::string mask_name(std::size_t component, std::size_t layer) {
 std::string permutation_name(std::size_t layer) { return fmt::format("flow.permutation{}", layer); }
 
 std::vector<std::int64_t> widened(std::span<const std::uint32_t> values) { return {values.begin(), values.end()}; }
-
-std::string describe(const Ensemble& model) {
-  const EnsembleOptions& options = model.options();
-  const Json json{{"library_version", kVersion},
-                  {"model", model_name(options.model)},
-                  {"inputs", model.columns().inputs},
-                  {"targets", model.columns().targets},
-                  {"components", options.num_components},
-                  {"hidden", options.hidden_sizes()},
-                  {"keep_probability", options.keep_probability},
-                  {"bootstrap", options.bootstrap},
-                  {"own_initial_weights", options.own_initial_weights},
-                  {"scaling", scaling_name(options.scaling)},
-                  {"transform", transform_name(options.transform.kind)},
-                  {"bins", options.transform.num_bins},
-                  {"tail_bound", options.transform.tail_bound},
-                  {"flow_hidden", options.flow_hidden},
-                  {"flow_layers", options.num_flow_layers},
-                  {"seed", options.seed}};
-  return json.dump();
-}
 
 template <class T>
 T value_of(const Json& json, const char* key, const std::string& source) {
@@ -106,6 +86,7 @@ EnsembleOptions read_options(const Json& json, const std::string& source) {
   options.keep_probability = value_of<double>(json, "keep_probability", source);
   options.bootstrap = value_of<bool>(json, "bootstrap", source);
   options.own_initial_weights = value_of<bool>(json, "own_initial_weights", source);
+  options.share_weights = value_of<bool>(json, "share_weights", source);
   options.scaling = scaling_from_name(value_of<std::string>(json, "scaling", source));
   options.transform.kind = transform_from_name(value_of<std::string>(json, "transform", source));
   options.transform.num_bins = static_cast<int>(std::min<std::size_t>(size_of(json, "bins", source), 1'000'000));
@@ -183,11 +164,14 @@ void check_sizes(const SafetensorsFile& file, const EnsembleOptions& options, co
     const Shape shape = cols == 1 ? Shape{rows} : Shape{rows, cols};
     file.load(name, DType::kFloat32, shape);
   };
-  for (std::size_t c = 0; c < masks.size(); ++c) {
+  const std::size_t num_networks = options.share_weights ? 1 : masks.size();
+  for (std::size_t c = 0; c < num_networks; ++c) {
+    const std::string prefix = options.share_weights ? "shared" : fmt::format("component{}", c);
     std::size_t width = columns.inputs.size();
     for (std::size_t layer = 0; layer < options.hidden.size(); ++layer) {
-      check_layer(fmt::format("component{}.hidden{}.weight", c, layer), masks[c].kept[layer].size(), width);
-      width = masks[c].kept[layer].size();
+      const std::size_t units = options.share_weights ? options.hidden[layer] : masks[c].kept[layer].size();
+      check_layer(fmt::format("{}.hidden{}.weight", prefix, layer), units, width);
+      width = units;
     }
   }
   const std::size_t num_kept = columns.targets.size() / 2;
@@ -223,6 +207,27 @@ Ensemble read_ensemble(const SafetensorsFile& file) {
 
 }  // namespace
 
+std::string Ensemble::describe() const {
+  const Json json{{"library_version", kVersion},
+                  {"model", model_name(options_.model)},
+                  {"inputs", columns_.inputs},
+                  {"targets", columns_.targets},
+                  {"components", options_.num_components},
+                  {"hidden", options_.hidden_sizes()},
+                  {"keep_probability", options_.keep_probability},
+                  {"bootstrap", options_.bootstrap},
+                  {"own_initial_weights", options_.own_initial_weights},
+                  {"share_weights", options_.share_weights},
+                  {"scaling", scaling_name(options_.scaling)},
+                  {"transform", transform_name(options_.transform.kind)},
+                  {"bins", options_.transform.num_bins},
+                  {"tail_bound", options_.transform.tail_bound},
+                  {"flow_hidden", options_.flow_hidden},
+                  {"flow_layers", options_.num_flow_layers},
+                  {"seed", options_.seed}};
+  return json.dump();
+}
+
 void Ensemble::save(const std::string& path) const {
   std::vector<std::pair<std::string, ArrayView>> arrays;
   for (const Slice& slice : stack_.layout.slices()) {
@@ -247,9 +252,9 @@ void Ensemble::save(const std::string& path) const {
     arrays.emplace_back(name, ArrayView(values));
   }
   // Arrays of eight-byte items first, so that all are aligned in the mapped file.
-  std::ranges::stable_partition(arrays, [](const auto& entry) { return item_size(entry.second.dtype()) == 8; });
-  write_safetensors(path, arrays,
-                    {{"format", kFormat}, {"format_version", kFormatVersion}, {"ensemble", describe(*this)}});
+  std::stable_partition(arrays.begin(), arrays.end(),
+                        [](const auto& entry) { return item_size(entry.second.dtype()) == 8; });
+  write_safetensors(path, arrays, {{"format", kFormat}, {"format_version", kFormatVersion}, {"ensemble", describe()}});
 }
 
 // What the rules of a part say does not name the file.

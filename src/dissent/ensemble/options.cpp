@@ -44,6 +44,9 @@ void EnsembleOptions::check_values() const {
   check_widths(flow_hidden, "flow_hidden");
   check(keep_probability > 0 && keep_probability <= 1, "ensemble: keep_probability = {}; it must be in (0, 1]",
         keep_probability);
+  check(!share_weights || keep_probability < 1 || num_components == 1,
+        "ensemble: share_weights with keep_probability = 1; without masks the {} components would be the same",
+        num_components);
   check(num_flow_layers >= 1 && num_flow_layers <= kMaxLayers, "ensemble: {} flow layers; 1 to {} are allowed",
         num_flow_layers, kMaxLayers);
   transform.check();

@@ -32,7 +32,10 @@ struct EnsembleOptions {
   double keep_probability = 0.5;         // of a hidden unit under a component's fixed mask; 1: no masks
   bool bootstrap = true;                 // each component trains on its own resample of the rows
   bool own_initial_weights = true;       // false: all components begin with the same (under their own masks)
-  std::vector<double> weights = {};      // of the components; empty: uniform
+  // One set of weights for all components, which then differ by their masks alone: an Ensemble takes bootstrap and
+  // own_initial_weights for false.
+  bool share_weights = false;
+  std::vector<double> weights = {};  // of the components; empty: uniform
   ScalingKind scaling = ScalingKind::kMinMax;
   Transform transform = {};                         // flow: of each coupling layer
   std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner

@@ -19,28 +19,36 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows training, ScaledRows held_out)
+Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out)
     : model_(model),
       options_(options),
-      training_(std::move(training)),
-      held_out_(std::move(held_out)),
-      num_rows_(training_.targets.size() / model.num_outputs()),
+      rows_(std::move(rows)),
+      num_rows_(rows_.targets.size() / model.num_outputs() - num_held_out),
+      held_out_(num_held_out),
       batch_size_(options.batch_size == 0 ? num_rows_ : std::min(options.batch_size, num_rows_)),
       gradient_(model.parameters().size()),
       first_moment_(model.parameters().size()),
       second_moment_(model.parameters().size()) {
+  std::iota(held_out_.begin(), held_out_.end(), static_cast<std::uint32_t>(num_rows_));
   for (std::size_t c = 0; c < model.num_components(); ++c) {
     members_.push_back(make_member(c));
   }
+}
+
+std::span<float> Trainer::parameters(std::size_t unit) {
+  return model_.joint() ? model_.parameters() : model_.stack().components[unit].range(model_.parameters());
 }
 
 std::size_t Trainer::steps_per_epoch() const { return (num_rows_ + batch_size_ - 1) / batch_size_; }
 
 Trainer::Member Trainer::make_member(std::size_t component) const {
   Member member{.sample = std::vector<std::uint32_t>(num_rows_),
+                .order = {},
                 .inputs = {model_.num_inputs(), batch_size_},
                 .targets = {model_.num_outputs(), batch_size_},
                 .network = {model_.stack().components[component], batch_size_},
+                .weights = Block<float>(model_.stack().scratch_size),
+                .gradient = Block<float>(model_.stack().scratch_size),
                 .flow = {},
                 .grad_base = {},
                 .grad_log_det = {},
@@ -51,6 +59,7 @@ Trainer::Member Trainer::make_member(std::size_t component) const {
   } else {
     std::iota(member.sample.begin(), member.sample.end(), 0U);
   }
+  member.order = member.sample;
   if (model_.flow() != nullptr) {
     member.flow.emplace(*model_.flow(), batch_size_);
     member.grad_base = {model_.num_outputs(), batch_size_};
@@ -63,21 +72,25 @@ Trainer::Member Trainer::make_member(std::size_t component) const {
 // With one batch an epoch the order is of no consequence.
 void Trainer::begin_epoch(std::size_t component, std::size_t epoch) {
   if (steps_per_epoch() > 1) {
+    Member& member = members_[component];
+    std::ranges::copy(member.sample, member.order.begin());
     Stream stream = Stream(model_.options().seed, Purpose::kShuffle, component).substream(epoch);
-    stream.shuffle(std::span(members_[component].sample));
+    stream.shuffle(std::span(member.order));
   }
 }
 
-// Leaves the gradient of the component's own parameters in gradient_, that of the flow in the member's block.
+// Leaves the gradient of the component's own parameters in gradient_, those of shared ones in the member's blocks.
 void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::size_t end) {
   Member& member = members_[component];
   const Mlp& network = model_.stack().components[component];
   const std::span<const float> parameters = model_.parameters();
+  const std::span<const float> own = component_block<float>(model_.stack(), component, parameters, member.weights);
+  const std::span<float> own_gradient = model_.stack().shared ? std::span(member.gradient) : std::span(gradient_);
   const std::size_t batch = end - begin;
   const std::size_t D = model_.num_outputs();
-  const std::uint32_t* chosen = member.sample.data() + begin;
-  pack_rows({training_.inputs.data(), model_.num_inputs()}, chosen, batch, member.inputs.panel());
-  pack_rows({training_.targets.data(), D}, chosen, batch, member.targets.panel());
+  const std::uint32_t* chosen = member.order.data() + begin;
+  pack_rows({rows_.inputs.data(), model_.num_inputs()}, chosen, batch, member.inputs.panel());
+  pack_rows({rows_.targets.data(), D}, chosen, batch, member.targets.panel());
   Panel<const float> z = std::as_const(member.targets).panel();
   double log_det_mean = 0;
   if (member.flow) {
@@ -89,7 +102,7 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
     }
     log_det_mean /= static_cast<double>(batch * D);
   }
-  const Panel<float> heads = forward<float>(network, parameters, member.inputs.panel(), batch, member.network);
+  const Panel<float> heads = forward<float>(network, own, member.inputs.panel(), batch, member.network);
   member.loss = gaussian_nll_gradient(kGaussian, heads, z, batch) - log_det_mean;
   if (member.flow) {
     // The loss sees z and the mean through their difference alone: its gradients are each other's negative.
@@ -102,12 +115,32 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
     backward<float>(*model_.flow(), parameters, *member.flow,
                     {std::as_const(member.grad_base).panel(), member.grad_log_det.data(), member.flow_gradient});
   }
-  std::ranges::fill(network.range<float>(gradient_), 0.0F);
-  backward<float>(network, parameters, member.network, {.block = gradient_});
+  std::ranges::fill(network.range(own_gradient), 0.0F);
+  backward<float>(network, own, member.network, {.block = own_gradient});
 }
 
-// False when the gradient is not finite; nothing is changed then.
-bool Trainer::update(std::span<float> parameters, std::span<float> gradient, std::size_t offset, std::uint64_t step) {
+// Adds the members' gradients of what they share into gradient_, in their order; their mean loss.
+double Trainer::sum_gradients() {
+  const MlpStack& stack = model_.stack();
+  const std::span<float> sum = gradient_;
+  const std::span<float> flow_part = sum.subspan(model_.flow_begin());
+  std::ranges::fill(stack.shared ? sum : flow_part, 0.0F);
+  double loss = 0;
+  for (std::size_t c = 0; c < members_.size(); ++c) {
+    const Member& member = members_[c];
+    loss += member.loss / static_cast<double>(members_.size());
+    if (stack.shared) {
+      scatter_add<float>({*stack.shared, stack.components[c], stack.masks[c]}, member.gradient, sum);
+    }
+    for (std::size_t k = 0; k < flow_part.size(); ++k) {
+      flow_part[k] += member.flow_gradient[model_.flow_begin() + k];
+    }
+  }
+  return loss;
+}
+
+// Of a unit's parameters, by their part of gradient_. False when that is not finite; nothing is changed then.
+bool Trainer::update(std::span<float> parameters, std::uint64_t step) {
   const double done = static_cast<double>(step - 1) / static_cast<double>(std::max<std::size_t>(1, num_steps_));
   const double cosine = 0.5 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0)));
   const double share = options_.cosine_decay ? kLastLearningRate + (1 - kLastLearningRate) * cosine : 1;
@@ -115,16 +148,13 @@ bool Trainer::update(std::span<float> parameters, std::span<float> gradient, std
                          .weight_decay = options_.weight_decay,
                          .decay_kind = WeightDecay::kDecoupled,
                          .clip_norm = options_.clip_norm};
+  const auto offset = static_cast<std::size_t>(parameters.data() - model_.parameters().data());
+  const auto part = [&](Block<float>& block) { return std::span(block).subspan(offset, parameters.size()); };
   return std::isfinite(
-      adam_step(adam, step,
-                AdamRange<float>{parameters, gradient, std::span(first_moment_).subspan(offset, parameters.size()),
-                                 std::span(second_moment_).subspan(offset, parameters.size())}));
+      adam_step(adam, step, AdamRange<float>{parameters, part(gradient_), part(first_moment_), part(second_moment_)}));
 }
 
 double Trainer::component_epoch(std::size_t component, std::size_t epoch) {
-  const Mlp& network = model_.stack().components[component];
-  const std::span<float> own = network.range(model_.parameters());
-  const auto offset = static_cast<std::size_t>(own.data() - model_.parameters().data());
   double sum = 0;
   std::uint64_t step = epoch * steps_per_epoch();
   begin_epoch(component, epoch);
@@ -132,16 +162,14 @@ double Trainer::component_epoch(std::size_t component, std::size_t epoch) {
     const std::size_t end = std::min(num_rows_, begin + batch_size_);
     compute_gradient(component, begin, end);
     sum += members_[component].loss * static_cast<double>(end - begin);
-    if (!std::isfinite(sum) || !update(own, network.range<float>(gradient_), offset, ++step)) {
+    if (!std::isfinite(sum) || !update(parameters(component), ++step)) {
       return kNan;
     }
   }
   return sum / static_cast<double>(num_rows_);
 }
 
-double Trainer::flow_epoch(std::size_t epoch, ThreadPool* pool) {
-  const std::size_t M = members_.size();
-  const std::span<float> flow_part = std::span(gradient_).subspan(model_.flow_begin());
+double Trainer::joint_epoch(std::size_t epoch, ThreadPool* pool) {
   double sum = 0;
   std::uint64_t step = epoch * steps_per_epoch();
   for (std::size_t begin = 0; begin < num_rows_; begin += batch_size_) {
@@ -153,23 +181,14 @@ double Trainer::flow_epoch(std::size_t epoch, ThreadPool* pool) {
       compute_gradient(component, begin, end);
     };
     if (pool != nullptr && pool->num_threads() > 1) {
-      pool->for_blocks(M, 1, one);
+      pool->for_blocks(members_.size(), 1, std::cref(one));  // a copy would be allocated
     } else {
-      for (std::size_t c = 0; c < M; ++c) {
+      for (std::size_t c = 0; c < members_.size(); ++c) {
         one(c, c + 1, 0);
       }
     }
-    std::ranges::fill(flow_part, 0.0F);
-    double loss = 0;
-    for (const Member& member : members_) {
-      loss += member.loss / static_cast<double>(M);
-      const std::span<const float> part = std::span(member.flow_gradient).subspan(model_.flow_begin());
-      for (std::size_t k = 0; k < flow_part.size(); ++k) {
-        flow_part[k] += part[k];
-      }
-    }
-    sum += loss * static_cast<double>(end - begin);
-    if (!std::isfinite(sum) || !update(model_.parameters(), gradient_, 0, ++step)) {
+    sum += sum_gradients() * static_cast<double>(end - begin);
+    if (!std::isfinite(sum) || !update(model_.parameters(), ++step)) {
       return kNan;
     }
   }
@@ -179,7 +198,7 @@ double Trainer::flow_epoch(std::size_t epoch, ThreadPool* pool) {
 double Trainer::run_epochs(std::size_t unit, std::size_t begin, std::size_t end, ThreadPool* pool) {
   double loss = kNan;
   for (std::size_t epoch = begin; epoch < end; ++epoch) {
-    loss = model_.flow() != nullptr ? flow_epoch(epoch, pool) : component_epoch(unit, epoch);
+    loss = model_.joint() ? joint_epoch(epoch, pool) : component_epoch(unit, epoch);
     if (!std::isfinite(loss)) {
       break;
     }
@@ -187,14 +206,15 @@ double Trainer::run_epochs(std::size_t unit, std::size_t begin, std::size_t end,
   return loss;
 }
 
-double Trainer::loss_of(std::size_t component, const ScaledRows& rows, std::size_t begin, std::size_t end) {
+// Summed over the rows.
+double Trainer::loss_of(std::size_t component, std::span<const std::uint32_t> chosen) {
   Member& member = members_[component];
   const std::span<const float> parameters = model_.parameters();
-  const std::size_t batch = end - begin;
+  const std::span<const float> own = component_block<float>(model_.stack(), component, parameters, member.weights);
+  const std::size_t batch = chosen.size();
   const std::size_t D = model_.num_outputs();
-  pack_rows({rows.inputs.data() + begin * model_.num_inputs(), model_.num_inputs()}, nullptr, batch,
-            member.inputs.panel());
-  pack_rows({rows.targets.data() + begin * D, D}, nullptr, batch, member.targets.panel());
+  pack_rows({rows_.inputs.data(), model_.num_inputs()}, chosen.data(), batch, member.inputs.panel());
+  pack_rows({rows_.targets.data(), D}, chosen.data(), batch, member.targets.panel());
   Panel<const float> z = std::as_const(member.targets).panel();
   double log_det = 0;
   if (member.flow) {
@@ -206,22 +226,21 @@ double Trainer::loss_of(std::size_t component, const ScaledRows& rows, std::size
     }
   }
   const Panel<float> heads =
-      forward<float>(model_.stack().components[component], parameters, member.inputs.panel(), batch, member.network);
+      forward<float>(model_.stack().components[component], own, member.inputs.panel(), batch, member.network);
   return gaussian_nll(kGaussian, Panel<const float>(heads), z, batch) * static_cast<double>(batch) -
          log_det / static_cast<double>(D);
 }
 
 double Trainer::validation_loss(std::size_t unit) {
-  const std::size_t num_rows = held_out_.targets.size() / model_.num_outputs();
-  const std::size_t first = model_.flow() != nullptr ? 0 : unit;
-  const std::size_t last = model_.flow() != nullptr ? members_.size() : unit + 1;
+  const std::size_t first = model_.joint() ? 0 : unit;
+  const std::size_t last = model_.joint() ? members_.size() : unit + 1;
   double sum = 0;
   for (std::size_t c = first; c < last; ++c) {
-    for (std::size_t begin = 0; begin < num_rows; begin += batch_size_) {
-      sum += loss_of(c, held_out_, begin, std::min(num_rows, begin + batch_size_));
+    for (std::size_t begin = 0; begin < held_out_.size(); begin += batch_size_) {
+      sum += loss_of(c, std::span(held_out_).subspan(begin, std::min(batch_size_, held_out_.size() - begin)));
     }
   }
-  return sum / static_cast<double>(num_rows * (last - first));
+  return sum / static_cast<double>(held_out_.size() * (last - first));
 }
 
 }  // namespace dissent

@@ -1,6 +1,9 @@
-// The training steps behind fit(): batches, gradients and updates of one unit, which is a component (pne) or the whole
-// model (flow). Losses are per output, in scaled units, without the Gaussian's constant. Units may run on different
-// threads at the same time; a step allocates nothing.
+// The training steps behind fit(): batches, gradients and updates of one unit, which is a component, or the whole model
+// where components have parameters in common (Ensemble::joint). Losses are per output, in scaled units, without the
+// Gaussian's constant. Units may run on different threads at the same time; a step allocates nothing.
+//
+// What an epoch does depends on its number, the model's parameters and the moments alone, so a fit can be resumed from
+// these at any epoch.
 #pragma once
 
 #include <cstddef>
@@ -23,26 +26,37 @@ struct ScaledRows {
 
 class Trainer {
  public:
-  // The model must outlive the trainer, which changes its parameters.
-  Trainer(Ensemble& model, const TrainOptions& options, ScaledRows training, ScaledRows held_out);
+  // The last `num_held_out` rows are held out. The model must outlive the trainer, which changes its parameters.
+  Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out);
+
+  std::size_t num_units() const { return model_.joint() ? 1 : members_.size(); }
+  std::span<float> parameters(std::size_t unit);  // what the unit trains, a part of the model's
 
   std::size_t steps_per_epoch() const;
   void plan_epochs(std::size_t epochs) { num_steps_ = epochs * steps_per_epoch(); }  // of the learning rate's schedule
 
   // Epochs [begin, end) of a unit; the mean loss of the last one. NaN as soon as a step's loss or gradient is not
-  // finite. `pool` serves the flow's components; the other model's units are spread by the caller.
+  // finite. `pool` serves the components of a joint model; other units are spread by the caller.
   double run_epochs(std::size_t unit, std::size_t begin, std::size_t end, ThreadPool* pool);
 
   // Mean loss of the unit's components on the held-out rows, of which there must be some.
+  bool holds_out() const { return !held_out_.empty(); }
   double validation_loss(std::size_t unit);
+
+  // Adam's, in the layout of the model's parameters.
+  std::span<float> first_moment() { return first_moment_; }
+  std::span<float> second_moment() { return second_moment_; }
 
  private:
   // State and scratch of one component.
   struct Member {
-    std::vector<std::uint32_t> sample;  // rows it trains on, in the order of the present epoch
+    std::vector<std::uint32_t> sample;  // rows it trains on
+    std::vector<std::uint32_t> order;   // the same, in the order of the present epoch
     PanelBuffer<float> inputs;
     PanelBuffer<float> targets;
     MlpWorkspace<float> network;
+    Block<float> weights;   // of shared weights, its part, and ...
+    Block<float> gradient;  // ... the gradient of that
     std::optional<FlowWorkspace<float>> flow;
     PanelBuffer<float> grad_base;
     AlignedVector<float> grad_log_det;
@@ -53,16 +67,17 @@ class Trainer {
   Member make_member(std::size_t component) const;
   void begin_epoch(std::size_t component, std::size_t epoch);
   void compute_gradient(std::size_t component, std::size_t begin, std::size_t end);
-  double loss_of(std::size_t component, const ScaledRows& rows, std::size_t begin, std::size_t end);
+  double sum_gradients();
+  double loss_of(std::size_t component, std::span<const std::uint32_t> chosen);
   double component_epoch(std::size_t component, std::size_t epoch);
-  double flow_epoch(std::size_t epoch, ThreadPool* pool);
-  bool update(std::span<float> parameters, std::span<float> gradient, std::size_t offset, std::uint64_t step);
+  double joint_epoch(std::size_t epoch, ThreadPool* pool);
+  bool update(std::span<float> parameters, std::uint64_t step);
 
   Ensemble& model_;
   TrainOptions options_;
-  ScaledRows training_;
-  ScaledRows held_out_;
-  std::size_t num_rows_;
+  ScaledRows rows_;
+  std::size_t num_rows_;                 // trained on, the first ones
+  std::vector<std::uint32_t> held_out_;  // the others
   std::size_t batch_size_;
   std::size_t num_steps_ = 1;
   std::vector<Member> members_;

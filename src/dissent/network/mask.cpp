@@ -1,5 +1,6 @@
 #include "dissent/network/mask.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -107,11 +108,32 @@ void scatter_add(const MaskedPair& pair, std::span<const T> compact, std::span<T
 }
 
 MlpStack make_stack(const MlpShape& full, std::vector<Mask> masks) {
-  MlpStack stack{full, {}, std::move(masks), {}};
+  MlpStack stack{.full = full, .layout = {}, .masks = std::move(masks), .components = {}, .shared = {}};
   for (std::size_t c = 0; c < stack.masks.size(); ++c) {
     stack.components.emplace_back(compact_shape(full, stack.masks[c]), stack.layout, fmt::format("component{}.", c));
   }
   return stack;
+}
+
+MlpStack make_shared_stack(const MlpShape& full, std::vector<Mask> masks) {
+  MlpStack stack{.full = full, .layout = {}, .masks = std::move(masks), .components = {}, .shared = {}};
+  stack.shared.emplace(full, stack.layout, "shared.");
+  for (const Mask& mask : stack.masks) {
+    Layout own;
+    stack.components.emplace_back(compact_shape(full, mask), own);
+    stack.scratch_size = std::max(stack.scratch_size, own.size());
+  }
+  return stack;
+}
+
+template <class T>
+std::span<const T> component_block(const MlpStack& stack, std::size_t c, std::span<const T> block,
+                                   std::span<T> scratch) {
+  if (!stack.shared) {
+    return block;
+  }
+  gather<T>({*stack.shared, stack.components[c], stack.masks[c]}, block, scratch);
+  return scratch;
 }
 
 template <class T>
@@ -131,6 +153,9 @@ template void scatter(const MaskedPair&, std::span<const float>, std::span<float
 template void scatter(const MaskedPair&, std::span<const double>, std::span<double>);
 template void scatter_add(const MaskedPair&, std::span<const float>, std::span<float>);
 template void scatter_add(const MaskedPair&, std::span<const double>, std::span<double>);
+template std::span<const float> component_block(const MlpStack&, std::size_t, std::span<const float>, std::span<float>);
+template std::span<const double> component_block(const MlpStack&, std::size_t, std::span<const double>,
+                                                 std::span<double>);
 template void initialise(const MlpStack&, std::uint64_t, std::span<float>);
 template void initialise(const MlpStack&, std::uint64_t, std::span<double>);
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,16 +52,28 @@ void scatter(const MaskedPair& pair, std::span<const T> compact, std::span<T> fu
 template <class T>
 void scatter_add(const MaskedPair& pair, std::span<const T> compact, std::span<T> full);
 
-// The components of an ensemble, one after the other in one block.
+// The components of an ensemble: one after the other in one block, or all parts of one full network in it.
 struct MlpStack {
   MlpShape full;
   Layout layout;
   std::vector<Mask> masks;
-  std::vector<Mlp> components;  // compact
+  std::vector<Mlp> components;  // compact; in `layout`, or with shared weights each in a block of its own
+  std::optional<Mlp> shared;    // the full network in `layout` whose weights all components share
+
+  // What a scratch block for component_block() must hold: 0 unless weights are shared.
+  std::size_t scratch_size = 0;
 };
 
 // Component c has its slices under "component<c>." and the mask masks[c].
 MlpStack make_stack(const MlpShape& full, std::vector<Mask> masks);
+
+// All components share the slices under "shared." and differ by their masks alone.
+MlpStack make_shared_stack(const MlpShape& full, std::vector<Mask> masks);
+
+// The block in which components[c] finds its parameters: `block` itself, or `scratch` with its part of the shared ones.
+template <class T>
+std::span<const T> component_block(const MlpStack& stack, std::size_t c, std::span<const T> block,
+                                   std::span<T> scratch);
 
 // Component c draws the weights of the full network from Stream(seed, kInitialise, c) and keeps its part. So the bounds
 // are those of the full width, as in PyTorch with masks, and a mask does not change the weights of the units it keeps.

@@ -1,0 +1,140 @@
+#include "dissent/ensemble/checkpoint.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "dissent/base/error.hpp"
+#include "dissent/table/safetensors.hpp"
+
+namespace dissent {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "dissent.checkpoint";
+constexpr const char* kFormatVersion = "1";
+constexpr std::size_t kRecordSize = 9;
+
+// Against mistakes, not against malice: a multiplication and a shift for each value.
+std::uint64_t digest(std::span<const double> values, std::uint64_t hash) {
+  for (const double value : values) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+void append_record(const UnitRecord& unit, std::vector<double>& out) {
+  out.insert(out.end(), {unit.first_loss, unit.best_loss, unit.loss, unit.validation_loss,
+                         static_cast<double>(unit.best_epoch), static_cast<double>(unit.epochs_run),
+                         unit.done ? 1.0 : 0.0, unit.stopped_early ? 1.0 : 0.0, unit.diverged ? 1.0 : 0.0});
+}
+
+UnitRecord read_record(std::span<const double> values, const std::string& source) {
+  for (const double value : values.subspan(4)) {
+    check(value >= 0 && value <= 0x1p53 && value == std::floor(value),
+          "{}: a unit's record holds {}; the checkpoint is damaged, delete it to start afresh", source, value);
+  }
+  return {.first_loss = values[0],
+          .best_loss = values[1],
+          .loss = values[2],
+          .validation_loss = values[3],
+          .best_epoch = static_cast<std::size_t>(values[4]),
+          .epochs_run = static_cast<std::size_t>(values[5]),
+          .done = values[6] != 0,
+          .stopped_early = values[7] != 0,
+          .diverged = values[8] != 0};
+}
+
+// Names the first thing that differs.
+void check_identity(const std::string& text, const std::string& expected, const std::string& path) {
+  const Json theirs = Json::parse(text, nullptr, false);
+  check(theirs.is_object(), "{}: its metadata are no JSON object; the checkpoint is damaged, delete it to start afresh",
+        path);
+  const Json ours = Json::parse(expected);
+  for (const auto& [key, value] : ours.items()) {
+    const std::string other = theirs.contains(key) ? theirs.at(key).dump() : "missing";
+    check(other == value.dump(),
+          "{}: is the checkpoint of another fit: its '{}' is {:.60}, not {:.60}; give the same data and options, "
+          "another file, or delete it",
+          path, key, other, value.dump());
+  }
+}
+
+void read_block(const SafetensorsFile& file, const std::string& name, std::span<float> block) {
+  const Array array = file.load(name, DType::kFloat32, {block.size()});  // keeps the file's bytes
+  std::ranges::copy(array.values<float>(), block.begin());
+}
+
+}  // namespace
+
+std::string fit_identity(const Ensemble& model, const TrainOptions& train, const TrainingRows& rows) {
+  Json json = Json::parse(model.describe());
+  json["weights"] = model.weights().value;
+  json["epochs"] = train.epochs;
+  json["batch_size"] = train.batch_size;
+  json["learning_rate"] = train.learning_rate;
+  json["cosine_decay"] = train.cosine_decay;
+  json["weight_decay"] = train.weight_decay;
+  json["clip_norm"] = train.clip_norm;
+  json["validation"] = train.validation;
+  json["patience"] = train.patience;
+  json["rows"] = fmt::format("{} rows, digest {:016x}", rows.inputs.size() / rows.input_names.size(),
+                             digest(rows.targets, digest(rows.inputs, rows.inputs.size())));
+  return json.dump();
+}
+
+void write_checkpoint(const std::string& path, const std::string& identity, const FitState& state) {
+  std::vector<double> records;
+  for (const UnitRecord& unit : state.units) {
+    append_record(unit, records);
+  }
+  const std::vector<std::int64_t> epoch{static_cast<std::int64_t>(state.epoch)};
+  const auto block = [](std::span<const float> values) { return ArrayView(values, {values.size()}); };
+  write_safetensors(path,
+                    {{"epoch", ArrayView(epoch)},
+                     {"units", ArrayView(std::span<const double>(records), {state.units.size(), kRecordSize})},
+                     {"parameters", block(state.parameters)},
+                     {"best", block(state.best)},
+                     {"first_moment", block(state.first_moment)},
+                     {"second_moment", block(state.second_moment)}},
+                    {{"format", kFormat}, {"format_version", kFormatVersion}, {"fit", identity}});
+}
+
+bool read_checkpoint(const std::string& path, const std::string& identity, FitState& state) {
+  if (!std::filesystem::exists(path)) {
+    return false;
+  }
+  const SafetensorsFile file(path);
+  const auto text = [&](const char* key) {
+    const auto found = file.metadata().find(key);
+    return found == file.metadata().end() ? std::string() : found->second;
+  };
+  check(text("format") == kFormat, "{}: is a safetensors file, but not a checkpoint of dissent", path);
+  check(text("format_version") == kFormatVersion, "{}: has format version '{:.20}'; this program reads version {}",
+        path, text("format_version"), kFormatVersion);
+  check_identity(text("fit"), identity, path);
+  read_block(file, "parameters", state.parameters);
+  read_block(file, "best", state.best);
+  read_block(file, "first_moment", state.first_moment);
+  read_block(file, "second_moment", state.second_moment);
+  for (const std::span<const float> block : {state.parameters, state.best}) {
+    check(std::ranges::all_of(block, [](float value) { return std::isfinite(value); }),
+          "{}: holds parameters that are not finite; the checkpoint is damaged, delete it to start afresh", path);
+  }
+  const std::vector<double> records =
+      file.load("units", DType::kFloat64, {state.units.size(), kRecordSize}).to<double>();
+  for (std::size_t u = 0; u < state.units.size(); ++u) {
+    state.units[u] = read_record(std::span(records).subspan(u * kRecordSize, kRecordSize), path);
+  }
+  const std::int64_t epoch = file.load("epoch", DType::kInt64, {1}).values<std::int64_t>()[0];
+  check(epoch >= 0, "{}: its epoch is {}; the checkpoint is damaged, delete it to start afresh", path, epoch);
+  state.epoch = static_cast<std::size_t>(epoch);
+  return true;
+}
+
+}  // namespace dissent

@@ -1,0 +1,51 @@
+// The state of a fit, and its checkpoint: a file from which a fit that was killed goes on to the same bits.
+//
+// A safetensors file. Metadata: "format", "format_version" and "fit", a JSON text of everything the result depends on
+// (options, library version, a digest of the rows). Arrays, P parameters and U units:
+//   parameters, best, first_moment, second_moment   F32 [P], in the layout of the model
+//   units                                           F64 [U][9], the values of UnitRecord in their order
+//   epoch                                           I64 [1]
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissent/ensemble/fit.hpp"
+
+namespace dissent {
+
+// Where a unit stands: what is trained, stopped and restored as a whole (a component, or a joint model).
+struct UnitRecord {
+  double first_loss = std::numeric_limits<double>::quiet_NaN();
+  double best_loss = std::numeric_limits<double>::infinity();
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double validation_loss = std::numeric_limits<double>::quiet_NaN();
+  std::size_t best_epoch = 0;
+  std::size_t epochs_run = 0;
+  bool done = false;
+  bool stopped_early = false;
+  bool diverged = false;
+};
+
+// All that the rest of a fit depends on, besides options and rows. Spans of one size, not owned.
+struct FitState {
+  std::size_t epoch = 0;  // the next to run
+  std::vector<UnitRecord> units;
+  std::span<float> parameters;
+  std::span<float> best;  // the best parameters so far
+  std::span<float> first_moment;
+  std::span<float> second_moment;
+};
+
+// JSON with what distinguishes one fit from another.
+std::string fit_identity(const Ensemble& model, const TrainOptions& train, const TrainingRows& rows);
+
+void write_checkpoint(const std::string& path, const std::string& identity, const FitState& state);
+
+// Fills `state`, whose sizes are given. False when there is no file; InputError when it is damaged, or of another fit.
+bool read_checkpoint(const std::string& path, const std::string& identity, FitState& state);
+
+}  // namespace dissent
