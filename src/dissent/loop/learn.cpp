@@ -9,7 +9,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/metrics.hpp"
-#include "dissent/ensemble/summary.hpp"
+#include "dissent/ensemble/predictive_mean.hpp"
 
 namespace dissent {
 namespace {
@@ -18,9 +18,11 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, static_cast<Purpose>(14), round).bits(); }
+std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) {
+  return Stream(seed, static_cast<Purpose>(14), round).bits();
+}
 
-// What a round reports, and no more: `evaluate` has several metrics besides that take longer than a fit.
+// What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
 void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, FitRecord& record) {
   if (test.num_rows == 0) {
     record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
@@ -29,9 +31,9 @@ void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, F
   const std::vector<double> log_density = model.log_density(test.inputs, test.targets, pool);
   record.log_likelihood =
       std::accumulate(log_density.begin(), log_density.end(), 0.0) / static_cast<double>(test.num_rows);
-  const Summary summary = summarise(model, test.inputs, model.predict(test.inputs, pool), {.pool = pool});
-  record.rmse = rmse(summary.mean, test.targets);
-  record.rmse_paper = rmse_paper(summary.mean, test.targets, model.num_outputs());
+  const std::vector<double> mean = predictive_mean(model, test.inputs, pool);
+  record.rmse = rmse(mean, test.targets);
+  record.rmse_paper = rmse_paper(mean, test.targets, model.num_outputs());
 }
 
 void label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
