@@ -65,7 +65,7 @@ TrainResult train(const TrainArguments& arguments, const Interrupt& interrupt) {
       flush_output();  // hours may pass until the next
     }
     progress.update(p.iteration, fmt::format("return {:.0f}, {:.0f} steps/s", p.mean_return, p.steps_per_second));
-    return !interrupt.requested();
+    return !interrupt.noted();
   });
 }
 
@@ -82,7 +82,7 @@ void run_train(TrainArguments arguments) {
   if (!result.finished) {
     fmt::print(stderr, "stopped after iteration {}; the same command goes on from {}\n", result.num_iterations,
                options.checkpoint_file);
-    interrupt.end_program();
+    Interrupt::end_program();
     return;
   }
   write_policy(arguments, result);
