@@ -159,6 +159,16 @@ TEST(Ars, StartsFromAGivenPolicy) {
   EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("clock runs at 0 Hz"), std::string::npos);
 }
 
+TEST(Ars, ObservesOnlyTheFirstEntries) {
+  TrainOptions options = small_options();
+  options.num_observed = 2;
+  options.clock_hz = 1;
+  EXPECT_EQ(train_policy(options).policy.num_features, 5U);  // two entries and the clock's three
+  options.num_observed = 4;
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
+            "train_policy: num_observed = 4; pendulum has 3 entries");
+}
+
 TEST(Ars, BadSettingsAreRefused) {
   TrainOptions options = small_options();
   options.num_top_directions = 6;
