@@ -1,7 +1,8 @@
 """Makes a wheel of the package (PEP 517): CMake builds and installs it into a folder, and that is zipped.
 
 With the standard library alone, so that `pip install .` needs no network: there is nothing for pip to fetch. Built in
-build/wheel-TAG, which is kept: a second run compiles only what has changed.
+build/wheel-TAG, which is kept: a second run compiles only what has changed. `pip install . --config-settings
+build-dir=build/release` takes what a preset has built already.
 """
 import base64
 import hashlib
@@ -51,7 +52,11 @@ def _write_info(folder):
     return info
 
 
-def _build(folder):
+def _install(build, folder):
+    subprocess.run(["cmake", "--install", build, "--component", "python", "--prefix", folder, "--strip"], check=True)
+
+
+def _build():
     build = ROOT / "build" / f"wheel-{TAG}"
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DDISSENT_BUILD_PYTHON=ON", "-DDISSENT_BUILD_TESTS=OFF"]
     if shutil.which("ninja"):
@@ -59,7 +64,7 @@ def _build(folder):
     subprocess.run(["cmake", "-S", ROOT, "-B", build, f"-DDISSENT_PYTHON={sys.executable}", *options], check=True)
     jobs = str(os.cpu_count() or 1)
     subprocess.run(["cmake", "--build", build, "--target", "dissent_python", "-j", jobs], check=True)
-    subprocess.run(["cmake", "--install", build, "--component", "python", "--prefix", folder, "--strip"], check=True)
+    return build
 
 
 def get_requires_for_build_wheel(config_settings=None):
@@ -73,7 +78,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name = f"dissent-{_version()}-{TAG}.whl"
     with tempfile.TemporaryDirectory() as folder:
-        _build(folder)
+        _install((config_settings or {}).get("build-dir") or _build(), folder)
         info = _write_info(folder)
         record = []
         with zipfile.ZipFile(pathlib.Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:

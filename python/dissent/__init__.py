@@ -23,6 +23,7 @@ from ._uncertainty import (
 )
 
 if TYPE_CHECKING:
+    from . import plot
     from ._ensembles import FitProgress, FlowEnsemble, Mixture, ProbabilisticEnsemble
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "divergence",
     "epistemic",
     "estimators",
+    "plot",
     "uncertainty",
 ]
 
@@ -47,6 +49,8 @@ _LAZY = {name: "_ensembles" for name in ("FitProgress", "FlowEnsemble", "Mixture
 def __getattr__(name: str) -> Any:
     import importlib
 
+    if name == "plot":
+        return importlib.import_module(".plot", __name__)
     if name not in _LAZY:
         raise AttributeError(f"module 'dissent' has no attribute '{name}'")
     try:
@@ -58,4 +62,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> "list[str]":
-    return sorted([*globals(), *_LAZY])
+    return sorted({*globals(), *__all__})

@@ -283,8 +283,11 @@ class FlowEnsemble(_Ensemble):
         self.n_jobs = n_jobs
 
     def _options(self) -> Dict[str, Any]:
-        options = {**super()._options(), "num_flow_layers": self.n_flow_layers}
-        return options if self.flow_hidden is None else {**options, "flow_hidden": self.flow_hidden}
+        options = super()._options()
+        options["num_flow_layers"] = self.n_flow_layers
+        if self.flow_hidden is not None:
+            options["flow_hidden"] = self.flow_hidden
+        return options
 
     @classmethod
     def _parameters_of(cls, about: Dict[str, Any]) -> Dict[str, Any]:

@@ -117,14 +117,14 @@ def uncertainty(
     >>> u.epistemic.round(3)
     array([0.007, 1.099])
     >>> u.log_deficit.round(3)    # how far below the ceiling ln 3 = 1.099, as a logarithm
-    array([  0.088, -11.835])
+    array([  0.088, -12.212])
     """
     mean, spread, full = as_mixture(mean, stddev, covariance, axis)
     columns = _core.estimate(
         _name(estimator, "estimator"), mean, spread, full, as_weights(weights), _threads(threads), _seed(seed)
     )
-    four = [columns.pop(name) for name in Uncertainty._fields[:4]]
-    return Uncertainty(*four, columns)
+    take = columns.pop
+    return Uncertainty(take("epistemic"), take("aleatoric"), take("total"), take("log_deficit"), extras=columns)
 
 
 def epistemic(
@@ -148,7 +148,7 @@ def epistemic(
     >>> dissent.epistemic(mean, np.ones((2, 3))).round(3)
     array([0.007, 1.099])
     >>> dissent.epistemic(mean.T, np.ones((3, 2)), axis=0, estimator="bhattacharyya").round(3)   # components first
-    array([0.002, 1.017])
+    array([0.002, 1.042])
     """
     return uncertainty(
         mean,
@@ -180,7 +180,7 @@ def bounds(
     >>> mean = np.array([[0.0, 0.1, -0.1], [0.0, 2.0, -2.0]])
     >>> b = dissent.bounds(mean, np.ones((2, 3)))
     >>> b.lower.round(3), b.upper.round(3)
-    (array([0.002, 0.551]), array([0.007, 0.903]))
+    (array([0.002, 0.464]), array([0.007, 0.934]))
     """
     columns = uncertainty(
         mean, stddev, covariance=covariance, weights=weights, estimator="bounds", axis=axis, threads=threads
