@@ -1,0 +1,37 @@
+#include "interrupt.hpp"
+
+#include <unistd.h>
+
+#include "console.hpp"
+
+namespace dissent::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+void note_interrupt(int) { interrupted = 1; }
+
+constexpr int kInterruptedExit = 130;  // what a shell makes of it
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  interrupted = 0;
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, &previous_);
+}
+
+Interrupt::~Interrupt() { ::sigaction(SIGINT, &previous_, nullptr); }
+
+bool Interrupt::noted() const { return interrupted != 0; }
+
+void Interrupt::end_program() {
+  flush_output();
+  std::signal(SIGINT, SIG_DFL);
+  std::raise(SIGINT);
+  ::_exit(kInterruptedExit);  // where the signal is blocked
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,25 @@
+// Ctrl-C as a wish: while an Interrupt lives, the first one is only noted, so that the step at hand can end and be
+// saved; the second ends the program at once.
+#pragma once
+
+#include <csignal>
+
+namespace dissent::cli {
+
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  bool noted() const;
+
+  // Ends the program as an interrupt does, so that a script around it stops too.
+  [[noreturn]] static void end_program();
+
+ private:
+  struct sigaction previous_ {};
+};
+
+}  // namespace dissent::cli

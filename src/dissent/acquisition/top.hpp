@@ -1,0 +1,42 @@
+// The best B rows by a score of their own: random, variance, the pairwise estimates and Monte Carlo. Rows come in
+// blocks of any size; memory holds one block and the best B.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "dissent/acquisition/acquisition.hpp"
+#include "dissent/acquisition/ranking.hpp"
+
+namespace dissent {
+
+class TopChooser {
+ public:
+  // The task's model must outlive the chooser.
+  TopChooser(const Acquisition& acquisition, const AcquisitionTask& task);
+
+  // The next rows, [n][C], finite.
+  void offer(std::span<const double> inputs);
+
+  // InputError when fewer rows than the batch were offered.
+  Choice finish() const;
+
+ private:
+  void score(std::span<const double> inputs, std::size_t first_row, std::span<Ranked> rows) const;
+
+  Acquisition acquisition_;
+  AcquisitionTask task_;
+  std::uint64_t monte_carlo_seed_;
+  TopRows best_;
+  std::size_t num_rows_ = 0;
+  std::vector<Ranked> scored_;       // of the present block
+  std::vector<double> best_inputs_;  // [batch][C], by slot
+};
+
+// Fills what `choice` does not have yet: epistemic by `divergence` (unless there), aleatoric. `inputs`: [B][C], of the
+// chosen rows.
+void describe(const AcquisitionTask& task, const Divergence& divergence, std::span<const double> inputs,
+              Choice& choice);
+
+}  // namespace dissent
