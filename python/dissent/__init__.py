@@ -24,26 +24,41 @@ from ._uncertainty import (
 
 if TYPE_CHECKING:
     from . import plot
+    from ._campaign import Campaign
     from ._ensembles import FitProgress, FlowEnsemble, Mixture, ProbabilisticEnsemble
+    from ._query import AcquisitionInfo, acquisitions, query
 
 __all__ = [
+    "AcquisitionInfo",
     "Bounds",
+    "Campaign",
     "EstimatorInfo",
     "FitProgress",
     "FlowEnsemble",
     "Mixture",
     "ProbabilisticEnsemble",
     "Uncertainty",
+    "acquisitions",
     "bounds",
     "divergence",
     "epistemic",
     "estimators",
     "plot",
+    "query",
     "uncertainty",
 ]
 
 # What needs more than numpy is imported when it is first asked for.
-_LAZY = {name: "_ensembles" for name in ("FitProgress", "FlowEnsemble", "Mixture", "ProbabilisticEnsemble")}
+_LAZY = {
+    "Campaign": "_campaign",
+    "FitProgress": "_ensembles",
+    "FlowEnsemble": "_ensembles",
+    "Mixture": "_ensembles",
+    "ProbabilisticEnsemble": "_ensembles",
+    "AcquisitionInfo": "_query",
+    "acquisitions": "_query",
+    "query": "_query",
+}
 
 
 def __getattr__(name: str) -> Any:

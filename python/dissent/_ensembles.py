@@ -118,17 +118,22 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         How it was trained is not in the file: those parameters are at their defaults.
         """
         model = _core.Ensemble.load(os.fspath(path))
+        name = model.describe()["model"]
+        if name != cls._model:
+            raise ValueError(f"{os.fspath(path)}: is a {name} ensemble; {cls.__name__} is {cls._model}")
+        return cls._from_core(model)
+
+    @classmethod
+    def _from_core(cls, model: _core.Ensemble):
         about = model.describe()
-        if about["model"] != cls._model:
-            raise ValueError(f"{os.fspath(path)}: is a {about['model']} ensemble; {cls.__name__} is {cls._model}")
-        loaded = cls(**cls._parameters_of(about))
-        loaded.model_ = model
-        loaded.n_features_in_ = len(about["inputs"])
-        if about["inputs"] != [f"x{k}" for k in range(loaded.n_features_in_)]:
-            loaded.feature_names_in_ = np.array(about["inputs"], dtype=object)
-        loaded.n_outputs_ = len(about["targets"])
-        loaded._flat_ = loaded.n_outputs_ == 1
-        return loaded
+        fitted = cls(**cls._parameters_of(about))
+        fitted.model_ = model
+        fitted.n_features_in_ = len(about["inputs"])
+        if about["inputs"] != [f"x{k}" for k in range(fitted.n_features_in_)]:
+            fitted.feature_names_in_ = np.array(about["inputs"], dtype=object)
+        fitted.n_outputs_ = len(about["targets"])
+        fitted._flat_ = fitted.n_outputs_ == 1
+        return fitted
 
     def _options(self) -> Dict[str, Any]:
         """For the library; what is None is left to it."""

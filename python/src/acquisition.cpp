@@ -26,6 +26,11 @@ py::dict choose_rows(const std::string& name, const Ensemble& model, const Doubl
   return result;
 }
 
+py::array_t<std::int64_t> candidate_rows(std::size_t pool_size, std::size_t count, std::uint64_t seed) {
+  const std::vector<std::size_t> rows = draw_candidates(pool_size, count, Stream(seed, Purpose::kAcquire));
+  return to_numpy(std::vector<std::int64_t>(rows.begin(), rows.end()));
+}
+
 py::list list_acquisitions() {
   py::list rows;
   for (const AcquisitionInfo& info : acquisitions()) {
@@ -43,6 +48,7 @@ void bind_acquisition(py::module_& module) {
   module.def("choose", &choose_rows, py::arg("acquisition"), py::arg("model"), matrix("candidates"),
              matrix("training_inputs"), matrix("training_targets"), py::arg("batch"), py::arg("seed"),
              py::arg("threads"));
+  module.def("draw_candidates", &candidate_rows, py::arg("pool_size"), py::arg("count"), py::arg("seed"));
   module.def("acquisitions", &list_acquisitions);
 }
 

@@ -64,7 +64,6 @@ py::dict report_dict(const FitReport& report) {
                   "diverged"_a = report.diverged);
 }
 
-// `progress` is None or a callable of (epoch, epochs, loss, validation_loss).
 py::tuple fit_ensemble(py::dict given, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
                        int threads, const py::object& progress) {
@@ -74,18 +73,9 @@ py::tuple fit_ensemble(py::dict given, const std::vector<std::string>& input_nam
     throw py::type_error("fit: unknown options " + py::repr(given).cast<std::string>());
   }
   const TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
-  SignalPoll poll;
-  const bool silent = progress.is_none();
-  const auto tell = [&](const FitProgress& state) {
-    poll();
-    if (!silent) {
-      const py::gil_scoped_acquire lock;
-      progress(state.epoch, state.epochs, state.loss, state.validation_loss);
-    }
-  };
-  FitResult result = unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
-    return fit(options, train, rows, {&pool, tell});
-  });
+  FitTeller tell(progress);
+  FitResult result = unlocked(
+      threads, kAllThreads, [&](ThreadPool& pool) { return fit(options, train, rows, {&pool, std::ref(tell)}); });
   return py::make_tuple(std::move(result.model), report_dict(result.report));
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dissent/base/threads.hpp"
+#include "dissent/ensemble/fit.hpp"
 
 namespace dissent::python {
 
@@ -79,7 +80,29 @@ auto unlocked(int threads, double work, const Body& body) {
   return body(pool);
 }
 
+// What training tells: Ctrl-C is looked for, and `progress` is called with (epoch, epochs, loss, validation_loss) unless
+// it is None.
+class FitTeller {
+ public:
+  explicit FitTeller(py::object progress) : progress_(std::move(progress)), silent_(progress_.is_none()) {}
+
+  void operator()(const FitProgress& state) {
+    poll_();
+    if (!silent_) {
+      const py::gil_scoped_acquire lock;
+      progress_(state.epoch, state.epochs, state.loss, state.validation_loss);
+    }
+  }
+
+ private:
+  py::object progress_;
+  bool silent_;
+  SignalPoll poll_;
+};
+
 void bind_estimators(py::module_& module);
 void bind_ensemble(py::module_& module);
+void bind_acquisition(py::module_& module);
+void bind_campaign(py::module_& module);
 
 }  // namespace dissent::python
