@@ -144,6 +144,7 @@ Ensemble refit(LaboratoryCampaign& laboratory, ThreadPool& pool, bool quiet) {
       progress = std::make_unique<Progress>("fit", state.epochs, quiet);
     }
     progress->update(state.epoch, loss_text(state));
+    return true;
   };
   try {
     FittedRound fitted =

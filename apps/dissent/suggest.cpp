@@ -55,6 +55,7 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
       progress = std::make_unique<Progress>("fit", state.epochs, arguments.quiet || arguments.json);
     }
     progress->update(state.epoch, loss_text(state));
+    return true;
   };
   try {
     return fit(arguments.fit.ensemble(), arguments.fit.train(),

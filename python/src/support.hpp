@@ -86,12 +86,13 @@ class FitTeller {
  public:
   explicit FitTeller(py::object progress) : progress_(std::move(progress)), silent_(progress_.is_none()) {}
 
-  void operator()(const FitProgress& state) {
+  bool operator()(const FitProgress& state) {
     poll_();
     if (!silent_) {
       const py::gil_scoped_acquire lock;
       progress_(state.epoch, state.epochs, state.loss, state.validation_loss);
     }
+    return true;
   }
 
  private:

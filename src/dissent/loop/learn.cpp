@@ -119,7 +119,13 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
     } else if (campaign.chosen.size() == data.pool.num_rows) {
       return LearnEnd::kPoolEmpty;
     } else if (!campaign.fitted) {
-      FittedRound fitted = fit_round(campaign, data, options, {control.pool, control.fitting});
+      const auto fitting = [&](const FitProgress& progress) {
+        if (control.fitting) {
+          control.fitting(progress);
+        }
+        return true;
+      };
+      FittedRound fitted = fit_round(campaign, data, options, {control.pool, fitting});
       model = std::move(fitted.model);
       campaign.fitted = fitted.record;
       directory.save_model(*model);
