@@ -102,6 +102,12 @@ void scale_spread(Ensemble& model, std::span<const double> factors) {
       bias[d] = static_cast<float>(static_cast<double>(bias[d]) + std::log(factors[d]));
     }
   }
+  // What the model holds to be the least spread is scaled along.
+  for (std::size_t k = 0; k < model.log_stddev_floor().size(); ++k) {
+    float& floor = model.log_stddev_floor()[k];
+    floor = static_cast<float>(std::clamp(static_cast<double>(floor) + std::log(factors[k % D]),
+                                          kGaussian.log_stddev_min, kGaussian.log_stddev_max));
+  }
 }
 
 std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
