@@ -170,21 +170,14 @@ std::size_t Ensemble::check_inputs(std::span<const double> inputs, std::string_v
   return inputs.size() / num_inputs();
 }
 
-// store(m, begin, batch, means, stddevs) for every component and block of rows; panels of base space.
-void Ensemble::predict_blocks(
-    std::span<const double> inputs, ThreadPool* pool,
-    const std::function<void(std::size_t, std::size_t, std::size_t, Panel<const float>, Panel<const float>)>& store)
-    const {
-  const std::size_t D = num_outputs();
+void Ensemble::predict_blocks(std::span<const double> inputs, ThreadPool* pool, const StoreHeads& store) const {
   for_row_blocks(*this, inputs.size() / num_inputs(), pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
     pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()), scratch.rows,
                 scratch.inputs.panel());
     for (std::size_t m = 0; m < num_components(); ++m) {
-      const Panel<float> heads =
-          forward<float>(stack_.components[m], parameters_, scratch.inputs.panel(), batch, scratch.networks);
-      exponentiate_log_stddev(kGaussian, heads.slice(D, D), batch);
-      store(m, begin, batch, heads.slice(0, D), heads.slice(D, D));
+      store(m, begin, batch,
+            forward<float>(stack_.components[m], parameters_, scratch.inputs.panel(), batch, scratch.networks));
     }
   });
 }
@@ -197,29 +190,31 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* po
   const std::vector<double> zeros(D, 0.0);
   const std::vector<double> offset = flow_ ? zeros : columns_.target_scaling.offset;
   const std::vector<double> scale = flow_ ? std::vector<double>(D, 1.0) : columns_.target_scaling.scale;
-  predict_blocks(inputs, pool, [&](std::size_t m, std::size_t begin, std::size_t batch, Panel<const float> mean,
-                                   Panel<const float> stddev) {
+  predict_blocks(inputs, pool, [&](std::size_t m, std::size_t begin, std::size_t batch, Panel<float> heads) {
     const std::size_t first = begin * row + m * D;
-    unpack_rows(mean, batch, {offset.data(), scale.data()}, {mixture.mean.data() + first, row});
-    unpack_rows(stddev, batch, {zeros.data(), scale.data()}, {mixture.stddev.data() + first, row});
+    unpack_rows(heads.slice(0, D), batch, {offset.data(), scale.data()}, {mixture.mean.data() + first, row});
+    unpack_rows(heads.slice(D, D), batch,
+                {zeros.data(), scale.data(), true, kGaussian.log_stddev_min, kGaussian.log_stddev_max},
+                {mixture.stddev.data() + first, row});
   });
   return mixture;
 }
 
 void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool) const {
   const std::size_t num_rows = check_inputs(inputs, "predict_base");
-  const std::size_t row = num_components() * num_outputs();
+  const std::size_t D = num_outputs();
+  const std::size_t row = num_components() * D;
   base.num_inputs = num_rows;
   base.num_components = num_components();
-  base.num_outputs = num_outputs();
+  base.num_outputs = D;
   base.mean.resize(num_rows * row);
   base.stddev.resize(num_rows * row);
   base.covariance.clear();
-  predict_blocks(inputs, pool, [&](std::size_t m, std::size_t begin, std::size_t batch, Panel<const float> mean,
-                                   Panel<const float> stddev) {
-    const std::size_t first = begin * row + m * num_outputs();
-    unpack_rows(mean, batch, {base.mean.data() + first, row});
-    unpack_rows(stddev, batch, {base.stddev.data() + first, row});
+  predict_blocks(inputs, pool, [&](std::size_t m, std::size_t begin, std::size_t batch, Panel<float> heads) {
+    const std::size_t first = begin * row + m * D;
+    exponentiate_log_stddev(kGaussian, heads.slice(D, D), batch);
+    unpack_rows(heads.slice(0, D), batch, {base.mean.data() + first, row});
+    unpack_rows(heads.slice(D, D), batch, {base.stddev.data() + first, row});
   });
 }
 

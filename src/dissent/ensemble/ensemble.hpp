@@ -85,10 +85,10 @@ class Ensemble {
 
  private:
   std::size_t check_inputs(std::span<const double> inputs, std::string_view function) const;
-  void predict_blocks(
-      std::span<const double> inputs, ThreadPool* pool,
-      const std::function<void(std::size_t, std::size_t, std::size_t, Panel<const float>, Panel<const float>)>& store)
-      const;
+  // store(component, first row, number of rows, heads) for every component of every block of rows; the heads may be
+  // changed.
+  using StoreHeads = std::function<void(std::size_t, std::size_t, std::size_t, Panel<float>)>;
+  void predict_blocks(std::span<const double> inputs, ThreadPool* pool, const StoreHeads& store) const;
 
   EnsembleOptions options_;
   EnsembleColumns columns_;
