@@ -135,10 +135,10 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
   check(masks.size() == options_.num_components, "ensemble: {} masks for {} components", masks.size(),
         options_.num_components);
   weights_ = Weights::from(options_.weights, options_.num_components);
-  const std::vector<double> zeros(num_outputs(), 0.0);
-  const std::vector<double> ones(num_outputs(), 1.0);
-  mean_units_ = options_.model == Model::kFlow ? Scaling{zeros, ones} : columns_.target_scaling;
-  stddev_units_ = {zeros, mean_units_.scale};
+  mean_units_ = columns_.target_scaling;
+  if (options_.model == Model::kFlow) {
+    mean_units_ = {std::vector<double>(num_outputs(), 0.0), std::vector<double>(num_outputs(), 1.0)};
+  }
   const MlpShape shape = component_shape(options_, columns_);
   stack_ = options_.share_weights ? make_shared_stack(shape, std::move(masks)) : make_stack(shape, std::move(masks));
   flow_begin_ = stack_.layout.align();
@@ -203,24 +203,19 @@ Panel<float> Ensemble::heads_of(std::size_t component, std::size_t batch, Scratc
   return heads;
 }
 
-// Means (the first D rows) and stddevs of component m in base space, for the inputs in scratch.
-Panel<float> Ensemble::component_heads(std::size_t m, std::size_t batch, Scratch& scratch) const {
-  const Panel<float> heads = heads_of(m, batch, scratch);
-  exponentiate_log_stddev(kGaussian, heads.slice(num_outputs(), num_outputs()), batch);
-  return heads;
-}
-
 // mean and stddev: [batch][M][D]
 void Ensemble::predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean,
                              std::span<double> stddev) const {
   const std::size_t D = num_outputs();
   const std::size_t row = num_components() * D;
+  const std::vector<double> zeros(D, 0.0);
+  const OutputMap of_mean{mean_units_.offset.data(), mean_units_.scale.data()};
+  const OutputMap of_stddev{zeros.data(), mean_units_.scale.data(), true, kGaussian.log_stddev_min,
+                            kGaussian.log_stddev_max};
   for (std::size_t m = 0; m < num_components(); ++m) {
-    const Panel<const float> heads = component_heads(m, batch, scratch);
-    unpack_rows(heads.slice(0, D), batch, {mean_units_.offset.data(), mean_units_.scale.data()},
-                {mean.data() + m * D, row});
-    unpack_rows(heads.slice(D, D), batch, {stddev_units_.offset.data(), stddev_units_.scale.data()},
-                {stddev.data() + m * D, row});
+    const Panel<const float> heads = heads_of(m, batch, scratch);
+    unpack_rows(heads.slice(0, D), batch, of_mean, {mean.data() + m * D, row});
+    unpack_rows(heads.slice(D, D), batch, of_stddev, {stddev.data() + m * D, row});
   }
 }
 
@@ -271,7 +266,8 @@ void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base
   base.covariance.clear();
   for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     for (std::size_t m = 0; m < num_components(); ++m) {
-      const Panel<const float> heads = component_heads(m, end - begin, scratch);
+      const Panel<float> heads = heads_of(m, end - begin, scratch);
+      exponentiate_log_stddev(kGaussian, heads.slice(D, D), end - begin);
       const std::size_t first = begin * row + m * D;
       unpack_rows(heads.slice(0, D), end - begin, {base.mean.data() + first, row});
       unpack_rows(heads.slice(D, D), end - begin, {base.stddev.data() + first, row});

@@ -110,7 +110,6 @@ class Ensemble {
   void for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
                       const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const;
   Panel<float> heads_of(std::size_t component, std::size_t batch, Scratch& scratch) const;
-  Panel<float> component_heads(std::size_t m, std::size_t batch, Scratch& scratch) const;
   void predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean, std::span<double> stddev) const;
   void to_base_block(std::span<const double> outputs, Scratch& scratch, std::span<double> base,
                      std::span<double> log_det) const;
@@ -118,8 +117,7 @@ class Ensemble {
   EnsembleOptions options_;
   EnsembleColumns columns_;
   Weights weights_;
-  Scaling mean_units_;  // of a network's means, to those of predict()
-  Scaling stddev_units_;
+  Scaling mean_units_;  // from a network's means to those of predict()
   MlpStack stack_;
   std::optional<Flow> flow_;
   std::size_t flow_begin_ = 0;

@@ -120,4 +120,22 @@ struct MlpGradient {
 template <class T>
 void backward(const Mlp& mlp, std::span<const T> block, MlpWorkspace<T>& workspace, const MlpGradient<T>& gradient);
 
+// A loss that can be taken a few outputs at a time: replaces outputs [first, first + outputs.rows) of the batch by the
+// gradient with respect to them.
+template <class T>
+class OutputLoss {
+ public:
+  virtual void differentiate(Panel<T> outputs, std::size_t first) = 0;
+
+ protected:
+  ~OutputLoss() = default;
+};
+
+// forward() and backward() in one go, `at_a_time` outputs after the other: however many there are, they are computed,
+// differentiated and used while they are in the cache.
+template <class T>
+void forward_backward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
+                      MlpWorkspace<T>& workspace, std::size_t at_a_time, OutputLoss<T>& loss,
+                      const MlpGradient<T>& gradient);
+
 }  // namespace dissent

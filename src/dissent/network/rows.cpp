@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 //
 #include <hwy/cache_control.h>
+#include <hwy/contrib/math/math-inl.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace dissent {
@@ -20,6 +21,28 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kSquare = 16;
+
+// map.offset and map.scale begin with the vector's first column.
+template <bool kExponential, class D, class V = hn::Vec<D>>
+HWY_INLINE V mapped(D d, const OutputMap& map, V value) {
+  if constexpr (kExponential) {
+    value = hn::Exp(d, hn::Min(hn::Set(d, map.high), hn::Max(hn::Set(d, map.low), value)));
+  }
+  return hn::MulAdd(hn::LoadU(d, map.scale), value, hn::LoadU(d, map.offset));
+}
+
+// One number by the same instructions as a vector: a row's bits must not depend on its place in the batch.
+template <bool kExponential>
+HWY_INLINE double mapped_one(const OutputMap& map, float value) {
+  const hn::CappedTag<double, 1> d;
+  return hn::GetLane(mapped<kExponential>(d, map, hn::Set(d, static_cast<double>(value))));
+}
+
+HWY_INLINE OutputMap from_column(OutputMap map, std::size_t column) {
+  map.offset += column;
+  map.scale += column;
+  return map;
+}
 
 // store(k, from[0][k], from[1][k], from[2][k], from[3][k]) for k < 4, as one vector or, without any, one by one.
 #if HWY_TARGET == HWY_SCALAR
@@ -37,13 +60,12 @@ struct ToFloat {
   HWY_INLINE void operator()(std::size_t k, std::size_t j, float value) const { to[k][j] = value; }
 };
 
+template <bool kExponential>
 struct ToDouble {
   double* const* to;
-  ColumnScaling scaling;
+  OutputMap map;
   HWY_INLINE void operator()(std::size_t k, std::size_t j, float value) const {
-    const hn::CappedTag<double, 1> d;
-    const auto scale = hn::Set(d, scaling.scale[j]);
-    to[k][j] = hn::GetLane(hn::MulAdd(scale, hn::Set(d, static_cast<double>(value)), hn::Set(d, scaling.offset[j])));
+    to[k][j] = mapped_one<kExponential>(from_column(map, j), value);
   }
 };
 #else
@@ -72,13 +94,13 @@ struct ToFloat {
   HWY_INLINE void operator()(std::size_t k, hn::Vec<Four> values) const { hn::StoreU(values, Four(), to[k]); }
 };
 
+template <bool kExponential>
 struct ToDouble {
   double* const* to;
-  ColumnScaling scaling;
+  OutputMap map;
   HWY_INLINE void operator()(std::size_t k, hn::Vec<Four> values) const {
     const hn::FixedTag<double, 4> d;
-    const auto scale = hn::LoadU(d, scaling.scale);
-    hn::StoreU(hn::MulAdd(scale, hn::PromoteTo(d, values), hn::LoadU(d, scaling.offset)), d, to[k]);
+    hn::StoreU(mapped<kExponential>(d, map, hn::PromoteTo(d, values)), d, to[k]);
   }
 };
 #endif
@@ -136,26 +158,28 @@ HWY_INLINE void unpack_any(Panel<const float> panel, std::size_t batch, RowTable
   }
 }
 
+template <bool kExponential>
+void unpack_mapped_any(Panel<const float> panel, std::size_t batch, const OutputMap& map, RowTable<double> table) {
+  unpack_any(panel, batch, table, [&](std::size_t c, double* const* target) {
+    return ToDouble<kExponential>{target, from_column(map, c)};
+  });
+  for (std::size_t b = 0; b < batch; ++b) {  // what is left
+    double* const to = table.data + b * table.row_stride;
+    for (std::size_t c = b < batch / 4 * 4 ? panel.rows / 4 * 4 : 0; c < panel.rows; ++c) {
+      to[c] = mapped_one<kExponential>(from_column(map, c), panel(c, b));
+    }
+  }
+}
+
 }  // namespace
 
 void unpack_blocks(Panel<const float> panel, std::size_t batch, RowTable<float> table) {
   unpack_any(panel, batch, table, [](std::size_t, float* const* target) { return ToFloat{target}; });
 }
 
-void unpack_scaled_blocks(Panel<const float> panel, std::size_t batch, const ColumnScaling& scaling,
-                          RowTable<double> table) {
-  unpack_any(panel, batch, table, [&](std::size_t c, double* const* target) {
-    return ToDouble{target, {scaling.offset + c, scaling.scale + c}};
-  });
-  // The rest by the same multiply-add, fused or not: a row's bits must not depend on its place in the batch.
-  const hn::CappedTag<double, 1> d;
-  for (std::size_t b = 0; b < batch; ++b) {
-    double* const to = table.data + b * table.row_stride;
-    for (std::size_t c = b < batch / 4 * 4 ? panel.rows / 4 * 4 : 0; c < panel.rows; ++c) {
-      const auto value = hn::Set(d, static_cast<double>(panel(c, b)));
-      to[c] = hn::GetLane(hn::MulAdd(hn::Set(d, scaling.scale[c]), value, hn::Set(d, scaling.offset[c])));
-    }
-  }
+void unpack_mapped(Panel<const float> panel, std::size_t batch, const OutputMap& map, RowTable<double> table) {
+  map.exponential ? unpack_mapped_any<true>(panel, batch, map, table)
+                  : unpack_mapped_any<false>(panel, batch, map, table);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -167,7 +191,7 @@ namespace dissent {
 
 HWY_EXPORT(pack_blocks);
 HWY_EXPORT(unpack_blocks);
-HWY_EXPORT(unpack_scaled_blocks);
+HWY_EXPORT(unpack_mapped);
 
 namespace {
 
@@ -218,8 +242,8 @@ void unpack_rows(Panel<const double> panel, std::size_t batch, RowTable<double> 
   unpack_rest(panel, batch, table, 0, 0);
 }
 
-void unpack_rows(Panel<const float> panel, std::size_t batch, const ColumnScaling& scaling, RowTable<double> table) {
-  HWY_DYNAMIC_DISPATCH(unpack_scaled_blocks)(panel, batch, scaling, table);
+void unpack_rows(Panel<const float> panel, std::size_t batch, const OutputMap& map, RowTable<double> table) {
+  HWY_DYNAMIC_DISPATCH(unpack_mapped)(panel, batch, map, table);
 }
 
 }  // namespace dissent
