@@ -1,7 +1,6 @@
 #include "dissent/acquisition/bait_select.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,9 +20,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::size_t kColumns = 256;  // rows of the table worked on at a time
-constexpr double kMostChange = 1e3;    // of 1 + v'Av; beyond, an update would cancel
-constexpr double kLeastLeft = 1e-12;   // of 1 - v'Av, which is > 0 for a row that was added, rounding aside
+constexpr std::size_t kColumns = 256;   // rows of the table worked on at a time
+constexpr double kMostChange = 1e3;     // of 1 + v'Av; beyond, an update would cancel
+constexpr double kLeastLambda = 1e-10;  // of the candidates' mean information; below, rounding would decide
+constexpr double kLeastLeft = 1e-12;    // of 1 - v'Av, which is > 0 for a row that was added, rounding aside
 
 template <class T>
 Panel<T> columns(Panel<T> panel, std::size_t begin) {
@@ -74,16 +74,9 @@ std::vector<MatrixXd> information(Panel<const double> h, Panel<const double> sca
   return result;
 }
 
-// Of lambda I + a positive semidefinite matrix, which may be so large that lambda is lost in its rounding.
 MatrixXd inverse(const MatrixXd& matrix, double lambda) {
   const MatrixXd identity = MatrixXd::Identity(matrix.rows(), matrix.cols());
-  const Eigen::LLT<MatrixXd> factor(matrix + lambda * identity);
-  if (factor.info() == Eigen::Success && factor.rcond() > 1e-14) {
-    return factor.solve(identity);
-  }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(matrix);
-  const VectorXd values = eigen.eigenvalues().cwiseMax(0).array() + lambda;
-  return eigen.eigenvectors() * values.cwiseInverse().asDiagonal() * eigen.eigenvectors().transpose();
+  return (matrix + lambda * identity).llt().solve(identity);
 }
 
 // Rows under consideration, with what is kept of them for each block.
@@ -109,14 +102,14 @@ class Blocks {
  public:
   Blocks(const BaitGroup& group, const BaitTask& task)
       : multiplicity_(group.multiplicity),
-        lambda_(task.lambda),
         fisher_(information(group.candidates.panel(), group.candidate_scale.panel(), task.num_candidates)),
         known_(information(group.training.panel(), group.training_scale.panel(), task.num_training)) {
     const auto total = static_cast<double>(task.num_training + task.batch);
     for (std::size_t b = 0; b < size(); ++b) {
       fisher_[b] /= static_cast<double>(task.num_candidates);
       known_[b] /= total;
-      inverse_.push_back(inverse(known_[b], lambda_));
+      lambda_.push_back(std::max(task.lambda, kLeastLambda * fisher_[b].trace()));
+      inverse_.push_back(inverse(known_[b], lambda_[b]));
     }
   }
 
@@ -150,7 +143,7 @@ class Blocks {
       const double left = 1 + sign * rows.own.panel()(b, n);
       known_[b] += sign * rows.scale(b, n) * h * h.transpose();
       if (left > kMostChange || left < 1 / kMostChange) {
-        inverse_[b] = inverse(known_[b], lambda_);
+        inverse_[b] = inverse(known_[b], lambda_[b]);
         renew(b, change);
       } else {
         inverse_[b] -= sign / left * u * u.transpose();
@@ -223,9 +216,9 @@ class Blocks {
   }
 
   std::vector<double> multiplicity_;
-  double lambda_;
-  std::vector<MatrixXd> fisher_;   // F
-  std::vector<MatrixXd> known_;    // information of training rows and picks
+  std::vector<MatrixXd> fisher_;  // F
+  std::vector<MatrixXd> known_;   // information of training rows and picks
+  std::vector<double> lambda_;
   std::vector<MatrixXd> inverse_;  // A
 };
 

@@ -32,7 +32,7 @@ struct BaitTask {
   std::size_t num_candidates = 0;
   std::size_t num_training = 0;
   std::size_t batch = 1;  // <= num_candidates
-  double lambda = 0.01;
+  double lambda = 0.01;   // raised, where information is so large that rounding would hide it
   Stream stream;
   ThreadPool* pool = nullptr;
 };
