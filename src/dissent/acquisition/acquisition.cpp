@@ -16,6 +16,7 @@
 #include "dissent/acquisition/top.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/special.hpp"
 
 namespace dissent {
 namespace {
@@ -85,6 +86,9 @@ void check_finite(const Ensemble& model, std::string_view what, std::span<const 
   const std::vector<std::string>& names = model.columns().inputs;
   check(inputs.size() % names.size() == 0, "choose: {} values of {} rows; rows of {} are required", inputs.size(), what,
         names.size());
+  if (all_finite(inputs)) {
+    return;
+  }
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     check(std::isfinite(inputs[k]), "choose: {} {} column '{}' is {}; numbers must be finite", what,
           first_row + k / names.size(), names[k % names.size()], inputs[k]);

@@ -23,16 +23,20 @@ std::vector<double> all_divergences(const Divergence& divergence, const Acquisit
   const std::size_t num_rows = candidates.size() / C;
   const std::size_t size = model.num_components() * model.num_components() * kBlock;
   std::vector<double> all((num_rows + kBlock - 1) / kBlock * size);
-  std::vector<std::optional<PairwiseDivergences>> scratch(num_threads(task.pool));
+  struct Scratch {
+    PairwiseDivergences pairs;
+    Mixture<float> mixture;
+  };
+  std::vector<std::optional<Scratch>> scratch(num_threads(task.pool));
   for_blocks(task.pool, num_rows, kPredictRows, [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    std::optional<PairwiseDivergences>& pairs = scratch[thread];
-    if (!pairs) {
-      pairs.emplace(divergence, model.num_components(), model.num_outputs());
+    std::optional<Scratch>& own = scratch[thread];
+    if (!own) {
+      own.emplace(Scratch{{divergence, model.num_components(), model.num_outputs()}, {}});
     }
-    const Mixture<double> mixture = model.predict(candidates.subspan(begin * C, (end - begin) * C));
+    model.predict_base(candidates.subspan(begin * C, (end - begin) * C), own->mixture);
     for (std::size_t first = begin; first < end; first += kBlock) {
-      pairs->compute(mixture.view(), first - begin, std::min(kBlock, end - first), begin);
-      std::copy_n(pairs->divergence(), size, all.data() + first / kBlock * size);
+      own->pairs.compute(own->mixture.view(), first - begin, std::min(kBlock, end - first), begin);
+      std::copy_n(own->pairs.divergence(), size, all.data() + first / kBlock * size);
     }
   });
   return all;
@@ -55,7 +59,7 @@ Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, s
   const auto combine_block = [&](std::size_t begin, std::size_t end, std::size_t thread) {
     std::optional<Scratch>& own = scratch[thread];
     if (!own) {
-      own.emplace(Combiner({task.model.weights(), divergence.symmetric(), false}),
+      own.emplace(Combiner({task.model.weights(), divergence.symmetric(), true}),
                   std::vector<double>(num_pairs * kBlock));
     }
     const double* from = all.data() + begin / kBlock * num_pairs * kBlock;

@@ -59,7 +59,8 @@ TopChooser::TopChooser(const Acquisition& acquisition, const AcquisitionTask& ta
   }
 }
 
-void TopChooser::score(std::span<const double> inputs, std::size_t first_row, std::span<Ranked> rows) const {
+void TopChooser::score(std::span<const double> inputs, std::size_t first_row, std::span<Ranked> rows,
+                       Mixture<float>& base) const {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     rows[k].row = first_row + k;
   }
@@ -86,8 +87,9 @@ void TopChooser::score(std::span<const double> inputs, std::size_t first_row, st
       return;
     }
     default: {
-      const Uncertainty uncertainty = estimate({.divergence = acquisition_.divergence()},
-                                               task_.model.predict(inputs).view(), task_.model.weights());
+      task_.model.predict_base(inputs, base);
+      const Uncertainty uncertainty =
+          estimate({.divergence = acquisition_.divergence()}, base.view(), task_.model.weights());
       for (std::size_t k = 0; k < rows.size(); ++k) {
         rows[k].score = -uncertainty.log_deficit[k];
         rows[k].second = uncertainty.epistemic[k];
@@ -101,9 +103,10 @@ void TopChooser::offer(std::span<const double> inputs) {
   const std::size_t num_rows = inputs.size() / C;
   scored_.assign(num_rows, {});
   const std::size_t block = acquisition_.kind() == AcquisitionKind::kMonteCarlo ? kSampledRows : kBlockRows;
-  for_blocks(task_.pool, num_rows, block, [&](std::size_t begin, std::size_t end, std::size_t) {
+  base_.resize(num_threads(task_.pool));
+  for_blocks(task_.pool, num_rows, block, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     score(inputs.subspan(begin * C, (end - begin) * C), num_rows_ + begin,
-          std::span(scored_).subspan(begin, end - begin));
+          std::span(scored_).subspan(begin, end - begin), base_[thread]);
   });
   for (std::size_t k = 0; k < num_rows; ++k) {
     const std::size_t slot = best_.offer(scored_[k]);

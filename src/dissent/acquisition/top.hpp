@@ -25,7 +25,7 @@ class TopChooser {
   Choice finish() const;
 
  private:
-  void score(std::span<const double> inputs, std::size_t first_row, std::span<Ranked> rows) const;
+  void score(std::span<const double> inputs, std::size_t first_row, std::span<Ranked> rows, Mixture<float>& base) const;
 
   Acquisition acquisition_;
   AcquisitionTask task_;
@@ -33,8 +33,9 @@ class TopChooser {
   ChosenRatios no_ratios_;
   TopRows best_;
   std::size_t num_rows_ = 0;
-  std::vector<Ranked> scored_;       // of the present block
-  std::vector<double> best_inputs_;  // [batch][C], by slot
+  std::vector<Mixture<float>> base_;  // of each thread
+  std::vector<Ranked> scored_;        // of the present block
+  std::vector<double> best_inputs_;   // [batch][C], by slot
 };
 
 // Fills what `choice` does not have yet: epistemic by kl, unless there, and aleatoric. `inputs`: [B][C], of the chosen.

@@ -1,7 +1,6 @@
 #include "dissent/ensemble/ensemble.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -54,16 +53,6 @@ void draw_components(const EnsembleOptions& options, const MlpStack& stack, std:
     initialise<float>(full, stream, values);
     gather<float>({full, stack.components[c], stack.masks[c]}, values, block);
   }
-}
-
-// By exponents of all ones, which the compiler can look for in vectors of values.
-bool all_finite(std::span<const double> values) {
-  constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
-  std::uint64_t found = 0;
-  for (const double value : values) {
-    found |= static_cast<std::uint64_t>((std::bit_cast<std::uint64_t>(value) & kExponent) == kExponent);
-  }
-  return found == 0;
 }
 
 void check_finite_rows(std::span<const double> values, std::span<const std::string> names, std::string_view function) {
