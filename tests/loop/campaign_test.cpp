@@ -70,7 +70,7 @@ TEST(Campaign, AnswersThatAreNone) {
 TEST(Campaign, OtherSettingsOrDataAreRefused) {
   Problem data = small_problem();
   const Campaign campaign = begin_campaign(data, {{"--batch", "3"}, {"--no-masks", ""}});
-  check_same(campaign, {{"--batch", "3"}, {"--no-masks", ""}}, "d");
+  check_same(campaign, Settings{{"--batch", "3"}, {"--no-masks", ""}}, "d");
   check_same(campaign, data, "d");
   const auto refused = [&](const Settings& settings) {
     return message_of<InputError>([&] { check_same(campaign, settings, "d"); });

@@ -101,9 +101,15 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
 LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& data, const LearnOptions& options,
                Oracle& oracle, std::size_t num_rounds, const LearnControl& control) {
   std::optional<Ensemble> model;
-  const auto stop = [&] { return control.stop && control.stop(); };
+  // From the step before, or, where that was in another process, from the directory.
+  const auto has_model = [&] {
+    if (campaign.fitted && !model) {
+      model = directory.load_model(*campaign.fitted);
+    }
+    return model.has_value();
+  };
   while (true) {
-    if (stop()) {
+    if (control.stop && control.stop()) {
       return LearnEnd::kStopped;
     }
     if (campaign.num_pending() > 0) {
@@ -118,17 +124,12 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
       return LearnEnd::kRoundsDone;
     } else if (campaign.chosen.size() == data.pool.num_rows) {
       return LearnEnd::kPoolEmpty;
-    } else if (!campaign.fitted) {
+    } else if (!has_model()) {
       FittedRound fitted = fit_round(campaign, data, options, {control.pool, control.fitting});
       model = std::move(fitted.model);
       campaign.fitted = fitted.record;
       directory.save_model(*model);
       directory.save(campaign);
-    } else if (!model) {  // resumed after a fit
-      model = directory.load_model(*campaign.fitted);
-      if (!model) {
-        campaign.fitted.reset();
-      }
     } else {
       choose_rows(campaign, data, options, *model, options.batch, control.pool);
       directory.save(campaign);
