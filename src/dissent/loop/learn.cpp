@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) {
-  return Stream(seed, static_cast<Purpose>(14), round).bits();
+  return Stream(seed, Purpose::kRound, round).bits();
 }
 
 // What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
