@@ -7,6 +7,11 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "dissent/acquisition/badge.hpp"
+#include "dissent/acquisition/bait.hpp"
+#include "dissent/acquisition/batchbald.hpp"
+#include "dissent/acquisition/joint.hpp"
+#include "dissent/acquisition/lcmd.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/acquisition/top.hpp"
 #include "dissent/base/error.hpp"
@@ -18,13 +23,28 @@ namespace {
 using Kind = AcquisitionKind;
 
 constexpr std::string_view kDeficit = "-ln(H(w) - estimate)";
+constexpr std::string_view kBatchDeficit = "-ln(H(w) - estimate) of the picks so far";
 
-constexpr std::array<AcquisitionInfo, 6> kMethods{{
+constexpr std::array<AcquisitionInfo, 13> kMethods{{
     {Kind::kPairwise, "kl", "", "the largest pairwise estimates over Kullback-Leibler", kDeficit, true, 10'000},
     {Kind::kPairwise, "bhattacharyya", "", "the largest pairwise estimates over Bhattacharyya", kDeficit, true, 10'000},
     {Kind::kPairwise, "chernoff", "A", "the largest pairwise estimates over Chernoff", kDeficit, true, 10'000},
+    {Kind::kJoint, "kl-joint", "", "greedily the largest joint estimate of the batch over Kullback-Leibler",
+     kBatchDeficit, false, 10'000},
+    {Kind::kJoint, "bhattacharyya-joint", "", "greedily the largest joint estimate of the batch over Bhattacharyya",
+     kBatchDeficit, false, 10'000},
+    {Kind::kJoint, "chernoff-joint", "A", "greedily the largest joint estimate of the batch over Chernoff",
+     kBatchDeficit, false, 10'000},
     {Kind::kMonteCarlo, "mc", "K", "the largest mutual information by K samples a row (MC-BALD)", kDeficit, true,
      1'000},
+    {Kind::kBatchBald, "batchbald", "K", "greedily the largest joint mutual information by K samples", kBatchDeficit,
+     false, 1'000},
+    {Kind::kBadge, "badge", "", "k-means++ on last-layer gradients at a sampled target",
+     "squared distance to the nearest pick before", false, 10'000},
+    {Kind::kBait, "bait", "", "forward and backward selection by Fisher information of the last layers",
+     "decrease of the trace when picked", false, 1'000},
+    {Kind::kLcmd, "lcmd", "", "farthest row of the largest cluster, by last-layer features",
+     "squared distance to the nearest centre", false, 10'000},
     {Kind::kVariance, "variance", "", "the largest variance of the components' means",
      "variance of the means, scaled units", true, 10'000},
     {Kind::kRandom, "random", "", "uniformly at random", "a uniform draw", true, 0},
@@ -61,11 +81,33 @@ T parse_number(std::string_view number, std::string_view text, T low, T high, st
   return value;
 }
 
-void check_rows(const AcquisitionTask& task, std::span<const double> inputs, std::size_t first_row) {
-  const std::vector<std::string>& names = task.model.columns().inputs;
+void check_finite(const Ensemble& model, std::string_view what, std::span<const double> inputs, std::size_t first_row) {
+  const std::vector<std::string>& names = model.columns().inputs;
+  check(inputs.size() % names.size() == 0, "choose: {} values of {} rows; rows of {} are required", inputs.size(), what,
+        names.size());
   for (std::size_t k = 0; k < inputs.size(); ++k) {
-    check(std::isfinite(inputs[k]), "choose: candidate {} column '{}' is {}; numbers must be finite",
+    check(std::isfinite(inputs[k]), "choose: {} {} column '{}' is {}; numbers must be finite", what,
           first_row + k / names.size(), names[k % names.size()], inputs[k]);
+  }
+}
+
+Choice choose_rows(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
+  switch (acquisition.kind()) {
+    case Kind::kJoint:
+      return choose_joint(acquisition.divergence(), task, candidates);
+    case Kind::kBatchBald:
+      return batchbald(acquisition.num_samples(), task, candidates);
+    case Kind::kBadge:
+      return badge(task, candidates);
+    case Kind::kBait:
+      return bait(task, candidates);
+    case Kind::kLcmd:
+      return lcmd(task, candidates);
+    default: {
+      TopChooser chooser(acquisition, task);
+      chooser.offer(candidates);
+      return chooser.finish();
+    }
   }
 }
 
@@ -109,15 +151,22 @@ std::size_t Acquisition::default_candidates(std::size_t num_outputs) const {
 
 Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
   const std::size_t C = task.model.num_inputs();
-  check(candidates.size() % C == 0, "choose: {} candidate values; rows of {} are required", candidates.size(), C);
+  check_finite(task.model, "candidate", candidates, 0);
+  check_finite(task.model, "training", task.training.inputs, 0);
   check(task.batch > 0, "choose: a batch of 0; at least one row must be chosen");
   check(task.batch <= candidates.size() / C,
         "choose: a batch of {} from {} candidates; there must be as many candidates as picks", task.batch,
         candidates.size() / C);
-  check_rows(task, candidates, 0);
-  TopChooser chooser(acquisition, task);
-  chooser.offer(candidates);
-  return chooser.finish();
+  Choice choice = choose_rows(acquisition, task, candidates);
+  if (choice.aleatoric.empty()) {
+    std::vector<double> inputs;
+    for (const std::size_t row : choice.rows) {
+      const auto from = candidates.begin() + static_cast<std::ptrdiff_t>(row * C);
+      inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(C));
+    }
+    describe(task, inputs, choice);
+  }
+  return choice;
 }
 
 Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& task, const RowSource& source) {
@@ -129,7 +178,7 @@ Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& t
   std::size_t first_row = 0;
   while (const std::size_t count = source(block)) {
     const std::span<const double> rows = std::span(block).first(count * C);
-    check_rows(task, rows, first_row);
+    check_finite(task.model, "candidate", rows, first_row);
     chooser.offer(rows);
     first_row += count;
   }

@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "dissent/base/random.hpp"
 
 namespace dissent {
 
-// Substreams of a task's stream: row numbers from 0 up for ties, and from the top down for what else a method draws.
-inline constexpr std::uint64_t kMonteCarloDraw = ~std::uint64_t{1};
+// Substreams of a task's stream: below 2^62 a row's number, for ties; above, what else is drawn.
+inline constexpr std::uint64_t kTargetDraw = std::uint64_t{1} << 62;  // + row: the target sampled for a row
+inline constexpr std::uint64_t kNoiseDraw = std::uint64_t{1} << 63;   // + component: noise of Monte Carlo samples
+inline constexpr std::uint64_t kMethodDraw = ~std::uint64_t{1};       // what a method draws by itself
 inline constexpr std::uint64_t kCandidateDraw = ~std::uint64_t{2};
 
 inline std::uint64_t tie_key(const Stream& stream, std::size_t row) { return stream.substream(row).bits(); }
@@ -37,21 +38,31 @@ inline bool goes_before(const Stream& stream, const Ranked& a, const Ranked& b) 
   return key_a != key_b ? key_a > key_b : a.row < b.row;
 }
 
-// Finds the best row for methods that choose one at a time.
-class BestRow {
+// Takes rows one at a time, each once.
+class GreedyPicks {
  public:
-  explicit BestRow(const Stream& stream) : stream_(stream) {}
+  GreedyPicks(const Stream& stream, std::size_t num_rows) : stream_(stream), taken_(num_rows, 0) {}
 
-  void offer(const Ranked& row) {
-    if (!best_ || goes_before(stream_, row, *best_)) {
-      best_ = row;
+  // Takes the best of the rows that are left, of which there must be one. rank(n) gives the row's score and second.
+  template <class Rank>
+  Ranked take_best(const Rank& rank) {
+    Ranked best{.row = taken_.size()};
+    for (std::size_t n = 0; n < taken_.size(); ++n) {
+      if (taken_[n] == 0) {
+        Ranked row = rank(n);
+        row.row = n;
+        if (best.row == taken_.size() || goes_before(stream_, row, best)) {
+          best = row;
+        }
+      }
     }
+    taken_[best.row] = 1;
+    return best;
   }
-  const Ranked& best() const { return *best_; }
 
  private:
   Stream stream_;
-  std::optional<Ranked> best_;
+  std::vector<char> taken_;
 };
 
 // Keeps the best `capacity` of what is offered, each with a slot below `capacity` for what the caller keeps of it.

@@ -1,7 +1,9 @@
 #include "dissent/acquisition/top.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "dissent/acquisition/blocks.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
@@ -9,7 +11,8 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kBlockRows = 512;  // predicted and scored at a time, so that a mixture stays in the cache
+constexpr std::size_t kBlockRows = 512;   // predicted and scored at a time, so that a mixture stays in the cache
+constexpr std::size_t kSampledRows = 20;  // the same for Monte Carlo, which takes long for a row
 
 // Variance over the components of their means in output space, summed over outputs in scaled units, for each row.
 // A flow carries each component's base mean to outputs.
@@ -48,34 +51,47 @@ std::vector<double> variance_of_means(const Ensemble& model, std::span<const dou
 TopChooser::TopChooser(const Acquisition& acquisition, const AcquisitionTask& task)
     : acquisition_(acquisition),
       task_(task),
-      monte_carlo_seed_(task.stream.substream(kMonteCarloDraw).bits()),
       best_(task.stream, task.batch),
-      best_inputs_(task.batch * task.model.num_inputs()) {}
+      best_inputs_(task.batch * task.model.num_inputs()) {
+  if (acquisition.kind() == AcquisitionKind::kMonteCarlo) {
+    noise_.emplace(task.model.weights(), acquisition.num_samples(), task.model.num_outputs(), task.stream, kNoiseDraw);
+    no_ratios_ = no_ratios(*noise_);
+  }
+}
 
 void TopChooser::score(std::span<const double> inputs, std::size_t first_row, std::span<Ranked> rows) const {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     rows[k].row = first_row + k;
   }
-  if (acquisition_.kind() == AcquisitionKind::kRandom) {
-    for (Ranked& row : rows) {
-      row.score = task_.stream.substream(row.row).uniform();
+  switch (acquisition_.kind()) {
+    case AcquisitionKind::kRandom:
+      for (Ranked& row : rows) {
+        row.score = task_.stream.substream(row.row).uniform();
+      }
+      return;
+    case AcquisitionKind::kVariance: {
+      const std::vector<double> variance = variance_of_means(task_.model, inputs);
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        rows[k].score = variance[k];
+      }
+      return;
     }
-  } else if (acquisition_.kind() == AcquisitionKind::kVariance) {
-    const std::vector<double> variance = variance_of_means(task_.model, inputs);
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      rows[k].score = variance[k];
+    case AcquisitionKind::kMonteCarlo: {
+      std::vector<double> log_deficit(rows.size());
+      sampled_log_deficit(*noise_, task_.model.predict(inputs).view(), no_ratios_, log_deficit);
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        rows[k].score = -log_deficit[k];
+        rows[k].second = std::max(0.0, task_.model.weights().entropy - std::exp(log_deficit[k]));
+      }
+      return;
     }
-  } else {
-    const Estimator estimator{.kind = acquisition_.kind() == AcquisitionKind::kMonteCarlo ? EstimatorKind::kMonteCarlo
-                                                                                          : EstimatorKind::kPairwise,
-                              .divergence = acquisition_.divergence(),
-                              .num_samples = acquisition_.num_samples()};
-    const Mixture<double> mixture = task_.model.predict(inputs);
-    const Uncertainty uncertainty = estimate(estimator, mixture.view(), task_.model.weights(),
-                                             {.seed = monte_carlo_seed_, .first_input = first_row});
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      rows[k].score = -uncertainty.log_deficit[k];
-      rows[k].second = uncertainty.epistemic[k];
+    default: {
+      const Uncertainty uncertainty = estimate({.divergence = acquisition_.divergence()},
+                                               task_.model.predict(inputs).view(), task_.model.weights());
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        rows[k].score = -uncertainty.log_deficit[k];
+        rows[k].second = uncertainty.epistemic[k];
+      }
     }
   }
 }
@@ -84,17 +100,11 @@ void TopChooser::offer(std::span<const double> inputs) {
   const std::size_t C = task_.model.num_inputs();
   const std::size_t num_rows = inputs.size() / C;
   scored_.assign(num_rows, {});
-  const auto score_block = [&](std::size_t begin, std::size_t end, int) {
+  const std::size_t block = acquisition_.kind() == AcquisitionKind::kMonteCarlo ? kSampledRows : kBlockRows;
+  for_blocks(task_.pool, num_rows, block, [&](std::size_t begin, std::size_t end, std::size_t) {
     score(inputs.subspan(begin * C, (end - begin) * C), num_rows_ + begin,
           std::span(scored_).subspan(begin, end - begin));
-  };
-  if (task_.pool != nullptr) {
-    task_.pool->for_blocks(num_rows, kBlockRows, score_block);
-  } else {
-    for (std::size_t begin = 0; begin < num_rows; begin += kBlockRows) {
-      score_block(begin, std::min(begin + kBlockRows, num_rows), 0);
-    }
-  }
+  });
   for (std::size_t k = 0; k < num_rows; ++k) {
     const std::size_t slot = best_.offer(scored_[k]);
     if (slot != TopRows::kNone) {
@@ -121,16 +131,14 @@ Choice TopChooser::finish() const {
     const auto from = best_inputs_.begin() + static_cast<std::ptrdiff_t>(entry.slot * C);
     inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(C));
   }
-  describe(task_, {}, inputs, choice);
+  describe(task_, inputs, choice);
   return choice;
 }
 
-void describe(const AcquisitionTask& task, const Divergence& divergence, std::span<const double> inputs,
-              Choice& choice) {
+void describe(const AcquisitionTask& task, std::span<const double> inputs, Choice& choice) {
   const Mixture<double> mixture = task.model.predict(inputs, task.pool);
   if (choice.epistemic.empty()) {
-    const Estimator estimator{.kind = EstimatorKind::kPairwise, .divergence = divergence};
-    choice.epistemic = estimate(estimator, mixture.view(), task.model.weights()).epistemic;
+    choice.epistemic = estimate(Estimator{}, mixture.view(), task.model.weights()).epistemic;
   }
   SummaryOptions options;
   options.pool = task.pool;

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/acquisition/sampled.hpp"
 
 namespace dissent {
 
@@ -27,16 +29,15 @@ class TopChooser {
 
   Acquisition acquisition_;
   AcquisitionTask task_;
-  std::uint64_t monte_carlo_seed_;
+  std::optional<SampleNoise> noise_;  // of Monte Carlo
+  ChosenRatios no_ratios_;
   TopRows best_;
   std::size_t num_rows_ = 0;
   std::vector<Ranked> scored_;       // of the present block
   std::vector<double> best_inputs_;  // [batch][C], by slot
 };
 
-// Fills what `choice` does not have yet: epistemic by `divergence` (unless there), aleatoric. `inputs`: [B][C], of the
-// chosen rows.
-void describe(const AcquisitionTask& task, const Divergence& divergence, std::span<const double> inputs,
-              Choice& choice);
+// Fills what `choice` does not have yet: epistemic by kl, unless there, and aleatoric. `inputs`: [B][C], of the chosen.
+void describe(const AcquisitionTask& task, std::span<const double> inputs, Choice& choice);
 
 }  // namespace dissent

@@ -83,6 +83,11 @@ class MlpWorkspace {
   // respect to them (in place, which saves a pass through the cache).
   Panel<T> outputs() { return outputs_.panel(num_outputs_); }
 
+  // What the last layer saw in the last forward(), which was of this network: the activations of the last hidden layer.
+  Panel<const T> last_layer_inputs(const Mlp& mlp) const {
+    return hidden_.empty() ? inputs_ : hidden_.back().panel().slice(0, mlp.layers().back().num_inputs);
+  }
+
   struct Access;  // for forward and backward
 
  private:
