@@ -52,6 +52,26 @@ class Suggest(CliTest):
         self.assertEqual(self.run_ok("suggest", "--fitted", "y.model", "--pool", "p.csv", "--batch", 6, "-o", "-"), ours)
         self.assertEqual(self.run_ok("suggest", "--fitted", "y.model", *self.tables[:4], "--batch", 6, "-o", "-"), ours)
 
+    def test_archives_are_streamed_to_the_same_choice(self):
+        self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
+        pool = rows(20000, 3)[:, :2]
+        np.savetxt(self.path("p.csv"), pool, delimiter=",", header="a,b", comments="", fmt="%r")
+        self.save("one.npz", a=pool[:, 0], b=pool[:, 1])
+        np.savez_compressed(self.path("two.npz"), b=pool[:, 1], z=np.arange(20000), a=np.asfortranarray(pool[:, :1])[:, 0])
+        suggest = lambda name, *more: self.run_ok("suggest", "--fitted", "y.model", "--pool", name, "-o", "-", *more)
+        for method in ("kl", "random", "kl-joint"):
+            csv = suggest("p.csv", "-a", method)
+            self.assertEqual(suggest("one.npz", "-a", method, "--threads", 1), csv)
+            picked = [line.split(",")[0] for line in suggest("two.npz", "-a", method).splitlines()]
+            self.assertEqual(picked, [line.split(",")[0] for line in csv.splitlines()])
+        self.save("p.npz", x=pool)
+        self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", "p.npz", "-o", "n.csv",
+                     says="p.npz: has no column 'a'; it has: x0, x1")
+        pool[17000, 1] = np.nan
+        self.save("p.npz", a=pool[:, 0], b=pool[:, 1])
+        self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", "p.npz", "-o", "n.csv",
+                     says="p.npz: row 17001 column 'b' is nan")
+
     def test_mistakes(self):
         suggest = lambda *more: ("suggest", *self.tables, *QUICK, "-o", "n.csv", *more)
         self.run_bad(2, *suggest("--batch", 51), says="--batch: 51 rows are wanted; p.csv has 50")

@@ -18,9 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) {
-  return Stream(seed, Purpose::kRound, round).bits();
-}
+std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, Purpose::kRound, round).bits(); }
 
 // What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
 void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, FitRecord& record) {
