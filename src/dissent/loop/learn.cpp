@@ -18,9 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) {
-  return Stream(seed, static_cast<Purpose>(14), round).bits();
-}
+std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, Purpose::kRound, round).bits(); }
 
 // What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
 void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, FitRecord& record) {
@@ -101,9 +99,15 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
 LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& data, const LearnOptions& options,
                Oracle& oracle, std::size_t num_rounds, const LearnControl& control) {
   std::optional<Ensemble> model;
-  const auto stop = [&] { return control.stop && control.stop(); };
+  // From the step before, or, where that was in another process, from the directory.
+  const auto has_model = [&] {
+    if (campaign.fitted && !model) {
+      model = directory.load_model(*campaign.fitted);
+    }
+    return model.has_value();
+  };
   while (true) {
-    if (stop()) {
+    if (control.stop && control.stop()) {
       return LearnEnd::kStopped;
     }
     if (campaign.num_pending() > 0) {
@@ -118,7 +122,7 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
       return LearnEnd::kRoundsDone;
     } else if (campaign.chosen.size() == data.pool.num_rows) {
       return LearnEnd::kPoolEmpty;
-    } else if (!campaign.fitted) {
+    } else if (!has_model()) {
       const auto fitting = [&](const FitProgress& progress) {
         if (control.fitting) {
           control.fitting(progress);
@@ -130,11 +134,6 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
       campaign.fitted = fitted.record;
       directory.save_model(*model);
       directory.save(campaign);
-    } else if (!model) {  // resumed after a fit
-      model = directory.load_model(*campaign.fitted);
-      if (!model) {
-        campaign.fitted.reset();
-      }
     } else {
       choose_rows(campaign, data, options, *model, options.batch, control.pool);
       directory.save(campaign);
