@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console.hpp"
+#include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
@@ -76,6 +77,8 @@ void run_train(TrainArguments arguments) {
   if (options.checkpoint_file.empty()) {
     options.checkpoint_file = arguments.output + ".state";
   }
+  check(options.checkpoint_file != arguments.output, "--checkpoint: '{}' is the output too; give it another name",
+        options.checkpoint_file);
   check_writable(arguments.output);
   check_writable(options.checkpoint_file);
   const Interrupt interrupt;
@@ -97,8 +100,9 @@ void run_train(TrainArguments arguments) {
                 {"seed", options.seed},
                 {"output", arguments.output}});
   } else if (!arguments.quiet) {
-    print_line("best mean return {:.1f}, after {} iterations and {} steps{}", result.mean_return, result.num_iterations,
-               result.num_steps, result.resumed ? ", resumed" : "");
+    print_line("best mean return {:.1f}, after {} iteration{} and {} steps{}", result.mean_return,
+               result.num_iterations, result.num_iterations == 1 ? "" : "s", result.num_steps,
+               result.resumed ? ", resumed" : "");
     print_line("wrote {}", arguments.output);
   }
 }

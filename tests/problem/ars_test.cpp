@@ -143,6 +143,12 @@ TEST(Ars, ACheckpointOfOtherSettingsOrADamagedOneIsRefused) {
     folder.write("train.state", text.substr(0, length));
     EXPECT_TRUE(message_of<InputError>([&] { train_policy(options); }).starts_with(options.checkpoint_file)) << length;
   }
+  options.checkpoint_file = folder.path();
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
+            folder.path() + ": cannot be read: is a directory; give a file name");
+  options.checkpoint_file = folder.file(std::string(300, 'x'));
+  EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("the checkpoint cannot be looked up"),
+            std::string::npos);
 }
 
 TEST(Ars, StartsFromAGivenPolicy) {

@@ -105,7 +105,13 @@ TEST(Policy, NamesAndFiles) {
   EXPECT_EQ(message_of<InputError>([] { make_policy(small_spec(), "randm"); }),
             "policy 'randm' is not known; did you mean 'random'? (known: random, expert)");
   EXPECT_EQ(message_of<InputError>([] { make_policy(small_spec(), "none/such.txt"); }),
-            "none/such.txt: cannot open the policy file");
+            "none/such.txt: cannot be read: No such file or directory");
+  const TempDir folder;
+  EXPECT_EQ(message_of<InputError>([&] { make_policy(small_spec(), folder.path()); }),
+            folder.path() + ": cannot be read: is a directory; give a file name");
+  EXPECT_EQ(message_of<InputError>([] { make_policy(small_spec(), "mixed:0.1"); }),
+            "policy 'mixed:0.1': a mixture is made of rows, by collecting; an episode is played by one policy: random, "
+            "expert or a policy's file");
 }
 
 TEST(Policy, RandomIsUniformWithinTheBounds) {

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <numeric>
+#include <system_error>
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/problem/text_file.hpp"
 
 namespace dissent {
 namespace {
@@ -95,12 +95,16 @@ class Trainer {
   LinearPolicyParameters current() const { return with_weights(state_.weights); }
 
  private:
+  bool has_checkpoint() const {
+    std::error_code error;
+    const bool found = !options_.checkpoint_file.empty() && std::filesystem::exists(options_.checkpoint_file, error);
+    check(!error, "{}: the checkpoint cannot be looked up: {}", options_.checkpoint_file, error.message());
+    return found;
+  }
+
   void restore() {
-    if (!options_.checkpoint_file.empty() && std::filesystem::exists(options_.checkpoint_file)) {
-      std::ifstream stream(options_.checkpoint_file, std::ios::binary);
-      check(stream.good(), "{}: cannot open the checkpoint", options_.checkpoint_file);
-      const std::string text(std::istreambuf_iterator<char>(stream), {});
-      state_ = parse_train_state(text, options_, options_.checkpoint_file);
+    if (has_checkpoint()) {
+      state_ = parse_train_state(read_text(options_.checkpoint_file), options_, options_.checkpoint_file);
       check(state_.weights.size() == spec_.action_size() * num_features_ &&
                 state_.normaliser.mean.size() == num_observed_,
             "{}: the checkpoint's sizes do not fit {}", options_.checkpoint_file, spec_.name);

@@ -4,11 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <numbers>
 
 #include "dissent/base/error.hpp"
+#include "dissent/problem/text_file.hpp"
 
 namespace dissent {
 namespace {
@@ -104,10 +104,7 @@ LinearPolicyParameters parse_linear_policy(std::string_view text, const std::str
 }
 
 LinearPolicyParameters read_linear_policy(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  check(stream.good(), "{}: cannot open the policy file", path);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
-  return parse_linear_policy(text, path);
+  return parse_linear_policy(read_text(path), path);
 }
 
 std::string format_linear_policy(const LinearPolicyParameters& parameters, std::string_view comment) {
