@@ -1,5 +1,6 @@
 #include "dissent/mixture/mixture.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,6 +27,9 @@ Weights Weights::from(std::span<const double> given, std::size_t num_components)
     sum += given[m];
   }
   check(std::abs(sum - 1) <= 1e-6, "weights: the weights sum to {}; they must sum to 1", sum);
+  if (std::ranges::all_of(given, [&](double w) { return w == given[0]; })) {
+    return uniform(num_components);  // the same bits whether equal weights are given or left out
+  }
   Weights weights;
   for (const double w : given) {
     const double value = w < 1e-100 ? 0 : w / sum;
