@@ -6,7 +6,7 @@ import operator
 import os
 import tempfile
 import threading
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
 import numpy as np
 
@@ -138,8 +138,8 @@ class Campaign:
         """A FlowEnsemble or ProbabilisticEnsemble fitted to what is labelled so far."""
         with self._lock, _reporter(progress) as tell:
             fitted = self._campaign.model(self._threads, tell)
-        kind = FlowEnsemble if fitted.describe()["model"] == "flow" else ProbabilisticEnsemble
-        return kind._from_core(fitted)
+        kinds: Dict[str, Type[_Ensemble]] = {"flow": FlowEnsemble, "pne": ProbabilisticEnsemble}
+        return kinds[fitted.describe()["model"]]._from_core(fitted)
 
     def pool_inputs(self, rows: Any) -> np.ndarray:
         """The inputs of rows of the pool: (n, C), in the order of :attr:`inputs`."""

@@ -24,7 +24,7 @@ def _axes(ax: Any) -> Any:
 def uncertainty_1d(
     model: Any, X: Any, y: Any = None, *, grid: int = 300, margin: float = 0.25, estimator: str = "kl", ax: Any = None
 ) -> Any:
-    """A fitted model of one input and one output: prediction, 90% interval, data, and epistemic uncertainty below.
+    """A fitted model of one input and one output: mean, 90% interval, draws, data; epistemic uncertainty below.
 
     Parameters
     ----------
@@ -54,7 +54,9 @@ def uncertainty_1d(
     rows = _named(model, at)
     mean = np.ravel(model.predict(rows))
     low, high = model.predict_quantiles(rows, (0.05, 0.95)).reshape(grid, 2).T
-    ax.fill_between(at, low, high, color=COLOURS[0], alpha=0.2, linewidth=0, label="90% interval")
+    ax.fill_between(at, low, high, color=COLOURS[0], alpha=0.15, linewidth=0, label="90% interval")
+    draws = model.sample_y(rows, 15).ravel()  # show shapes that an interval hides, such as two branches
+    ax.plot(np.repeat(at, 15), draws, ".", color=COLOURS[0], alpha=0.25, markersize=2, markeredgewidth=0)
     ax.plot(at, mean, color=COLOURS[0], label="mean")
     if y is not None:
         ax.plot(x, np.ravel(y), ".", color=COLOURS[5], markersize=4, label="data")

@@ -74,8 +74,9 @@ py::tuple fit_ensemble(py::dict given, const std::vector<std::string>& input_nam
   }
   const TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
   FitTeller tell(progress);
-  FitResult result = unlocked(
-      threads, kAllThreads, [&](ThreadPool& pool) { return fit(options, train, rows, {&pool, std::ref(tell)}); });
+  FitResult result = unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
+    return fit(options, train, rows, {&pool, std::ref(tell)});
+  });
   return py::make_tuple(std::move(result.model), report_dict(result.report));
 }
 

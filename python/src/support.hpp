@@ -65,8 +65,8 @@ class SignalPoll {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Starting a thread costs as much as some 50 microseconds of work; `work` is a rough guess in nanoseconds. Results do
-// not depend on the number of threads.
+// asked = 0 is one per core. Starting a thread costs as much as some 50 microseconds of work; `work` is a rough guess
+// in nanoseconds. Results do not depend on the number of threads.
 inline int useful_threads(int asked, double work) {
   constexpr double kWorth = 2e5;
   const int most = asked == 0 ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : asked;
@@ -76,12 +76,12 @@ inline int useful_threads(int asked, double work) {
 template <class Body>
 auto unlocked(int threads, double work, const Body& body) {
   const py::gil_scoped_release release;
-  ThreadPool pool(threads < 0 ? threads : useful_threads(threads, work), SignalPoll());
+  ThreadPool pool(useful_threads(threads, work), SignalPoll());
   return body(pool);
 }
 
-// What training tells: Ctrl-C is looked for, and `progress` is called with (epoch, epochs, loss, validation_loss) unless
-// it is None.
+// What training tells: Ctrl-C is looked for, and `progress` is called with (epoch, epochs, loss, validation_loss)
+// unless it is None.
 class FitTeller {
  public:
   explicit FitTeller(py::object progress) : progress_(std::move(progress)), silent_(progress_.is_none()) {}

@@ -17,14 +17,15 @@ std::string weights_error(const std::vector<double>& given, std::size_t num_comp
   return message_of<InputError>([&] { Weights::from(given, num_components); });
 }
 
-TEST(Weights, UniformAndGivenAgree) {
-  const Weights uniform = Weights::uniform(5);
-  const Weights given = Weights::from(std::vector<double>(5, 0.2), 5);
-  EXPECT_DOUBLE_EQ(uniform.entropy, std::log(5.0));
-  EXPECT_DOUBLE_EQ(given.entropy, std::log(5.0));
-  EXPECT_EQ(Weights::from({}, 5).value, uniform.value);
-  for (std::size_t m = 0; m < 5; ++m) {
-    EXPECT_DOUBLE_EQ(given.log[m], uniform.log[m]);
+TEST(Weights, EqualWeightsAreUniformToTheBit) {
+  for (std::size_t m = 1; m <= 20; ++m) {
+    const Weights uniform = Weights::uniform(m);
+    EXPECT_DOUBLE_EQ(uniform.entropy, std::log(static_cast<double>(m)));
+    for (const Weights& same : {Weights::from({}, m), Weights::from(uniform.value, m)}) {
+      EXPECT_EQ(same.value, uniform.value);
+      EXPECT_EQ(same.log, uniform.log);
+      EXPECT_EQ(same.entropy, uniform.entropy);
+    }
   }
 }
 
