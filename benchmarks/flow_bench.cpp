@@ -9,6 +9,7 @@
 
 #include "dissent/base/random.hpp"
 #include "dissent/flow/flow.hpp"
+#include "timing.hpp"
 
 namespace dissent {
 namespace {
@@ -21,13 +22,13 @@ double median_seconds(Body body) {
   std::vector<double> seconds;
   body();
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = bench::ThreadClock::now();
     int count = 0;
     double elapsed = 0;
     do {
       body();
       ++count;
-      elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      elapsed = std::chrono::duration<double>(bench::ThreadClock::now() - begin).count();
     } while (elapsed < 5e-3);
     seconds.push_back(elapsed / count);
   }
@@ -60,6 +61,10 @@ void bench_transform(TransformKind kind, std::size_t num_dims) {
   const double forward = median_seconds([&] { transform_forward(transform, call); });
   const double inverse = median_seconds([&] { transform_inverse(transform, call); });
   const double backward = median_seconds([&] { transform_backward(transform, gradient); });
+  const double step = median_seconds([&] {
+    transform_step(transform, {call, out.panel(), grad_out.panel(), grad_log_slope.data(), grad_raw.panel(), {}});
+  });
+  fmt::print("step {:.1f} ", 1e9 * step / values);
   fmt::print("{:<20} {:>5} {:>12.1f} {:>12.1f} {:>12.1f}\n", transform_name(kind), num_dims, 1e9 * forward / values,
              1e9 * inverse / values, 1e9 * backward / values);
 }

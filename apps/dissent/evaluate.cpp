@@ -38,19 +38,13 @@ void run_evaluate(const EvaluateOptions& options) {
   const std::vector<double> inputs = table.matrix(model.columns().inputs);
   const std::vector<double> targets = table.matrix(model.columns().targets);
   ThreadPool pool(options.threads);
-  Metrics metrics;
-  try {
-    metrics = evaluate(model, inputs, targets, &pool);
-  } catch (const InputError& error) {
-    const std::string_view message = error.what();
-    fail("{}: {}", table.source, message.substr(message.starts_with("log_density: ") ? 13 : 0));
-  }
+  const Metrics metrics = evaluate(model, inputs, targets, &pool);
   if (options.json) {
     nlohmann::ordered_json json{{"rows", metrics.num_rows}};
     for (const auto& [name, value] : kMetrics) {
       json[name] = metrics.*value;
     }
-    print_line("{}", json.dump(2));
+    print_json(json);
     return;
   }
   print_line("{:<18} {}", "rows", metrics.num_rows);

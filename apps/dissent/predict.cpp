@@ -103,13 +103,7 @@ void run_predict(const PredictOptions& options) {
   const Table table = read_table(options.inputs);
   const std::vector<double> inputs = table.matrix(model.columns().inputs);
   ThreadPool pool(options.threads);
-  Mixture<double> mixture;
-  try {
-    mixture = model.predict(inputs, &pool);
-  } catch (const InputError& error) {
-    const std::string_view message = error.what();
-    fail("{}: {}", table.source, message.starts_with("predict: ") ? message.substr(9) : message);
-  }
+  const Mixture<double> mixture = model.predict(inputs, &pool);
   if (!options.output.empty()) {
     write_table(options, model, inputs, mixture, pool);
   }
@@ -125,7 +119,7 @@ void run_predict(const PredictOptions& options) {
                                       {"targets", model.columns().targets},
                                       {"output", name_or_null(options.output)},
                                       {"mixture", name_or_null(options.mixture)}};
-    print_line("{}", json.dump(2));
+    print_json(json);
   } else if (!options.quiet) {
     for (const std::string& name : {options.output, options.mixture}) {
       if (!name.empty()) {

@@ -62,7 +62,7 @@ void run_show(const ShowOptions& options) {
                       {"tail_bound", given.transform.tail_bound},
                       {"hidden", given.flow_hidden}};
     }
-    print_line("{}", json.dump(2));
+    print_json(json);
     return;
   }
   print_line("{:<12} {}, {} component{}, {} parameters", "model", model_name(given.model), model.num_components(),

@@ -178,7 +178,7 @@ class Fit(CliTest):
         self.refuse(*fit, says="column 'w' row 17 is missing")
         data[16, 1] = "nan"
         self.table("bad.csv", data)
-        self.refuse(*fit, says="bad.csv: row 17 column 'w' is nan")
+        self.refuse(*fit, says="bad.csv: column 'w' row 17 is nan")
         self.table("bad.csv", rows(2))
         self.refuse(*fit, says="bad.csv: 2 rows, 1 of them held out; at least 2 must remain")
         self.table("bad.csv", rows(0))

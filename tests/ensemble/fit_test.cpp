@@ -153,7 +153,31 @@ TEST_P(EveryModel, RowsDoNotDependOnTheirNeighbours) {
     const std::span<const double> x(&data.x[2 * n], 2);
     const Mixture<double> alone = model.predict(x);
     EXPECT_TRUE(std::ranges::equal(alone.mean, std::span(all.mean).subspan(6 * n, 6)));
+    EXPECT_TRUE(std::ranges::equal(alone.stddev, std::span(all.stddev).subspan(6 * n, 6)));
     EXPECT_EQ(model.log_density(x, std::span(&data.y[2 * n], 2)).front(), density[n]);
+  }
+}
+
+// For pne base values are scaled outputs, for flow what predict() gives.
+TEST_P(EveryModel, PredictBaseIsThePredictionInBaseSpace) {
+  const Data2 data = pairs(300);
+  const Ensemble model(options(), {{"a", "b"},
+                                   {"u", "v"},
+                                   fit_scaling(ScalingKind::kMinMax, data.x, 2),
+                                   fit_scaling(ScalingKind::kMinMax, data.y, 2)});
+  const Mixture<double> mixture = model.predict(data.x);
+  Mixture<float> base;
+  model.predict_base(std::span(data.x).first(20), base);  // memory of another size
+  model.predict_base(data.x, base);
+  EXPECT_EQ(base.view().num_inputs, 300);
+  ASSERT_EQ(base.mean.size(), mixture.mean.size());
+  for (std::size_t k = 0; k < base.mean.size(); ++k) {
+    const Scaling& scaling = model.columns().target_scaling;
+    const bool pne = GetParam() == Model::kPne;
+    const double mean = pne ? scaling.scaled(k % 2, mixture.mean[k]) : mixture.mean[k];
+    const double stddev = mixture.stddev[k] / (pne ? scaling.scale[k % 2] : 1);
+    EXPECT_NEAR(base.mean[k], mean, 1e-6);
+    EXPECT_NEAR(base.stddev[k] / stddev, 1, 1e-6);
   }
 }
 

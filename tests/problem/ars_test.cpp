@@ -143,6 +143,12 @@ TEST(Ars, ACheckpointOfOtherSettingsOrADamagedOneIsRefused) {
     folder.write("train.state", text.substr(0, length));
     EXPECT_TRUE(message_of<InputError>([&] { train_policy(options); }).starts_with(options.checkpoint_file)) << length;
   }
+  options.checkpoint_file = folder.path();
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
+            folder.path() + ": cannot be read: is a directory; give a file name");
+  options.checkpoint_file = folder.file(std::string(300, 'x'));
+  EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("the checkpoint cannot be looked up"),
+            std::string::npos);
 }
 
 TEST(Ars, StartsFromAGivenPolicy) {
@@ -157,6 +163,16 @@ TEST(Ars, StartsFromAGivenPolicy) {
   EXPECT_NEAR(policy.inverse_stddev[0], 2, 1e-2);
   options.clock_hz = 1;
   EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("clock runs at 0 Hz"), std::string::npos);
+}
+
+TEST(Ars, ObservesOnlyTheFirstEntries) {
+  TrainOptions options = small_options();
+  options.num_observed = 2;
+  options.clock_hz = 1;
+  EXPECT_EQ(train_policy(options).policy.num_features, 5U);  // two entries and the clock's three
+  options.num_observed = 4;
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
+            "train_policy: num_observed = 4; pendulum has 3 entries");
 }
 
 TEST(Ars, BadSettingsAreRefused) {

@@ -65,11 +65,16 @@ class Ensemble {
   // the smallest stddev there becomes a limit. Networks extrapolate log-stddevs as straight lines, so that a little
   // outside of what they were trained on they could claim to be sure a thousandfold.
   void limit_certainty(std::span<const double> inputs, ThreadPool* pool = nullptr);
+  std::span<float> log_stddev_floor() { return log_stddev_floor_; }
   std::span<const float> log_stddev_floor() const { return log_stddev_floor_; }  // [M][D], in scaled units
 
   // The components at each input. pne: in the user's units. flow: in base space, where the epistemic uncertainty is the
   // same as in output space.
   Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
+
+  // The components in base space (z above) for either model, in the networks' own precision, into memory that is kept
+  // from call to call: what scoring wants, as the epistemic uncertainty is that of the outputs.
+  void predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool = nullptr) const;
 
   // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y plus
   // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of its member.
@@ -112,6 +117,7 @@ class Ensemble {
   EnsembleOptions options_;
   EnsembleColumns columns_;
   Weights weights_;
+  Scaling mean_units_;  // from a network's means to those of predict()
   MlpStack stack_;
   std::optional<Flow> flow_;
   std::size_t flow_begin_ = 0;

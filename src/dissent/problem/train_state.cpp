@@ -16,11 +16,12 @@ constexpr std::string_view kMagic = "dissent policy training 1";
 // Everything that changes the numbers; neither threads nor the number of iterations (a run may be prolonged).
 std::string settings_line(const TrainOptions& o) {
   return fmt::format(
-      "environment={} directions={} top={} step_size={} noise={} clock_hz={} control_weight={} alive_bonus={} euler={} "
+      "environment={} directions={} top={} step_size={} noise={} observed={} clock_hz={} control_weight={} "
+      "alive_weight={} euler={} "
       "episode_steps={} evaluate_every={} evaluation_episodes={} start={} start_count={} seed={}",
-      o.environment, o.num_directions, o.num_top_directions, o.step_size, o.noise, o.clock_hz, o.control_weight,
-      o.alive_bonus, o.euler, o.episode_steps, o.evaluate_every, o.num_evaluation_episodes, o.start_file, o.start_count,
-      o.seed);
+      o.environment, o.num_directions, o.num_top_directions, o.step_size, o.noise, o.num_observed, o.clock_hz,
+      o.control_weight, o.alive_weight, o.euler, o.episode_steps, o.evaluate_every, o.num_evaluation_episodes,
+      o.start_file, o.start_count, o.seed);
 }
 
 void append_numbers(std::string& text, const std::vector<double>& values) {

@@ -1,6 +1,7 @@
 #include "dissent/table/table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "dissent/base/error.hpp"
@@ -36,6 +37,8 @@ std::vector<double> Table::matrix(std::span<const std::string> names) const {
     check(from.missing_rows.empty(), "{}: column '{}' row {} is missing; a number is required", source, from.name,
           from.missing_rows.empty() ? 0 : from.missing_rows.front() + 1);
     for (std::size_t row = 0; row < num_rows; ++row) {
+      check(std::isfinite(from.values[row]), "{}: column '{}' row {} is {}; a finite number is required", source,
+            from.name, row + 1, from.values[row]);
       out[row * names.size() + k] = from.values[row];
     }
   }

@@ -34,8 +34,8 @@ struct Table {
   // InputError, listing the names there are, when there is no such column.
   const Column& column(std::string_view name) const;
 
-  // The named columns as one row-major matrix [num_rows][names.size()]. A text or missing value in them is an
-  // InputError that names column and row.
+  // The named columns as one row-major matrix [num_rows][names.size()]. A value in them that is text,
+  // missing or not finite is an InputError that names column and row.
   std::vector<double> matrix(std::span<const std::string> names) const;
 };
 

@@ -1,0 +1,88 @@
+// dissent recalibrate: a model whose predicted spread fits held-out rows.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/ensemble/metrics.hpp"
+#include "dissent/ensemble/recalibration.hpp"
+#include "dissent/table/read_table.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct RecalibrateOptions {
+  std::string model;
+  std::string data;
+  std::string output;
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+void run_recalibrate(const RecalibrateOptions& options) {
+  check_writable(options.output);
+  Ensemble model = Ensemble::load(options.model);
+  const Table table = read_table(options.data);
+  const std::vector<double> inputs = table.matrix(model.columns().inputs);
+  const std::vector<double> targets = table.matrix(model.columns().targets);
+  check(table.num_rows >= kMinRecalibrationRows, "{}: has {} rows; at least {} are required to judge a spread",
+        table.source, table.num_rows, kMinRecalibrationRows);
+  ThreadPool pool(options.threads);
+  const Metrics before = evaluate(model, inputs, targets, &pool);
+  const std::vector<double> factors = recalibrate(model, inputs, targets, &pool);
+  const Metrics after = evaluate(model, inputs, targets, &pool);
+  model.save(options.output);
+  const std::vector<std::string>& names = model.columns().targets;
+  if (options.json) {
+    auto list = nlohmann::ordered_json::array();
+    for (std::size_t d = 0; d < names.size(); ++d) {
+      list.push_back({{"target", names[d]}, {"factor", factors[d]}});
+    }
+    const auto part = [](const Metrics& m) {
+      return nlohmann::ordered_json{{"log_likelihood", m.log_likelihood},
+                                    {"coverage_90", m.coverage_90},
+                                    {"calibration_error", m.calibration_error}};
+    };
+    const nlohmann::ordered_json json{{"output", options.output},
+                                      {"rows", table.num_rows},
+                                      {"factors", list},
+                                      {"before", part(before)},
+                                      {"after", part(after)}};
+    print_json(json);
+    return;
+  }
+  if (options.quiet) {
+    return;
+  }
+  print_line("{}: spread of each target multiplied by", options.output);
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    print_line("  {:<20} {:.4g}", names[d], factors[d]);
+  }
+  print_line("on {} rows: log_likelihood {:.4f} (before {:.4f}), coverage_90 {:.3f} ({:.3f})", table.num_rows,
+             after.log_likelihood, before.log_likelihood, after.coverage_90, before.coverage_90);
+}
+
+}  // namespace
+
+void add_recalibrate(CLI::App& app) {
+  CLI::App* command =
+      add_command(app, "recalibrate", "Correct a model's predicted spread on rows it was not trained on",
+                  "  dissent recalibrate y.model held_out.csv --output y2.model");
+  const auto options = std::make_shared<RecalibrateOptions>();
+  command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
+  command->add_option("HELD_OUT", options->data, "Table with the model's inputs and targets: .csv, .npz, .h5 or .hdf5")
+      ->option_text(" ")
+      ->required();
+  command->add_option("-o,--output", options->output, "The corrected model")
+      ->option_text("MODEL2")
+      ->required()
+      ->check(not_empty);
+  add_threads(*command, options->threads);
+  add_json(*command, options->json);
+  add_quiet(*command, options->quiet);
+  command->callback([options] { run_recalibrate(*options); });
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,124 @@
+#include "dissent/ensemble/recalibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dissent/base/error.hpp"
+#include "dissent/base/special.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr double kMinFactor = 1e-3;
+constexpr double kMaxFactor = 1e3;
+constexpr int kMaxSteps = 1000;
+constexpr double kTolerance = 1e-9;  // of ln f: far below its standard error
+
+void check_rows(const Mixture<double>& mixture, std::span<const double> values) {
+  check(mixture.covariance.empty(), "spread_factors: full covariances have no stddev to scale");
+  check(values.size() == mixture.num_inputs * mixture.num_outputs, "spread_factors: {} values for {} rows of {}",
+        values.size(), mixture.num_inputs, mixture.num_outputs);
+  check(mixture.num_inputs >= kMinRecalibrationRows, "spread_factors: {} rows; at least {} are required",
+        mixture.num_inputs, kMinRecalibrationRows);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    check(std::isfinite(values[k]), "spread_factors: value [{}, {}] is {}; it must be finite", k / mixture.num_outputs,
+          k % mixture.num_outputs, values[k]);
+  }
+  validate(mixture.view());
+}
+
+}  // namespace
+
+std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights& weights,
+                                   std::span<const double> values) {
+  check_rows(mixture, values);
+  const std::size_t N = mixture.num_inputs;
+  const std::size_t M = mixture.num_components;
+  const std::size_t D = mixture.num_outputs;
+  check(weights.size() == M, "spread_factors: {} weights for {} components", weights.size(), M);
+  std::vector<double> square(mixture.mean.size());  // ((y - mean) / stddev)^2
+  std::vector<double> constant(N * M, 0);           // of the log density, but for the factors' share
+  for (std::size_t k = 0; k < square.size(); ++k) {
+    const double z = (values[k / (M * D) * D + k % D] - mixture.mean[k]) / mixture.stddev[k];
+    square[k] = z * z;
+    constant[k / D] -= std::log(mixture.stddev[k]);
+  }
+  std::vector<double> variance(D, 1);  // f^2
+  std::vector<double> next(D);
+  std::vector<double> share(M);
+  for (int step = 0; step < kMaxSteps; ++step) {
+    std::ranges::fill(next, 0.0);
+    for (std::size_t n = 0; n < N; ++n) {
+      for (std::size_t m = 0; m < M; ++m) {
+        const double* z2 = &square[(n * M + m) * D];
+        double sum = weights.log[m] + constant[n * M + m];
+        for (std::size_t d = 0; d < D; ++d) {
+          sum -= 0.5 * z2[d] / variance[d];
+        }
+        share[m] = sum;
+      }
+      const double total = log_sum_exp(share);
+      for (std::size_t m = 0; m < M; ++m) {
+        const double r = std::exp(share[m] - total);
+        for (std::size_t d = 0; d < D; ++d) {
+          next[d] += r * square[(n * M + m) * D + d];
+        }
+      }
+    }
+    double change = 0;
+    for (std::size_t d = 0; d < D; ++d) {
+      next[d] = std::clamp(next[d] / static_cast<double>(N), kMinFactor * kMinFactor, kMaxFactor * kMaxFactor);
+      change = std::max(change, std::abs(std::log(next[d] / variance[d])));
+    }
+    variance = next;
+    if (change < 2 * kTolerance) {
+      break;
+    }
+  }
+  std::ranges::transform(variance, variance.begin(), [](double v) { return std::sqrt(v); });
+  return variance;
+}
+
+void scale_spread(Mixture<double>& mixture, std::span<const double> factors) {
+  check(mixture.covariance.empty() && factors.size() == mixture.num_outputs,
+        "scale_spread: {} factors for stddevs of {} outputs", factors.size(), mixture.num_outputs);
+  for (std::size_t k = 0; k < mixture.stddev.size(); ++k) {
+    mixture.stddev[k] *= factors[k % factors.size()];
+  }
+}
+
+void scale_spread(Ensemble& model, std::span<const double> factors) {
+  const std::size_t D = model.num_outputs();
+  check(factors.size() == D, "scale_spread: {} factors for {} outputs", factors.size(), D);
+  for (const double factor : factors) {
+    check(factor > 0 && std::isfinite(factor), "scale_spread: factor {} is not finite and > 0", factor);
+  }
+  for (const Slice& slice : model.stack().layout.slices()) {
+    if (!slice.name.ends_with("log_stddev.bias")) {
+      continue;
+    }
+    const std::span<float> bias = values_of(slice, model.parameters());
+    for (std::size_t d = 0; d < D; ++d) {
+      bias[d] = static_cast<float>(static_cast<double>(bias[d]) + std::log(factors[d]));
+    }
+  }
+  // What the model holds to be the least spread is scaled along.
+  for (std::size_t k = 0; k < model.log_stddev_floor().size(); ++k) {
+    float& floor = model.log_stddev_floor()[k];
+    floor = static_cast<float>(std::clamp(static_cast<double>(floor) + std::log(factors[k % D]),
+                                          kGaussian.log_stddev_min, kGaussian.log_stddev_max));
+  }
+}
+
+std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
+                                ThreadPool* pool) {
+  const Mixture<double> mixture = model.predict(inputs, pool);
+  std::vector<double> base(targets.size());
+  std::vector<double> log_det(mixture.num_inputs);
+  model.to_base(inputs, targets, base, log_det, pool);
+  const std::vector<double> factors = spread_factors(mixture, model.weights(), base);
+  scale_spread(model, factors);
+  return factors;
+}
+
+}  // namespace dissent
