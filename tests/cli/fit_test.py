@@ -138,6 +138,7 @@ class Fit(CliTest):
             process = subprocess.Popen([PROGRAM, "fit", "data.npz", "-t", targets, "-m", model, "-o", "m.model", "-q",
                                         "--preset", "paper", "--epochs", "4", "--checkpoint", "state"], cwd=self.dir)
             _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = status  # waited for here, not by the object
             self.assertEqual(status, 0)
             self.assertLess(usage.ru_maxrss, 200 * 1024)  # kilobytes
 
