@@ -69,6 +69,45 @@ TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
   EXPECT_GT(epistemic(0), 2 * epistemic(-3));
 }
 
+TEST_P(EveryModel, IsNeverMoreCertainThanAtTheRowsItWasTrainedOn) {
+  const SampleRows data = pairs(100);
+  const Ensemble model = fit(options(), kShort, data.rows()).model;
+  const Mixture<double> seen = model.predict(data.x);
+  std::vector<double> least(6, std::numeric_limits<double>::infinity());
+  for (std::size_t k = 0; k < seen.stddev.size(); ++k) {
+    least[k % 6] = std::min(least[k % 6], seen.stddev[k]);
+  }
+  Ensemble free(model.options(), model.columns());  // the same but for the limit
+  std::ranges::copy(model.parameters(), free.parameters().begin());
+  EXPECT_EQ(seen.stddev, free.predict(data.x).stddev);
+  std::size_t num_limited = 0;
+  for (double far = -1e4; far <= 1e4; far += 500) {
+    const std::vector<double> x{far, -far};
+    const std::vector<double> stddev = model.predict(x).stddev;
+    const std::vector<double> unlimited = free.predict(x).stddev;
+    for (std::size_t k = 0; k < 6; ++k) {
+      EXPECT_EQ(stddev[k], std::max(least[k], unlimited[k]));
+      num_limited += stddev[k] > unlimited[k] ? 1 : 0;
+    }
+  }
+  EXPECT_GT(num_limited, 20U);
+}
+
+TEST_P(EveryModel, EveryRowTrainsAndThoseLeftOutBySamplesAreHeldOut) {
+  const SampleRows data = pairs(100);
+  TrainOptions train = kShort;
+  train.validation = 0;
+  FitResult result = fit(options(), train, data.rows());
+  EXPECT_EQ(result.report.num_rows, 100U);
+  EXPECT_EQ(result.report.num_validation_rows, 0U);
+  EXPECT_TRUE(std::isfinite(result.report.validation_loss));
+  EnsembleOptions same_rows = options();
+  same_rows.bootstrap = false;
+  EXPECT_TRUE(std::isnan(fit(same_rows, train, data.rows()).report.validation_loss));
+  // Two rows: a sample may hold both.
+  EXPECT_TRUE(fit(options(), train, pairs(2).rows()).report.diverged.empty());
+}
+
 TEST_P(EveryModel, SameSeedSameBitsOnAnyNumberOfThreads) {
   const SampleRows data = pairs(150);
   ThreadPool one(1);
