@@ -74,19 +74,21 @@ void check_finite_rows(std::span<const double> values, std::span<const std::stri
 
 // Scratch of one thread, for blocks of up to kBlockRows rows.
 struct Scratch {
-  explicit Scratch(const Ensemble& model)
+  Scratch(const Ensemble& model, bool with_values)
       : inputs(model.num_inputs(), kBlockRows),
-        values(model.num_outputs(), kBlockRows),
-        rows(kBlockRows * std::max(model.num_inputs(), model.num_outputs())),
+        rows(kBlockRows * std::max(model.num_inputs(), with_values ? model.num_outputs() : 0)),
         networks(model.stack().components, kBlockRows) {
-    if (model.flow() != nullptr) {
+    if (with_values) {
+      values = {model.num_outputs(), kBlockRows};
+    }
+    if (with_values && model.flow() != nullptr) {
       flow.emplace(*model.flow(), kBlockRows);
     }
   }
 
   PanelBuffer<float> inputs;
-  PanelBuffer<float> values;
-  std::vector<float> rows;  // scaled
+  PanelBuffer<float> values;  // of outputs or base space
+  std::vector<float> rows;    // scaled
   MlpWorkspace<float> networks;
   std::optional<FlowWorkspace<float>> flow;
 };
@@ -102,15 +104,16 @@ void pack_scaled(const Scaling& scaling, std::span<const double> rows, std::span
   pack_rows({scaled.data(), num_columns}, nullptr, num_rows, panel);
 }
 
-// Calls body(begin, end, scratch) for blocks of rows.
-void for_row_blocks(const Ensemble& model, std::size_t num_rows, ThreadPool* pool,
+// Calls body(begin, end, scratch) for blocks of rows. What only values on their way to or from base space need is there
+// with them alone.
+void for_row_blocks(const Ensemble& model, std::size_t num_rows, bool with_values, ThreadPool* pool,
                     const std::function<void(std::size_t, std::size_t, Scratch&)>& body) {
   const int num_threads = pool == nullptr ? 1 : pool->num_threads();
   std::vector<std::optional<Scratch>> scratch(static_cast<std::size_t>(num_threads));
   const auto run = [&](std::size_t begin, std::size_t end, int thread) {
     std::optional<Scratch>& own = scratch[static_cast<std::size_t>(thread)];
     if (!own) {
-      own.emplace(model);
+      own.emplace(model, with_values);
     }
     body(begin, end, *own);
   };
@@ -171,15 +174,16 @@ std::size_t Ensemble::check_inputs(std::span<const double> inputs, std::string_v
 }
 
 void Ensemble::predict_blocks(std::span<const double> inputs, ThreadPool* pool, const StoreHeads& store) const {
-  for_row_blocks(*this, inputs.size() / num_inputs(), pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
-    const std::size_t batch = end - begin;
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()), scratch.rows,
-                scratch.inputs.panel());
-    for (std::size_t m = 0; m < num_components(); ++m) {
-      store(m, begin, batch,
-            forward<float>(stack_.components[m], parameters_, scratch.inputs.panel(), batch, scratch.networks));
-    }
-  });
+  for_row_blocks(
+      *this, inputs.size() / num_inputs(), false, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+        const std::size_t batch = end - begin;
+        pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()), scratch.rows,
+                    scratch.inputs.panel());
+        for (std::size_t m = 0; m < num_components(); ++m) {
+          store(m, begin, batch,
+                forward<float>(stack_.components[m], parameters_, scratch.inputs.panel(), batch, scratch.networks));
+        }
+      });
 }
 
 Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* pool) const {
@@ -227,12 +231,11 @@ std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::s
   check_finite_rows(targets, columns_.targets, "log_density");
   const double log_jacobian = -columns_.target_scaling.log_scale_sum();
   std::vector<double> result(num_rows);
-  for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(*this, num_rows, true, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.rows, scratch.inputs.panel());
-    pack_scaled(columns_.target_scaling, targets.subspan(begin * D, batch * D), scratch.rows,
-                scratch.values.panel());
+    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()), scratch.rows,
+                scratch.inputs.panel());
+    pack_scaled(columns_.target_scaling, targets.subspan(begin * D, batch * D), scratch.rows, scratch.values.panel());
     Panel<const float> z = std::as_const(scratch.values).panel();
     const float* log_det = nullptr;
     if (flow_) {
@@ -280,10 +283,10 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
     return;
   }
   const double log_scale = columns_.target_scaling.log_scale_sum();
-  for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(*this, num_rows, true, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.rows, scratch.inputs.panel());
+    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()), scratch.rows,
+                scratch.inputs.panel());
     const Panel<float> z = scratch.values.panel();
     for (std::size_t k = 0; k < batch * D; ++k) {
       z(k % D, k / D) = static_cast<float>(base[begin * D + k]);
