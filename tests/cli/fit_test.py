@@ -125,6 +125,19 @@ class Fit(CliTest):
         self.refuse(*command, "--seed", 1, "--checkpoint", "state", says=["state: ", "its 'seed' is 0, not 1"])
         self.assertGreater(os.path.getsize(self.path("state")), 0)
 
+    @unittest.skipIf(SANITIZED, "sanitizers keep freed memory for a while, and shadows of all of it")
+    def test_humanoid_sizes_in_200_megabytes(self):
+        random = np.random.default_rng(3)
+        x = random.normal(size=(1200, 274))
+        self.save("data.npz", x=x, y=x[:, :257] + 0.1 * random.normal(size=(1200, 257)))
+        targets = ",".join(f"y{k}" for k in range(257))
+        for model in ("pne", "flow"):
+            process = subprocess.Popen([PROGRAM, "fit", "data.npz", "-t", targets, "-m", model, "-o", "m.model", "-q",
+                                        "--preset", "paper", "--epochs", "4", "--checkpoint", "state"], cwd=self.dir)
+            _, status, usage = os.wait4(process.pid, 0)
+            self.assertEqual(status, 0)
+            self.assertLess(usage.ru_maxrss, 200 * 1024)  # kilobytes
+
     def test_shared_weights(self):
         for model in ("pne", "flow"):
             self.fit("--model", model, output="own.model")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "dissent/base/error.hpp"
@@ -129,6 +130,7 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
     stack_.layout.align();
   }
   parameters_.resize(stack_.layout.size());
+  log_stddev_floor_.assign(num_components() * num_outputs(), static_cast<float>(kGaussian.log_stddev_min));
 }
 
 std::size_t Ensemble::check_inputs(std::span<const double> inputs, std::string_view function) const {
@@ -162,15 +164,29 @@ void Ensemble::for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
   }
 }
 
+// Means and log-stddevs of one component for the inputs in scratch.
+Panel<float> Ensemble::heads_of(std::size_t component, std::size_t batch, Scratch& scratch) const {
+  const std::span<const float> own = component_block<float>(stack_, component, parameters_, scratch.component);
+  const Panel<float> heads =
+      forward<float>(stack_.components[component], own, scratch.inputs.panel(), batch, scratch.networks);
+  const std::size_t D = num_outputs();
+  for (std::size_t d = 0; d < D; ++d) {
+    const float floor = log_stddev_floor_[component * D + d];
+    float* log_stddev = heads.row(D + d);
+    for (std::size_t b = 0; b < batch; ++b) {
+      log_stddev[b] = std::max(log_stddev[b], floor);
+    }
+  }
+  return heads;
+}
+
 // mean and stddev: [batch][M][D]
 void Ensemble::predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean,
                              std::span<double> stddev) const {
   const std::size_t D = num_outputs();
   const std::size_t M = num_components();
   for (std::size_t m = 0; m < M; ++m) {
-    const Panel<float> heads =
-        forward<float>(stack_.components[m], component_block<float>(stack_, m, parameters_, scratch.component),
-                       scratch.inputs.panel(), batch, scratch.networks);
+    const Panel<float> heads = heads_of(m, batch, scratch);
     for (std::size_t d = 0; d < D; ++d) {
       const double offset = flow_ ? 0 : columns_.target_scaling.offset[d];
       const double scale = flow_ ? 1 : columns_.target_scaling.scale[d];
@@ -182,6 +198,30 @@ void Ensemble::predict_block(std::size_t batch, Scratch& scratch, std::span<doub
         stddev[at] = scale * std::exp(log_stddev);
       }
     }
+  }
+}
+
+void Ensemble::limit_certainty(std::span<const double> inputs, ThreadPool* pool) {
+  const std::size_t num_rows = check_inputs(inputs, "limit_certainty");
+  const std::size_t size = log_stddev_floor_.size();
+  const std::size_t D = num_outputs();
+  const std::size_t num_blocks = (num_rows + kBlockRows - 1) / kBlockRows;
+  std::vector<float> lowest(num_blocks * size, std::numeric_limits<float>::infinity());
+  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+    const std::span<float> own = std::span(lowest).subspan(begin / kBlockRows * size, size);
+    for (std::size_t k = 0; k < size; ++k) {
+      const Panel<float> heads = k % D == 0 ? heads_of(k / D, end - begin, scratch) : scratch.networks.outputs();
+      const float* log_stddev = heads.row(D + k % D);
+      own[k] = *std::min_element(log_stddev, log_stddev + (end - begin));
+    }
+  });
+  for (std::size_t k = 0; num_rows > 0 && k < size; ++k) {
+    float least = std::numeric_limits<float>::infinity();
+    for (std::size_t block = 0; block < num_blocks; ++block) {
+      least = std::min(least, lowest[block * size + k]);
+    }
+    log_stddev_floor_[k] =
+        std::clamp(least, static_cast<float>(kGaussian.log_stddev_min), static_cast<float>(kGaussian.log_stddev_max));
   }
 }
 

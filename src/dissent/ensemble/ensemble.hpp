@@ -26,6 +26,8 @@
 
 namespace dissent {
 
+class SafetensorsFile;
+
 // Names of the columns, and the statistics they are scaled with.
 struct EnsembleColumns {
   std::vector<std::string> inputs;
@@ -59,6 +61,12 @@ class Ensemble {
   std::span<float> parameters() { return parameters_; }
   std::span<const float> parameters() const { return parameters_; }
 
+  // From now on no prediction is more certain than at the most certain of these inputs: in each component and output
+  // the smallest stddev there becomes a limit. Networks extrapolate log-stddevs as straight lines, so that a little
+  // outside of what they were trained on they could claim to be sure a thousandfold.
+  void limit_certainty(std::span<const double> inputs, ThreadPool* pool = nullptr);
+  std::span<const float> log_stddev_floor() const { return log_stddev_floor_; }  // [M][D], in scaled units
+
   // The components at each input. pne: in the user's units. flow: in base space, where the epistemic uncertainty is the
   // same as in output space.
   Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
@@ -90,10 +98,13 @@ class Ensemble {
   static Ensemble parse(std::span<const std::byte> bytes, const std::string& source);
 
  private:
+  static Ensemble read(const SafetensorsFile& file);
+
   struct Scratch;
   std::size_t check_inputs(std::span<const double> inputs, std::string_view function) const;
   void for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
                       const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const;
+  Panel<float> heads_of(std::size_t component, std::size_t batch, Scratch& scratch) const;
   void predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean, std::span<double> stddev) const;
   void to_base_block(std::span<const double> outputs, Scratch& scratch, std::span<double> base,
                      std::span<double> log_det) const;
@@ -105,6 +116,7 @@ class Ensemble {
   std::optional<Flow> flow_;
   std::size_t flow_begin_ = 0;
   Block<float> parameters_;
+  std::vector<float> log_stddev_floor_;  // [M][D]
 };
 
 }  // namespace dissent

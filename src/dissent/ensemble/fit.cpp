@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kAutoSteps = 12'000;
 constexpr std::size_t kMinAutoEpochs = 20;
+// The rows that one component leaves out train the flow through the others, so they do not show when it overfits.
+constexpr std::size_t kMaxAutoFlowEpochs = 300;
 constexpr std::size_t kStepsBetweenReports = 25;  // validation and snapshots cost as much as a few steps
 
 // The loss of the trainer is per output, in scaled units and without its constant.
@@ -140,13 +142,28 @@ double mean_of(const std::vector<UnitRecord>& units, double UnitRecord::*value) 
   return sum / static_cast<double>(units.size());
 }
 
+std::size_t auto_epochs(const Ensemble& model, std::size_t steps_per_epoch) {
+  const std::size_t epochs = std::max(kMinAutoEpochs, (kAutoSteps + steps_per_epoch - 1) / steps_per_epoch);
+  return model.flow() != nullptr ? std::min(epochs, kMaxAutoFlowEpochs) : epochs;
+}
+
+// With very few rows a bootstrap sample may leave none out.
+bool holds_out(const Trainer& trainer) {
+  for (std::size_t u = 0; u < trainer.num_units(); ++u) {
+    if (!trainer.holds_out(u)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Runs epochs until the end, or until the caller stops it, in steps of `interval`.
 class Run {
  public:
   Run(Ensemble& model, Trainer& trainer, const TrainOptions& train, const FitControl& control)
       : model_(model),
         trainer_(trainer),
-        validates_(trainer.holds_out()),
+        validates_(holds_out(trainer)),
         control_(control),
         averages_(trainer.holds_out() && train.averaging > 0),
         best_(model.parameters().begin(), model.parameters().end()),
@@ -157,7 +174,7 @@ class Run {
                .first_moment = trainer.first_moment(),
                .second_moment = trainer.second_moment()} {
     const std::size_t steps = trainer.steps_per_epoch();
-    epochs_ = train.epochs > 0 ? train.epochs : std::max(kMinAutoEpochs, (kAutoSteps + steps - 1) / steps);
+    epochs_ = train.epochs > 0 ? train.epochs : auto_epochs(model, steps);
     interval_ = std::max<std::size_t>(1, kStepsBetweenReports / steps);
     patience_ = validates_ ? static_cast<std::size_t>(std::ceil(train.patience * static_cast<double>(epochs_))) : 0;
     trainer.plan_epochs(epochs_);
@@ -286,6 +303,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   Trainer trainer(result.model, train, std::move(prepared.scaled), num_held_out);
   Run run(result.model, trainer, train, control);
   result.report = run.run(control.checkpoint.empty() ? "" : fit_identity(result.model, train, rows));
+  result.model.limit_certainty(rows.inputs, control.pool);
   result.report.num_rows = rows.inputs.size() / rows.input_names.size() - num_held_out;
   result.report.num_validation_rows = num_held_out;
   return result;

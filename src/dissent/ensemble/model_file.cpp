@@ -4,6 +4,7 @@
 //                                   shared weights "shared.hidden0.weight", ...
 //   component<c>.mask<l>       I64  kept units of hidden layer l
 //   flow.permutation<l>        I64
+//   log_stddev_floor           F32  [M][D], Ensemble::limit_certainty
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
 // A loader believes nothing: every array must be there in the type and shape that the metadata imply, and no other.
 #include <algorithm>
@@ -157,6 +158,17 @@ void read_parameters(const SafetensorsFile& file, Ensemble& model) {
   }
 }
 
+std::vector<float> read_floor(const SafetensorsFile& file, const Ensemble& model) {
+  const Array array = file.load("log_stddev_floor", DType::kFloat32, {model.num_components(), model.num_outputs()});
+  std::vector<float> floor = array.to<float>();
+  for (const float value : floor) {
+    check(value >= kGaussian.log_stddev_min && value <= kGaussian.log_stddev_max,
+          "{}: holds {}; log-stddevs from {} to {} are required", array.source(), value, kGaussian.log_stddev_min,
+          kGaussian.log_stddev_max);
+  }
+  return floor;
+}
+
 // The parameters of the largest network that the file could hold bound what a lying header can make us allocate.
 void check_sizes(const SafetensorsFile& file, const EnsembleOptions& options, const EnsembleColumns& columns,
                  const std::vector<Mask>& masks) {
@@ -184,7 +196,9 @@ void check_sizes(const SafetensorsFile& file, const EnsembleOptions& options, co
   }
 }
 
-Ensemble read_ensemble(const SafetensorsFile& file) {
+}  // namespace
+
+Ensemble Ensemble::read(const SafetensorsFile& file) {
   const Json json = read_metadata(file);
   const std::string& source = file.source();
   EnsembleOptions options = read_options(json, source);
@@ -202,10 +216,9 @@ Ensemble read_ensemble(const SafetensorsFile& file) {
   check_sizes(file, options, columns, masks);
   Ensemble model(std::move(options), std::move(columns), std::move(masks), std::move(permutations));
   read_parameters(file, model);
+  model.log_stddev_floor_ = read_floor(file, model);
   return model;
 }
-
-}  // namespace
 
 std::string Ensemble::describe() const {
   const Json json{{"library_version", kVersion},
@@ -239,6 +252,7 @@ void Ensemble::save(const std::string& path) const {
   arrays.emplace_back("target.offset", ArrayView(columns_.target_scaling.offset));
   arrays.emplace_back("target.scale", ArrayView(columns_.target_scaling.scale));
   arrays.emplace_back("weights", ArrayView(weights_.value));
+  arrays.emplace_back("log_stddev_floor", ArrayView(std::span(log_stddev_floor_), {num_components(), num_outputs()}));
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> indices;
   for (std::size_t c = 0; c < stack_.masks.size(); ++c) {
     for (std::size_t layer = 0; layer < stack_.masks[c].kept.size(); ++layer) {
@@ -261,7 +275,7 @@ void Ensemble::save(const std::string& path) const {
 Ensemble Ensemble::load(const std::string& path) {
   const SafetensorsFile file(path);
   try {
-    return read_ensemble(file);
+    return read(file);
   } catch (const InputError& error) {
     const std::string_view message = error.what();
     fail("{}{}", message.starts_with(path) ? "" : path + ": ", message);
@@ -269,7 +283,7 @@ Ensemble Ensemble::load(const std::string& path) {
 }
 
 Ensemble Ensemble::parse(std::span<const std::byte> bytes, const std::string& source) {
-  return read_ensemble(SafetensorsFile(bytes, source));
+  return read(SafetensorsFile(bytes, source));
 }
 
 }  // namespace dissent

@@ -24,14 +24,13 @@ Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, 
     : model_(model),
       options_(options.resolved(model.num_inputs(), rows.targets.size() / model.num_outputs() - num_held_out)),
       rows_(std::move(rows)),
+      num_held_out_(num_held_out),
       num_rows_(rows_.targets.size() / model.num_outputs() - num_held_out),
-      held_out_(num_held_out),
       batch_size_(options.batch_size == 0 ? num_rows_ : std::min(options.batch_size, num_rows_)),
       gradient_(model.parameters().size()),
       average_(model.parameters().begin(), model.parameters().end()),
       first_moment_(model.parameters().size()),
       second_moment_(model.parameters().size()) {
-  std::iota(held_out_.begin(), held_out_.end(), static_cast<std::uint32_t>(num_rows_));
   for (std::size_t c = 0; c < model.num_components(); ++c) {
     members_.push_back(make_member(c));
   }
@@ -46,6 +45,7 @@ std::size_t Trainer::steps_per_epoch() const { return (num_rows_ + batch_size_ -
 Trainer::Member Trainer::make_member(std::size_t component) const {
   Member member{.sample = std::vector<std::uint32_t>(num_rows_),
                 .order = {},
+                .held_out = std::vector<std::uint32_t>(num_held_out_),
                 .inputs = {model_.num_inputs(), batch_size_},
                 .targets = {model_.num_outputs(), batch_size_},
                 .network = {model_.stack().components[component], batch_size_},
@@ -62,6 +62,18 @@ Trainer::Member Trainer::make_member(std::size_t component) const {
     std::iota(member.sample.begin(), member.sample.end(), 0U);
   }
   member.order = member.sample;
+  std::iota(member.held_out.begin(), member.held_out.end(), static_cast<std::uint32_t>(num_rows_));
+  if (num_held_out_ == 0) {
+    std::vector<bool> drawn(num_rows_);
+    for (const std::uint32_t row : member.sample) {
+      drawn[row] = true;
+    }
+    for (std::uint32_t row = 0; row < num_rows_; ++row) {
+      if (!drawn[row]) {
+        member.held_out.push_back(row);
+      }
+    }
+  }
   if (model_.flow() != nullptr) {
     member.flow.emplace(*model_.flow(), batch_size_);
     member.grad_base = {model_.num_outputs(), batch_size_};
@@ -251,16 +263,26 @@ double Trainer::loss_of(std::size_t component, std::span<const std::uint32_t> ch
          log_det / static_cast<double>(D);
 }
 
+std::span<const Trainer::Member> Trainer::members_of(std::size_t unit) const {
+  return model_.joint() ? std::span(members_) : std::span(members_).subspan(unit, 1);
+}
+
+bool Trainer::holds_out(std::size_t unit) const {
+  return std::ranges::any_of(members_of(unit), [](const Member& member) { return !member.held_out.empty(); });
+}
+
 double Trainer::validation_loss(std::size_t unit) {
-  const std::size_t first = model_.joint() ? 0 : unit;
-  const std::size_t last = model_.joint() ? members_.size() : unit + 1;
   double sum = 0;
-  for (std::size_t c = first; c < last; ++c) {
-    for (std::size_t begin = 0; begin < held_out_.size(); begin += batch_size_) {
-      sum += loss_of(c, std::span(held_out_).subspan(begin, std::min(batch_size_, held_out_.size() - begin)));
+  std::size_t count = 0;
+  for (const Member& member : members_of(unit)) {
+    const std::span<const std::uint32_t> chosen = member.held_out;
+    for (std::size_t begin = 0; begin < chosen.size(); begin += batch_size_) {
+      const std::size_t size = std::min(batch_size_, chosen.size() - begin);
+      sum += loss_of(static_cast<std::size_t>(&member - members_.data()), chosen.subspan(begin, size));
     }
+    count += chosen.size();
   }
-  return sum / static_cast<double>(held_out_.size() * (last - first));
+  return sum / static_cast<double>(count);
 }
 
 }  // namespace dissent

@@ -26,7 +26,8 @@ struct ScaledRows {
 
 class Trainer {
  public:
-  // The last `num_held_out` rows are held out. The model must outlive the trainer, which changes its parameters.
+  // The last `num_held_out` rows are held out. Without any, a component that trains on a bootstrap sample holds out the
+  // rows that are not in it. The model must outlive the trainer, which changes its parameters.
   Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out);
 
   std::size_t num_units() const { return model_.joint() ? 1 : members_.size(); }
@@ -39,8 +40,8 @@ class Trainer {
   // finite. `pool` serves the components of a joint model; other units are spread by the caller.
   double run_epochs(std::size_t unit, std::size_t begin, std::size_t end, ThreadPool* pool);
 
-  // Mean loss of the unit's components on the held-out rows, of which there must be some.
-  bool holds_out() const { return !held_out_.empty(); }
+  // Mean loss of the unit's components on their held-out rows, of which there must be some.
+  bool holds_out(std::size_t unit) const;
   double validation_loss(std::size_t unit);
 
   // A running mean of the parameters over the last steps, in their layout; stays as it began without averaging.
@@ -55,6 +56,7 @@ class Trainer {
   struct Member {
     std::vector<std::uint32_t> sample;  // rows it trains on
     std::vector<std::uint32_t> order;   // the same, in the order of the present epoch
+    std::vector<std::uint32_t> held_out;
     PanelBuffer<float> inputs;
     PanelBuffer<float> targets;
     MlpWorkspace<float> network;
@@ -68,6 +70,7 @@ class Trainer {
   };
 
   Member make_member(std::size_t component) const;
+  std::span<const Member> members_of(std::size_t unit) const;
   void begin_epoch(std::size_t component, std::size_t epoch);
   void compute_gradient(std::size_t component, std::size_t begin, std::size_t end);
   double sum_gradients();
@@ -79,8 +82,8 @@ class Trainer {
   Ensemble& model_;
   TrainOptions options_;
   ScaledRows rows_;
-  std::size_t num_rows_;                 // trained on, the first ones
-  std::vector<std::uint32_t> held_out_;  // the others
+  std::size_t num_held_out_;
+  std::size_t num_rows_;  // trained on
   std::size_t batch_size_;
   std::size_t num_steps_ = 1;
   std::vector<Member> members_;
