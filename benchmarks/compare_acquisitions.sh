@@ -34,7 +34,7 @@ list() {
   for ((seed = 0; seed < seeds; ++seed)); do
     for problem in $problems; do
       for method in $methods; do
-        echo "$problem $method $seed $*"
+        echo "$problem $method $seed${*:+ $*}" # xargs joins lines that end in a blank
       done
     done
   done

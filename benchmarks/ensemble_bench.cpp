@@ -3,8 +3,8 @@
 //   predict  10,000 rows of inputs to a mixture
 //   choose   the ten of 10,000 candidates that kl finds most uncertain, prediction included
 //   fit      a whole fit of hetero, preset paper, 600 rows in one batch
-// Prints one line of JSON per measurement (timing.hpp). FOLDER receives the model and, for a few rows, what it predicts,
-// so that the peer (ensemble_bench.py) can show that it computes the same.
+// Prints one line of JSON per measurement (timing.hpp). FOLDER receives the model and, for a few rows, what it
+// predicts, so that the peer (ensemble_bench.py) can show that it computes the same.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,15 +53,13 @@ Ensemble make_model(Model kind, std::size_t num_inputs, std::size_t num_outputs)
                   {names(num_inputs), names(num_outputs), unscaled(num_inputs), unscaled(num_outputs)});
 }
 
-Timing per_step(const Timing& t, double steps) {
-  return {t.median_ms / steps, t.low_ms / steps, t.high_ms / steps};
-}
+Timing per_step(const Timing& t, double steps) { return {t.median_ms / steps, t.low_ms / steps, t.high_ms / steps}; }
 
 void time_step(Ensemble& model, const std::vector<double>& inputs, const std::vector<double>& targets) {
-  Trainer trainer(model, training_preset("paper"),
-                  {apply_scaling(model.columns().input_scaling, inputs),
-                   apply_scaling(model.columns().target_scaling, targets)},
-                  {});
+  Trainer trainer(
+      model, training_preset("paper"),
+      {apply_scaling(model.columns().input_scaling, inputs), apply_scaling(model.columns().target_scaling, targets)},
+      {});
   trainer.plan_epochs(1'000'000);
   const std::size_t num_units = model.flow() != nullptr ? 1 : model.num_components();
   std::size_t epoch = 0;
@@ -72,7 +70,7 @@ void time_step(Ensemble& model, const std::vector<double>& inputs, const std::ve
         }
         ++epoch;
       },
-      15, 1.5);
+      15, 0.7);
   print("step", per_step(timing, static_cast<double>(trainer.steps_per_epoch())));
 }
 
@@ -138,8 +136,11 @@ void run_fit() {
   train.batch_size = 0;
   train.validation = 0;
   for (const Model kind : {Model::kPne, Model::kFlow}) {
-    print(fmt::format("fit {}", model_name(kind)),
-          measure<ThreadClock>([&] { fit({.model = kind}, train, {{"x"}, {"y"}, x, y}); }, 3, 0));
+    print(fmt::format("fit {}", model_name(kind)), measure<ThreadClock>(
+                                                       [&] {
+                                                         fit({.model = kind}, train, {{"x"}, {"y"}, x, y});
+                                                       },
+                                                       3, 0));
   }
 }
 

@@ -64,9 +64,8 @@ void bench_transform(TransformKind kind, std::size_t num_dims) {
   const double step = median_seconds([&] {
     transform_step(transform, {call, out.panel(), grad_out.panel(), grad_log_slope.data(), grad_raw.panel(), {}});
   });
-  fmt::print("step {:.1f} ", 1e9 * step / values);
-  fmt::print("{:<20} {:>5} {:>12.1f} {:>12.1f} {:>12.1f}\n", transform_name(kind), num_dims, 1e9 * forward / values,
-             1e9 * inverse / values, 1e9 * backward / values);
+  fmt::print("{:<20} {:>5} {:>12.1f} {:>12.1f} {:>12.1f} {:>12.1f}\n", transform_name(kind), num_dims,
+             1e9 * forward / values, 1e9 * inverse / values, 1e9 * backward / values, 1e9 * step / values);
 }
 
 void bench_flow(std::size_t num_inputs, std::size_t num_outputs) {
@@ -84,9 +83,11 @@ void bench_flow(std::size_t num_inputs, std::size_t num_outputs) {
   const std::span<const float> parameters(block);
   const double forward =
       median_seconds([&] { to_base<float>(flow, parameters, x.panel(), y.panel(), kBatch, workspace); });
+  PanelBuffer<float> curvature(num_outputs, kBatch);
+  fill(curvature.panel(), kBatch, 0.1, stream);
   const double step = median_seconds([&] {
-    const FlowResult<float> base = to_base<float>(flow, parameters, x.panel(), y.panel(), kBatch, workspace);
-    backward<float>(flow, parameters, workspace, {base.values, grad_log_det.data(), gradient});
+    to_base_step<float>(flow, parameters, x.panel(), y.panel(), kBatch, workspace,
+                        {grad_base.panel(), curvature.panel(), grad_log_det.data(), gradient});
   });
   const double inverse =
       median_seconds([&] { from_base<float>(flow, parameters, x.panel(), y.panel(), kBatch, workspace); });
@@ -99,7 +100,8 @@ void bench_flow(std::size_t num_inputs, std::size_t num_outputs) {
 
 int main() {
   using dissent::TransformKind;
-  fmt::print("ns a value{:<10} {:>5} {:>12} {:>12} {:>12}\n", "", "dims", "forward", "inverse", "gradient");
+  fmt::print("ns a value{:<10} {:>5} {:>12} {:>12} {:>12} {:>12}\n", "", "dims", "forward", "inverse", "gradient",
+             "step");
   for (const TransformKind kind :
        {TransformKind::kCubic, TransformKind::kQuadratic, TransformKind::kRationalQuadratic, TransformKind::kAffine}) {
     for (const std::size_t num_dims : {1, 14, 129}) {

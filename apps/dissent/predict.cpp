@@ -99,8 +99,18 @@ void run_predict(const PredictOptions& options) {
   check(options.output.empty() || options.output.ends_with(".csv"), "--output: '{}' must end in .csv", options.output);
   check(options.mixture.empty() || options.mixture.ends_with(".npz"), "--mixture: '{}' must end in .npz",
         options.mixture);
+  for (const double quantile : options.quantiles) {
+    check(quantile > 0 && quantile < 1, "--quantiles: {} is not between 0 and 1", quantile);
+    check(std::ranges::count(options.quantiles, quantile) == 1, "--quantiles: {} is given twice", quantile);
+  }
+  for (const std::string& name : {options.output, options.mixture}) {
+    if (!name.empty()) {
+      check_writable(name);
+    }
+  }
   const Ensemble model = Ensemble::load(options.model);
   const Table table = read_table(options.inputs);
+  check(table.num_rows > 0, "{}: has no rows", table.source);
   const std::vector<double> inputs = table.matrix(model.columns().inputs);
   ThreadPool pool(options.threads);
   const Mixture<double> mixture = model.predict(inputs, &pool);

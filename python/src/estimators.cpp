@@ -72,7 +72,7 @@ auto with_view(const Arrays& arrays, const Body& body) {
 // Nanoseconds, roughly: what an estimator does for each input.
 double work_of(const Estimator& estimator, std::size_t num_components, std::size_t num_outputs) {
   const auto M = static_cast<double>(num_components);
-  const double pairs = M * M * (static_cast<double>(num_outputs) + 16) / 4;
+  const double pairs = M * M * (static_cast<double>(num_outputs) + 8) / 5;
   switch (estimator.kind) {
     case EstimatorKind::kMonteCarlo:
       return static_cast<double>(estimator.num_samples) * pairs;

@@ -65,12 +65,13 @@ class SignalPoll {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// asked = 0 is one per core. Starting a thread costs as much as some 50 microseconds of work; `work` is a rough guess
-// in nanoseconds. Results do not depend on the number of threads.
+// asked = 0 is one per core. A thread is started for each millisecond of work, since starting one may cost a tenth of
+// that; `work` is a rough guess in nanoseconds. Results do not depend on the number of threads.
 inline int useful_threads(int asked, double work) {
-  constexpr double kWorth = 2e5;
-  const int most = asked == 0 ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : asked;
-  return static_cast<int>(std::clamp(work / kWorth, 1.0, std::max(1.0, static_cast<double>(most))));
+  constexpr double kWorth = 1e6;
+  static const unsigned num_cores = std::max(1U, std::thread::hardware_concurrency());  // it asks the system each time
+  const double most = asked == 0 ? num_cores : std::max(1, asked);
+  return static_cast<int>(std::clamp(work / kWorth, 1.0, most));
 }
 
 template <class Body>

@@ -101,8 +101,8 @@ TYPED_TEST(LinearTest, AffineAddsToWhatIsThere) {
       for (T& w : weight) {
         w = static_cast<T>(stream.normal());
       }
-      Affine<T> product{weight.data(), terms, 1,     nullptr,       in.panel(), whole.panel(),
-                        batch,         Finish::kReluDerivative, factor.panel()};
+      Affine<T> product{weight.data(),           terms,         1, nullptr, in.panel(), whole.panel(), batch,
+                        Finish::kReluDerivative, factor.panel()};
       affine(product);
       product.out = parts.panel();
       product.in = in.panel().slice(0, first);

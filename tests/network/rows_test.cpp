@@ -81,7 +81,8 @@ TEST(Rows, UnpackMapsInDoublePrecision) {
             ASSERT_NEAR(all[b * (cols + 2) + c], offset[c] + scale[c] * image, 1e-13 * scale[c] * 8);
           }
           unpack_rows(one.panel(), 1, map, {alone.data(), cols});
-          ASSERT_TRUE(std::equal(alone.begin(), alone.end(), all.begin() + static_cast<std::ptrdiff_t>(b * (cols + 2))));
+          ASSERT_TRUE(
+              std::equal(alone.begin(), alone.end(), all.begin() + static_cast<std::ptrdiff_t>(b * (cols + 2))));
           ASSERT_EQ(all[b * (cols + 2) + cols], -7.0);
         }
       }

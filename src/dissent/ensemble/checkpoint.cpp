@@ -79,9 +79,11 @@ std::string fit_identity(const Ensemble& model, const TrainOptions& train, const
   json["batch_size"] = train.batch_size;
   json["learning_rate"] = train.learning_rate;
   json["cosine_decay"] = train.cosine_decay;
-  json["weight_decay"] = train.weight_decay;
+  json["weight_decay"] = train.weight_decay ? Json(*train.weight_decay) : Json();
+  json["flow_weight_decay"] = train.flow_weight_decay ? Json(*train.flow_weight_decay) : Json();
   json["clip_norm"] = train.clip_norm;
   json["validation"] = train.validation;
+  json["averaging"] = train.averaging;
   json["patience"] = train.patience;
   json["rows"] = fmt::format("{} rows, digest {:016x}", rows.inputs.size() / rows.input_names.size(),
                              digest(rows.targets, digest(rows.inputs, rows.inputs.size())));
@@ -99,6 +101,7 @@ void write_checkpoint(const std::string& path, const std::string& identity, cons
                     {{"epoch", ArrayView(epoch)},
                      {"units", ArrayView(std::span<const double>(records), {state.units.size(), kRecordSize})},
                      {"parameters", block(state.parameters)},
+                     {"average", block(state.average)},
                      {"best", block(state.best)},
                      {"first_moment", block(state.first_moment)},
                      {"second_moment", block(state.second_moment)}},
@@ -119,10 +122,11 @@ bool read_checkpoint(const std::string& path, const std::string& identity, FitSt
         path, text("format_version"), kFormatVersion);
   check_identity(text("fit"), identity, path);
   read_block(file, "parameters", state.parameters);
+  read_block(file, "average", state.average);
   read_block(file, "best", state.best);
   read_block(file, "first_moment", state.first_moment);
   read_block(file, "second_moment", state.second_moment);
-  for (const std::span<const float> block : {state.parameters, state.best}) {
+  for (const std::span<const float> block : {state.parameters, state.average, state.best}) {
     check(std::ranges::all_of(block, [](float value) { return std::isfinite(value); }),
           "{}: holds parameters that are not finite; the checkpoint is damaged, delete it to start afresh", path);
   }

@@ -2,7 +2,7 @@
 //
 // A safetensors file. Metadata: "format", "format_version" and "fit", a JSON text of everything the result depends on
 // (options, library version, a digest of the rows). Arrays, P parameters and U units:
-//   parameters, best, first_moment, second_moment   F32 [P], in the layout of the model
+//   parameters, average, best, first_moment, second_moment   F32 [P], in the layout of the model
 //   units                                           F64 [U][9], the values of UnitRecord in their order
 //   epoch                                           I64 [1]
 #pragma once
@@ -35,7 +35,8 @@ struct FitState {
   std::size_t epoch = 0;  // the next to run
   std::vector<UnitRecord> units;
   std::span<float> parameters;
-  std::span<float> best;  // the best parameters so far
+  std::span<float> average;  // of the parameters, in the course of training
+  std::span<float> best;     // the best parameters so far
   std::span<float> first_moment;
   std::span<float> second_moment;
 };

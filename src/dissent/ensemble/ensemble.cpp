@@ -82,17 +82,20 @@ void pack_scaled(const Scaling& scaling, std::span<const double> rows, std::span
 struct Ensemble::Scratch {
   explicit Scratch(const Ensemble& model)
       : inputs(model.num_inputs(), kBlockRows),
-        values(model.num_outputs(), kBlockRows),
         rows(kBlockRows * std::max(model.num_inputs(), model.num_outputs())),
         networks(model.stack_.components, kBlockRows),
-        component(model.stack_.scratch_size) {
-    if (model.flow_) {
+        component(model.stack_.scratch_size) {}
+
+  // What values on their way through the flow need, and predictions do not.
+  void prepare_flow(const Ensemble& model) {
+    if (!flow) {
+      values = {model.num_outputs(), kBlockRows};
       flow.emplace(*model.flow_, kBlockRows);
     }
   }
 
   PanelBuffer<float> inputs;
-  PanelBuffer<float> values;
+  PanelBuffer<float> values;  // of outputs or base space
   std::vector<float> rows;  // scaled
   MlpWorkspace<float> networks;
   Block<float> component;  // of shared weights
@@ -274,6 +277,7 @@ void Ensemble::to_base_block(std::span<const double> outputs, Scratch& scratch, 
   }
   const std::size_t D = num_outputs();
   const std::size_t batch = outputs.size() / D;
+  scratch.prepare_flow(*this);
   pack_scaled(columns_.target_scaling, outputs, scratch.rows, scratch.values.panel());
   const FlowResult<float> result = dissent::to_base<float>(*flow_, parameters_, scratch.inputs.panel(),
                                                            scratch.values.panel(), batch, *scratch.flow);
@@ -345,6 +349,7 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
   const double log_scale = columns_.target_scaling.log_scale_sum();
   for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
+    scratch.prepare_flow(*this);
     const Panel<float> z = scratch.values.panel();
     for (std::size_t k = 0; k < batch * D; ++k) {
       z(k % D, k / D) = static_cast<float>(base[begin * D + k]);

@@ -100,16 +100,21 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   return prepared;
 }
 
-// Where the best parameters of a unit are kept.
+// Where the parameters of a unit are.
 struct UnitParameters {
   std::span<float> now;
+  std::span<float> average;
   std::span<float> best;
 
   bool finite() const {
     return std::ranges::all_of(now, [](float value) { return std::isfinite(value); });
   }
+  void swap_average() { std::ranges::swap_ranges(now, average); }
   void keep() { std::ranges::copy(now, best.begin()); }
-  void restore() { std::ranges::copy(best, now.begin()); }
+  void restore() {
+    std::ranges::copy(best, now.begin());
+    std::ranges::copy(best, average.begin());
+  }
 };
 
 // A loss that far above the first one, in nats per output, will not come back.
@@ -160,9 +165,11 @@ class Run {
         trainer_(trainer),
         validates_(holds_out(trainer)),
         control_(control),
+        averages_(validates_ && train.averaging > 0),
         best_(model.parameters().begin(), model.parameters().end()),
         state_{.units = std::vector<UnitRecord>(trainer.num_units()),
                .parameters = model.parameters(),
+               .average = trainer.average(),
                .best = best_,
                .first_moment = trainer.first_moment(),
                .second_moment = trainer.second_moment()} {
@@ -198,7 +205,8 @@ class Run {
 
   UnitParameters parameters_of(std::size_t unit) {
     const std::span<float> now = trainer_.parameters(unit);
-    return {now, state_.best.subspan(static_cast<std::size_t>(now.data() - state_.parameters.data()), now.size())};
+    const auto offset = static_cast<std::size_t>(now.data() - state_.parameters.data());
+    return {now, state_.average.subspan(offset, now.size()), state_.best.subspan(offset, now.size())};
   }
 
   void train_unit(std::size_t u, std::size_t end) {
@@ -208,6 +216,9 @@ class Run {
     }
     UnitParameters parameters = parameters_of(u);
     const double loss = trainer_.run_epochs(u, state_.epoch, end, control_.pool);
+    if (averages_) {
+      parameters.swap_average();
+    }
     const double score = validates_ && std::isfinite(loss) ? trainer_.validation_loss(u) : loss;
     unit.epochs_run = end;
     if (!sound(unit, loss) || !std::isfinite(score) || !parameters.finite()) {
@@ -219,6 +230,9 @@ class Run {
     unit.loss = loss;
     unit.validation_loss = validates_ ? score : unit.validation_loss;
     judge(unit, parameters, end, score, patience_);
+    if (averages_) {
+      parameters.swap_average();
+    }
   }
 
   void train_interval() {
@@ -271,6 +285,7 @@ class Run {
   std::size_t epochs_ = 0;
   std::size_t interval_ = 1;
   std::size_t patience_ = 0;
+  bool averages_;
   Block<float> best_;
   FitState state_;
 };

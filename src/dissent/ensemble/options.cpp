@@ -1,5 +1,6 @@
 #include "dissent/ensemble/options.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "dissent/base/error.hpp"
@@ -56,11 +57,21 @@ void EnsembleOptions::check_values() const {
 void TrainOptions::check_values() const {
   check(learning_rate > 0 && std::isfinite(learning_rate), "fit: learning_rate = {}; it must be finite and > 0",
         learning_rate);
-  check(weight_decay >= 0 && std::isfinite(weight_decay), "fit: weight_decay = {}; it must be finite and >= 0",
-        weight_decay);
+  for (const double decay : {weight_decay.value_or(0), flow_weight_decay.value_or(0)}) {
+    check(decay >= 0 && std::isfinite(decay), "fit: weight decay = {}; it must be finite and >= 0", decay);
+  }
+  check(averaging >= 0 && averaging < 1, "fit: averaging = {}; it must be in [0, 1)", averaging);
   check(clip_norm >= 0 && std::isfinite(clip_norm), "fit: clip_norm = {}; it must be finite and >= 0", clip_norm);
   check(validation >= 0 && validation < 1, "fit: validation = {}; it must be in [0, 1)", validation);
   check(patience >= 0 && std::isfinite(patience), "fit: patience = {}; it must be finite and >= 0", patience);
+}
+
+TrainOptions TrainOptions::resolved(std::size_t num_inputs, std::size_t num_rows) const {
+  const auto rows = static_cast<double>(num_rows);
+  TrainOptions options = *this;
+  options.weight_decay = weight_decay.value_or(std::min(0.3, 3 * static_cast<double>(num_inputs) / rows));
+  options.flow_weight_decay = flow_weight_decay.value_or(std::min(0.5, 150 / rows));
+  return options;
 }
 
 TrainOptions training_preset(std::string_view name) {
@@ -73,8 +84,10 @@ TrainOptions training_preset(std::string_view name) {
           .learning_rate = 5e-4,
           .cosine_decay = false,
           .weight_decay = 0,
+          .flow_weight_decay = 0,
           .clip_norm = 0,
           .validation = 0.1,
+          .averaging = 0,
           .patience = 0};
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,12 +57,21 @@ struct TrainOptions {
   std::size_t batch_size = 64;  // 0: all rows in one batch
   double learning_rate = 1e-2;  // of the first step
   bool cosine_decay = true;     // falls to 1% of the first along half a cosine; false: constant
-  double weight_decay = 1e-4;   // decoupled
-  double clip_norm = 5;         // of the gradient; 0: none
-  double validation = 0.1;      // share of the rows held out; 0: only those that bootstrap samples leave out
-  double patience = 0.5;        // stop after this share of all epochs without improvement on held-out rows; 0: never
+  // Decoupled weight decay of the components, and of the shared flow. Empty: 3 inputs / rows, at most 0.3, and 150 /
+  // rows, at most 0.5; a prior on weights counts less the more rows there are. With too little of its own, the flow
+  // explains what the components could, and leaves them nothing to disagree about.
+  std::optional<double> weight_decay = {};
+  std::optional<double> flow_weight_decay = {};
+  double clip_norm = 5;     // of the gradient; 0: none
+  double validation = 0.1;  // share of the rows held out; 0: only those that bootstrap samples leave out
+  // What validation judges and keeps is a running mean of the parameters, in which at each step the mean so far has
+  // this weight; 0: the parameters themselves. Needs held-out rows.
+  double averaging = 0.98;
+  double patience = 0.5;  // stop after this share of all epochs without improvement on held-out rows; 0: never
 
   void check_values() const;
+  // With the weight decays that stand for empty ones.
+  TrainOptions resolved(std::size_t num_inputs, std::size_t num_rows) const;
 };
 
 // "default" or "paper"; InputError for any other name.

@@ -20,12 +20,13 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out)
     : model_(model),
-      options_(options),
+      options_(options.resolved(model.num_inputs(), rows.targets.size() / model.num_outputs() - num_held_out)),
       rows_(std::move(rows)),
       num_held_out_(num_held_out),
       num_rows_(rows_.targets.size() / model.num_outputs() - num_held_out),
       batch_size_(options.batch_size == 0 ? num_rows_ : std::min(options.batch_size, num_rows_)),
       gradient_(model.parameters().size()),
+      average_(model.parameters().begin(), model.parameters().end()),
       first_moment_(model.parameters().size()),
       second_moment_(model.parameters().size()) {
   for (std::size_t c = 0; c < model.num_components(); ++c) {
@@ -155,13 +156,31 @@ bool Trainer::update(std::span<float> parameters, std::uint64_t step) {
   const double cosine = 0.5 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0)));
   const double share = options_.cosine_decay ? kLastLearningRate + (1 - kLastLearningRate) * cosine : 1;
   const AdamOptions adam{.learning_rate = options_.learning_rate * share,
-                         .weight_decay = options_.weight_decay,
+                         .weight_decay = *options_.weight_decay,
                          .decay_kind = WeightDecay::kDecoupled,
                          .clip_norm = options_.clip_norm};
   const auto offset = static_cast<std::size_t>(parameters.data() - model_.parameters().data());
   const auto part = [&](Block<float>& block) { return std::span(block).subspan(offset, parameters.size()); };
-  return std::isfinite(
-      adam_step(adam, step, AdamRange<float>{parameters, part(gradient_), part(first_moment_), part(second_moment_)}));
+  if (!std::isfinite(adam_step(
+          adam, step, AdamRange<float>{parameters, part(gradient_), part(first_moment_), part(second_moment_)}))) {
+    return false;
+  }
+  if (model_.flow() != nullptr) {
+    const auto kept =
+        static_cast<float>(1 - adam.learning_rate * (*options_.flow_weight_decay - *options_.weight_decay));
+    for (float& value : parameters.subspan(model_.flow_begin())) {
+      value *= kept;
+    }
+  }
+  if (options_.averaging > 0) {
+    // In the first steps the mean of all, so that the initial parameters have no weight.
+    const auto newest = static_cast<float>(std::max(1 - options_.averaging, 1 / static_cast<double>(step)));
+    const std::span<float> average = part(average_);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      average[k] += newest * (parameters[k] - average[k]);
+    }
+  }
+  return true;
 }
 
 double Trainer::component_epoch(std::size_t component, std::size_t epoch) {

@@ -44,6 +44,9 @@ class Trainer {
   bool holds_out(std::size_t unit) const;
   double validation_loss(std::size_t unit);
 
+  // A running mean of the parameters over the last steps, in their layout; stays as it began without averaging.
+  std::span<float> average() { return average_; }
+
   // Adam's, in the layout of the model's parameters.
   std::span<float> first_moment() { return first_moment_; }
   std::span<float> second_moment() { return second_moment_; }
@@ -85,6 +88,7 @@ class Trainer {
   std::size_t num_steps_ = 1;
   std::vector<Member> members_;
   Block<float> gradient_;
+  Block<float> average_;
   Block<float> first_moment_;
   Block<float> second_moment_;
 };

@@ -171,8 +171,7 @@ template void backward(const Flow&, std::span<const double>, FlowWorkspace<doubl
 
 template FlowResult<float> to_base_step(const Flow&, std::span<const float>, Panel<const float>, Panel<const float>,
                                         std::size_t, FlowWorkspace<float>&, const FlowStep<float>&);
-template FlowResult<double> to_base_step(const Flow&, std::span<const double>, Panel<const double>,
-                                         Panel<const double>, std::size_t, FlowWorkspace<double>&,
-                                         const FlowStep<double>&);
+template FlowResult<double> to_base_step(const Flow&, std::span<const double>, Panel<const double>, Panel<const double>,
+                                         std::size_t, FlowWorkspace<double>&, const FlowStep<double>&);
 
 }  // namespace dissent

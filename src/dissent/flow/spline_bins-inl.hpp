@@ -10,12 +10,13 @@
 #define DISSENT_FLOW_SPLINE_BINS_INL_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
 #include "dissent/base/simd_math-inl.hpp"
 #include "dissent/flow/lane_inline.hpp"
 #include "dissent/flow/transform.hpp"
 #include "dissent/flow/transform_reference.hpp"
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace dissent::HWY_NAMESPACE {

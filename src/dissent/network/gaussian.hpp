@@ -32,8 +32,8 @@ double gaussian_nll_gradient(const GaussianOptions& options, Panel<float> heads,
 double gaussian_nll_gradient(const GaussianOptions& options, Panel<double> heads, Panel<const double> targets,
                              std::size_t batch);
 
-// out = scale exp(-2 s): with the loss's own scale, 1 / (batch * outputs), its second derivative with respect to a mean or
-// a target (without a floor). Shapes agree.
+// out = scale exp(-2 s): with the loss's own scale, 1 / (batch * outputs), its second derivative with respect to a mean
+// or a target (without a floor). Shapes agree.
 void gaussian_curvature(const GaussianOptions& options, Panel<const float> log_stddev, std::size_t batch, double scale,
                         Panel<float> out);
 void gaussian_curvature(const GaussianOptions& options, Panel<const double> log_stddev, std::size_t batch, double scale,

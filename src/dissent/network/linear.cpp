@@ -335,8 +335,8 @@ HWY_INLINE void gradient_sized(const WeightGradient<T>& g, const GradientRange& 
   }
 }
 
-// The larger side is walked once, tile by tile, while the smaller one stays in the cache. The bias is one term more, the
-// last, whose right side is 1.
+// The larger side is walked once, tile by tile, while the smaller one stays in the cache. The bias is one term more,
+// the last, whose right side is 1.
 template <class T>
 void weight_gradient_any(const WeightGradient<T>& g) {
   const std::size_t num_terms = g.right.rows + (g.bias_gradient != nullptr ? 1 : 0);
