@@ -83,11 +83,12 @@ MlpWorkspace<T>::MlpWorkspace(std::span<const Mlp> networks, std::size_t capacit
 
 template <class T>
 struct MlpWorkspace<T>::Access {
-  static Panel<T> forward(const Mlp& mlp, const T* block, MlpWorkspace& w) {
+  // Runs the first `num_layers` layers.
+  static void forward(const Mlp& mlp, const T* block, std::size_t num_layers, MlpWorkspace& w) {
     const std::size_t num_hidden = mlp.shape().hidden.size();
     const bool relu = mlp.shape().activation == Activation::kRelu;
     Panel<const T> in = w.inputs_;
-    for (std::size_t l = 0; l <= num_hidden; ++l) {
+    for (std::size_t l = 0; l < num_layers; ++l) {
       const Mlp::Layer& layer = mlp.layers()[l];
       const bool last = l == num_hidden;
       const Panel<T> out = (last ? w.outputs_ : w.hidden_[l]).panel(layer.num_outputs);
@@ -107,7 +108,10 @@ struct MlpWorkspace<T>::Access {
       }
       in = out;
     }
-    return w.outputs();
+  }
+
+  static Panel<const T> last_hidden(const Mlp& mlp, const MlpWorkspace& w) {
+    return w.hidden_.empty() ? w.inputs_ : w.hidden_.back().panel().slice(0, mlp.layers().back().num_inputs);
   }
 
   static void backward(const Mlp& mlp, const T* block, MlpWorkspace& w, const MlpGradient<T>& gradient) {
@@ -168,7 +172,21 @@ template <class T>
 Panel<T> forward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
                  MlpWorkspace<T>& workspace) {
   MlpWorkspace<T>::Access::begin(mlp, inputs, batch, workspace);
-  return MlpWorkspace<T>::Access::forward(mlp, block.data(), workspace);
+  MlpWorkspace<T>::Access::forward(mlp, block.data(), mlp.layers().size(), workspace);
+  return workspace.outputs();
+}
+
+template <class T>
+Panel<const T> forward_hidden(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
+                              MlpWorkspace<T>& workspace) {
+  MlpWorkspace<T>::Access::begin(mlp, inputs, batch, workspace);
+  MlpWorkspace<T>::Access::forward(mlp, block.data(), mlp.shape().hidden.size(), workspace);
+  return last_hidden(mlp, workspace);
+}
+
+template <class T>
+Panel<const T> last_hidden(const Mlp& mlp, const MlpWorkspace<T>& workspace) {
+  return MlpWorkspace<T>::Access::last_hidden(mlp, workspace);
 }
 
 template <class T>
@@ -187,6 +205,12 @@ template Panel<float> forward(const Mlp&, std::span<const float>, Panel<const fl
                               MlpWorkspace<float>&);
 template Panel<double> forward(const Mlp&, std::span<const double>, Panel<const double>, std::size_t,
                                MlpWorkspace<double>&);
+template Panel<const float> forward_hidden(const Mlp&, std::span<const float>, Panel<const float>, std::size_t,
+                                           MlpWorkspace<float>&);
+template Panel<const double> forward_hidden(const Mlp&, std::span<const double>, Panel<const double>, std::size_t,
+                                            MlpWorkspace<double>&);
+template Panel<const float> last_hidden(const Mlp&, const MlpWorkspace<float>&);
+template Panel<const double> last_hidden(const Mlp&, const MlpWorkspace<double>&);
 template void backward(const Mlp&, std::span<const float>, MlpWorkspace<float>&, const MlpGradient<float>&);
 template void backward(const Mlp&, std::span<const double>, MlpWorkspace<double>&, const MlpGradient<double>&);
 
