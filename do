@@ -154,7 +154,7 @@ cmd_help() {
   cat <<'HELP'
 usage: ./do COMMAND
 
-  demo            build, score the shipped example and say what the numbers mean
+  demo            build, score the shipped example, and compare two campaigns of active learning
   test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
                   thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
   bench [NAME]    build and measure the speed: estimator (against PyTorch), python (against numpy and C++)

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 folder = pathlib.Path(sys.argv[1])
-for name in ("npy", "npz", "csv", "safetensors"):
+for name in ("npy", "npz", "csv", "safetensors", "campaign"):
     (folder / name).mkdir(parents=True, exist_ok=True)
 
 small = np.arange(6).reshape(2, 3)
@@ -39,3 +39,20 @@ def safetensors(header, data):
 (folder / "safetensors" / "unaligned.safetensors").write_bytes(safetensors(
     {"a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
      "b": {"dtype": "F64", "shape": [1], "data_offsets": [1, 9]}}, bytes(9)))
+
+# A campaign with n chosen rows, two rounds and a model, and the beginning of one.
+for n, fits in ((3, 1), (0, 0)):
+    arrays = {name: np.arange(n) for name in ("chosen.row", "chosen.round", "chosen.labelled")}
+    arrays["chosen.round"] = np.minimum(arrays["chosen.round"], 1)
+    arrays["chosen.labelled"] = np.minimum(arrays["chosen.labelled"], 1)
+    arrays |= {f"chosen.{name}": np.linspace(0, 1, n) for name in ("score", "epistemic", "aleatoric")}
+    arrays |= {"chosen.targets": np.ones((n, 2)), "rounds": np.ones((2 * fits, 5)), "rounds.seconds": np.ones((2 * fits, 2)),
+               "fitted": np.ones((fits, 4)), "fitted.seconds": np.ones(fits)}
+    header = {"__metadata__": {"format": "dissent.campaign", "format_version": "1", "targets": "2",
+                               "data_fingerprint": "0123456789abcdef", "model_fingerprint": "0", "setting --batch": "4"}}
+    data = b""
+    for name, array in arrays.items():
+        header[name] = {"dtype": "I64" if array.dtype.kind == "i" else "F64", "shape": array.shape,
+                        "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.tobytes()
+    (folder / "campaign" / f"{n}.safetensors").write_bytes(safetensors(header, data))

@@ -35,13 +35,7 @@ void put_questions(Writer& writer, const LaboratoryCampaign& laboratory) {
     const std::size_t row = laboratory.campaign.chosen[position].row;
     writer.field(row);
     for (const Column& column : laboratory.pool.columns) {
-      if (std::ranges::binary_search(column.missing_rows, row)) {
-        writer.missing();
-      } else if (column.is_text()) {
-        writer.field(std::string_view(column.text[row]));
-      } else {
-        writer.field(column.values[row]);
-      }
+      put_field(writer, column, row);
     }
     for (std::size_t d = 0; d < laboratory.data.target_names.size(); ++d) {
       writer.missing();

@@ -112,6 +112,7 @@ LaboratoryCampaign open_laboratory(const std::string& path, const LaboratoryOpti
         "{}: the campaign was begun by 'dissent learn', and only that can go on with it", path);
   Problem data = load_tables(options.tables.any() ? options.tables : copied_tables(directory, campaign), false);
   check_same(campaign, data, path);
+  directory.write_tables(campaign, data);  // a kill may have come between the state and them
   Table pool = without_targets(read_table(directory.file(kPool)), data);
   for (const auto& [name, value] : options.given_fit) {
     const auto [entry, is_new] = campaign.settings.try_emplace(name, value);

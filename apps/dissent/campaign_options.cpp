@@ -11,15 +11,6 @@
 namespace dissent::cli {
 namespace {
 
-std::vector<double> finite_matrix(const Table& table, const std::vector<std::string>& names) {
-  std::vector<double> values = table.matrix(names);
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    check(std::isfinite(values[k]), "{}: row {} column '{}' is {}; numbers must be finite", table.source,
-          k / names.size() + 1, names[k % names.size()], values[k]);
-  }
-  return values;
-}
-
 ProblemRows rows_of(const Table& table, const Problem& problem, bool with_targets) {
   check(table.num_rows > 0, "{}: has no rows", table.source);
   return {table.num_rows, finite_matrix(table, problem.input_names),
@@ -33,6 +24,15 @@ std::string candidates_check(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<double> finite_matrix(const Table& table, const std::vector<std::string>& names) {
+  std::vector<double> values = table.matrix(names);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    check(std::isfinite(values[k]), "{}: row {} column '{}' is {}; numbers must be finite", table.source,
+          k / names.size() + 1, names[k % names.size()], values[k]);
+  }
+  return values;
+}
 
 void add_table_options(CLI::App& command, TableOptions& options) {
   const auto table = [&](const std::string& name, std::string& value, const std::string& text) {

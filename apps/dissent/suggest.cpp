@@ -13,6 +13,7 @@
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
+#include "pool_file.hpp"
 #include "progress.hpp"
 
 namespace dissent::cli {
@@ -31,16 +32,6 @@ struct Arguments {
   bool json = false;
   bool quiet = false;
 };
-
-std::vector<double> finite_inputs(const Table& table, const std::vector<std::string>& names) {
-  check(table.num_rows > 0, "{}: has no rows", table.source);
-  std::vector<double> values = table.matrix(names);
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    check(std::isfinite(values[k]), "{}: row {} column '{}' is {}; numbers must be finite", table.source,
-          k / names.size() + 1, names[k % names.size()], values[k]);
-  }
-  return values;
-}
 
 struct Labelled {
   std::vector<double> inputs;
@@ -66,7 +57,7 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
 }
 
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
-std::size_t num_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
+std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
   if (!arguments.choice.candidates.empty()) {
     return learn_options(arguments.fit, arguments.choice).candidates;
   }
@@ -79,7 +70,8 @@ double mean(const std::vector<double>& values) {
 }
 
 // Disagreement and noise of rows by the same measure, whatever chose them.
-Choice measured(const AcquisitionTask& task, std::span<const double> inputs) {
+Choice measured(AcquisitionTask task, std::span<const double> inputs) {
+  task.batch = inputs.size() / task.model.num_inputs();
   return choose(Acquisition::parse("random"), task, inputs);
 }
 
@@ -110,13 +102,12 @@ std::string outside_text(const Ensemble& model, std::span<const double> chosen, 
 }
 
 // One sentence on what drove the choice.
-std::string reason(const Acquisition& acquisition, AcquisitionTask task, std::span<const double> pool_inputs,
-                   std::span<const double> chosen) {
-  const std::size_t C = task.model.num_inputs();
-  task.batch = std::min(kComparedRows, pool_inputs.size() / C);
-  const Choice usual = measured(task, pool_inputs);
-  task.batch = chosen.size() / C;
+std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, const PoolFile& pool,
+                   const Choice& choice) {
+  const std::vector<std::string>& names = task.model.columns().inputs;
+  const std::vector<double> chosen = pool.pick(names, choice.rows);
   const Choice ours = measured(task, chosen);
+  const Choice usual = measured(task, pool.pick(names, draw_candidates(pool.num_rows(), kComparedRows, task.stream)));
   const double disagreement = mean(ours.epistemic);
   const double of_pool = mean(usual.epistemic);
   const std::string numbers = fmt::format(
@@ -132,19 +123,22 @@ std::string reason(const Acquisition& acquisition, AcquisitionTask task, std::sp
                      disagreement / of_pool, numbers);
 }
 
+std::vector<std::string> output_names(const Table& pool) {
+  std::vector<std::string> names{"row"};
+  for (const Column& column : pool.columns) {
+    names.push_back(column.name);
+  }
+  names.insert(names.end(), {"score", "epistemic", "aleatoric"});
+  return names;
+}
+
+// `rows` are the chosen ones alone.
 template <class Writer>
-void put_rows(Writer& writer, const Table& pool, const Choice& choice) {
+void put_rows(Writer& writer, const Table& rows, const Choice& choice) {
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
-    const std::size_t row = choice.rows[k];
-    writer.field(row);
-    for (const Column& column : pool.columns) {
-      if (std::ranges::binary_search(column.missing_rows, row)) {
-        writer.missing();
-      } else if (column.is_text()) {
-        writer.field(std::string_view(column.text[row]));
-      } else {
-        writer.field(column.values[row]);
-      }
+    writer.field(choice.rows[k]);
+    for (const Column& column : rows.columns) {
+      put_field(writer, column, k);
     }
     writer.field(choice.scores[k]);
     writer.field(choice.epistemic[k]);
@@ -153,28 +147,15 @@ void put_rows(Writer& writer, const Table& pool, const Choice& choice) {
   }
 }
 
-std::vector<std::string> output_names(const Table& pool) {
-  std::vector<std::string> names{"row"};
-  for (const Column& column : pool.columns) {
-    names.push_back(column.name);
-  }
-  names.insert(names.end(), {"score", "epistemic", "aleatoric"});
-  for (const char* own : {"row", "score", "epistemic", "aleatoric"}) {
-    check(!pool.has(own), "{}: has a column '{}', a name that the output needs for itself; rename it", pool.source,
-          own);
-  }
-  return names;
-}
-
-void write_output(const Arguments& arguments, const Table& pool, const Choice& choice) {
+void write_output(const Arguments& arguments, const Table& rows, const Choice& choice) {
   if (arguments.output == "-") {
-    CsvText text("standard output", output_names(pool));
-    put_rows(text, pool, choice);
+    CsvText text("standard output", output_names(rows));
+    put_rows(text, rows, choice);
     print(text.text());
     return;
   }
-  CsvWriter writer(arguments.output, output_names(pool));
-  put_rows(writer, pool, choice);
+  CsvWriter writer(arguments.output, output_names(rows));
+  put_rows(writer, rows, choice);
   writer.commit();
 }
 
@@ -201,55 +182,91 @@ void print_report(const Arguments& arguments, const Choice& choice, std::size_t 
   }
 }
 
-void run_suggest(const Arguments& arguments) {
-  const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
-  arguments.fit.ensemble();  // says now what is wrong with them
+struct Suggestion {
+  Choice choice;  // rows of the pool
+  std::size_t num_candidates = 0;
+};
+
+Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, const AcquisitionTask& task,
+                       std::size_t num_candidates, bool quiet) {
+  const std::vector<std::string>& names = task.model.columns().inputs;
+  if (num_candidates == 0 && acquisition.streams()) {
+    Progress progress("score", pool.num_rows(), quiet);
+    std::size_t at = 0;
+    const auto next = [&](std::span<double> rows) {
+      const std::size_t begin = at;
+      at = std::min(pool.num_rows(), begin + rows.size() / names.size());
+      pool.read(names, begin, at, rows);
+      progress.update(at);
+      return at - begin;
+    };
+    return {choose_streaming(acquisition, task, next), pool.num_rows()};
+  }
+  const std::vector<std::size_t> candidates =
+      draw_candidates(pool.num_rows(), num_candidates == 0 ? 0 : std::max(num_candidates, task.batch), task.stream);
+  Choice choice = choose(acquisition, task, pool.pick(names, candidates));
+  for (std::size_t& row : choice.rows) {
+    row = candidates[row];
+  }
+  return {std::move(choice), candidates.size()};
+}
+
+// Everything that can be wrong is looked at before the fit, which takes longest.
+void check_arguments(const Arguments& arguments) {
+  Acquisition::parse(arguments.choice.acquisition);
+  arguments.fit.ensemble();
   arguments.fit.train();
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
+  check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
+        "give --labelled and --targets to fit a model, or one fitted before by --fitted");
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
   if (arguments.output != "-") {
     check_writable(arguments.output);
   }
+}
+
+void check_pool(const Arguments& arguments, const PoolFile& pool, const std::vector<std::string>& input_names) {
+  pool.check_columns(input_names);
+  for (const char* own : {"row", "score", "epistemic", "aleatoric"}) {
+    check(!pool.has(own), "{}: has a column '{}', a name that the output needs for itself; rename it", pool.source(),
+          own);
+  }
+  check(arguments.choice.batch <= pool.num_rows(), "--batch: {} rows are wanted; {} has {}", arguments.choice.batch,
+        pool.source(), pool.num_rows());
+}
+
+void run_suggest(const Arguments& arguments) {
+  check_arguments(arguments);
+  const PoolFile pool(arguments.tables.pool);
   ThreadPool threads(arguments.threads);
   std::optional<Ensemble> model;
-  std::vector<std::string> input_names;
-  Labelled labelled;
   if (!arguments.fitted.empty()) {
     model = Ensemble::load(arguments.fitted);
-    input_names = model->columns().inputs;
+    check_pool(arguments, pool, model->columns().inputs);
   }
-  check(model || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
-        "give --labelled and --targets to fit a model, or one fitted before by --fitted");
+  Labelled labelled;
   if (!arguments.tables.labelled.empty()) {
     const Table table = read_table(arguments.tables.labelled);
-    input_names = model ? input_names : arguments.tables.columns.input_names(table);
-    labelled.inputs = finite_inputs(table, input_names);
-    labelled.targets = finite_inputs(table, model ? model->columns().targets : arguments.tables.columns.targets);
+    const std::vector<std::string> input_names =
+        model ? model->columns().inputs : arguments.tables.columns.input_names(table);
+    labelled.inputs = finite_matrix(table, input_names);
+    labelled.targets = finite_matrix(table, model ? model->columns().targets : arguments.tables.columns.targets);
     if (!model) {
-      output_names(read_table(arguments.tables.pool));  // a fit takes longer than to find a mistake there
+      check_pool(arguments, pool, input_names);
       model = fit_model(arguments, table, input_names, labelled, threads);
     }
   }
-  const Table pool = read_table(arguments.tables.pool);
-  const std::vector<double> inputs = finite_inputs(pool, input_names);
-  check(arguments.choice.batch <= pool.num_rows, "--batch: {} rows are wanted; {} has {}", arguments.choice.batch,
-        pool.source, pool.num_rows);
-  const Stream stream(arguments.fit.seed, Purpose::kAcquire);
-  const std::size_t wanted = num_candidates(arguments, acquisition, model->num_outputs());
-  const std::vector<std::size_t> candidates =
-      draw_candidates(pool.num_rows, wanted == 0 ? 0 : std::max(wanted, arguments.choice.batch), stream);
+  const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},
                              .batch = arguments.choice.batch,
-                             .stream = stream,
+                             .stream = Stream(arguments.fit.seed, Purpose::kAcquire),
                              .pool = &threads};
-  Choice choice = choose(acquisition, task, pick_rows(inputs, input_names.size(), candidates));
-  for (std::size_t& row : choice.rows) {
-    row = candidates[row];
-  }
-  write_output(arguments, pool, choice);
-  print_report(arguments, choice, candidates.size(),
-               reason(acquisition, task, inputs, pick_rows(inputs, input_names.size(), choice.rows)));
+  const auto [choice, num_candidates] =
+      choose_from(pool, acquisition, task, wanted_candidates(arguments, acquisition, model->num_outputs()),
+                  arguments.quiet || arguments.json);
+  write_output(arguments, pool.table(choice.rows), choice);
+  print_report(arguments, choice, num_candidates, reason(acquisition, task, pool, choice));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "acquisition/models.hpp"
+#include "dissent/acquisition/bait_select.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "support/golden.hpp"
 
@@ -182,6 +183,37 @@ TEST(Bait, IsThePlainVersionOnTheWholeFisherInformation) {
   EXPECT_EQ(choice.rows, rows);
   for (std::size_t k = 0; k < 6; ++k) {
     EXPECT_NEAR(choice.scores[k], gains[k], 1e-6 * gains[k]);
+  }
+}
+
+// Information from nothing to any size: updates alone would lose all digits on the way.
+TEST(Bait, KeepsItsDigitsWhereInformationIsHuge) {
+  const std::vector<double> values = drawn_rows(60, 4);
+  std::vector<MatrixXd> whole;
+  std::vector<std::vector<double>> candidates;
+  constexpr double kScale = 1e8;
+  for (std::size_t n = 0; n < 60; ++n) {
+    candidates.emplace_back(values.begin() + static_cast<std::ptrdiff_t>(4 * n),
+                            values.begin() + static_cast<std::ptrdiff_t>(4 * n + 4));
+    whole.push_back(std::sqrt(kScale) * Eigen::Map<const Eigen::RowVectorXd>(values.data() + 4 * n, 4));
+  }
+  std::vector<BaitGroup> groups(1);
+  groups[0].candidates = as_panel(candidates);
+  groups[0].candidate_scale = as_panel(std::vector(60, std::vector(1, kScale)));
+  groups[0].training = PanelBuffer<double>(4, 0);
+  groups[0].training_scale = PanelBuffer<double>(1, 0);
+  groups[0].multiplicity = {1};
+  const BaitResult result = bait_select(groups, {.num_candidates = 60,
+                                                 .num_training = 0,
+                                                 .batch = 6,
+                                                 .lambda = 1,
+                                                 .stream = Stream(1, Purpose::kAcquire),
+                                                 .pool = nullptr});
+  const BaitResult plain = plain_bait(whole, {}, 6, 1);
+  EXPECT_EQ(result.added, plain.added);
+  EXPECT_EQ(result.removed, plain.removed);
+  for (std::size_t k = 0; k < 12; ++k) {
+    EXPECT_NEAR(result.gains[k], plain.gains[k], 1e-5 * plain.gains[k]);
   }
 }
 

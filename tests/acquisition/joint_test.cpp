@@ -119,9 +119,10 @@ TEST(Joint, PicksFewerCopiesThanTopRows) {
     return count.size();
   };
   EXPECT_EQ(num_kinds("kl"), 1U);
-  EXPECT_GE(num_kinds("kl-joint"), 4U);
-  EXPECT_GE(num_kinds("bhattacharyya-joint"), 4U);
-  EXPECT_GE(num_kinds("batchbald:500"), 4U);
+  EXPECT_EQ(num_kinds("bhattacharyya"), 1U);
+  EXPECT_GT(num_kinds("kl-joint"), 1U);
+  EXPECT_GT(num_kinds("bhattacharyya-joint"), 1U);
+  EXPECT_GT(num_kinds("batchbald:500"), 1U);
 }
 
 // Far beyond where the estimate is H(w) in every bit, each pick still adds to the score.

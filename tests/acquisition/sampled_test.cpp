@@ -150,7 +150,7 @@ TEST(Sampled, BatchBaldIsWithinItsErrorOfTheTruth) {
 
 // The joint estimate of a growing batch never falls by much, and does not underflow.
 TEST(Sampled, BatchBaldOfALongBatchStaysFinite) {
-  const Ensemble model = drawn_model({.num_inputs = 3, .num_outputs = 30, .gain = 2.5});
+  const Ensemble model = drawn_model({.num_inputs = 3, .num_outputs = 30, .gain = 4});
   const std::vector<double> candidates = drawn_rows(50, 3);
   const Choice choice =
       choose(Acquisition::parse("batchbald:100"), {model, {}, 20, Stream(1, Purpose::kAcquire), nullptr}, candidates);

@@ -70,7 +70,7 @@ TEST(Campaign, AnswersThatAreNone) {
 TEST(Campaign, OtherSettingsOrDataAreRefused) {
   Problem data = small_problem();
   const Campaign campaign = begin_campaign(data, {{"--batch", "3"}, {"--no-masks", ""}});
-  check_same(campaign, {{"--batch", "3"}, {"--no-masks", ""}}, "d");
+  check_same(campaign, Settings{{"--batch", "3"}, {"--no-masks", ""}}, "d");
   check_same(campaign, data, "d");
   const auto refused = [&](const Settings& settings) {
     return message_of<InputError>([&] { check_same(campaign, settings, "d"); });
@@ -81,6 +81,13 @@ TEST(Campaign, OtherSettingsOrDataAreRefused) {
   EXPECT_NE(refused({{"--batch", "3"}}).find("begun with --no-masks and cannot go on without --no-masks"),
             std::string::npos);
   EXPECT_NE(refused({{"--batch", "3"}, {"--no-masks", ""}, {"--seed", "1"}}).find("begun without --seed"),
+            std::string::npos);
+  Campaign damaged = campaign;
+  damaged.chosen.resize(2);
+  EXPECT_NE(message_of<InputError>([&] { check_same(damaged, data, "d"); }).find("chosen row 0 twice"),
+            std::string::npos);
+  damaged.chosen[1].row = data.pool.num_rows;
+  EXPECT_NE(message_of<InputError>([&] { check_same(damaged, data, "d"); }).find("beyond the pool of 60"),
             std::string::npos);
   data.pool.inputs[17] = std::nextafter(data.pool.inputs[17], 10);
   EXPECT_NE(message_of<InputError>([&] { check_same(campaign, data, "d"); }).find("other data"), std::string::npos);

@@ -11,7 +11,7 @@
 namespace dissent {
 namespace {
 
-struct Run {
+struct Trial {
   TempDir dir;
   Problem data = small_problem();
   LearnOptions options = quick_options();
@@ -25,7 +25,7 @@ struct Run {
   std::string bytes(const std::string& name) const { return read_bytes(dir.file(name)); }
 };
 
-void expect_same(const Run& a, const Run& b) {
+void expect_same(const Trial& a, const Trial& b) {
   EXPECT_EQ(a.bytes("chosen.csv"), b.bytes("chosen.csv"));
   EXPECT_EQ(a.bytes("model.safetensors"), b.bytes("model.safetensors"));
   ASSERT_EQ(a.campaign.rounds.size(), b.campaign.rounds.size());
@@ -37,7 +37,7 @@ void expect_same(const Run& a, const Run& b) {
 }
 
 TEST(Learn, RunsRoundsAndRecordsThem) {
-  Run run;
+  Trial run;
   std::vector<std::size_t> seen;
   LearnControl control;
   control.finished = [&](const RoundRecord& record) { seen.push_back(record.round); };
@@ -56,17 +56,17 @@ TEST(Learn, RunsRoundsAndRecordsThem) {
   // The model in the directory is that of the last round.
   const Ensemble model = Ensemble::load(run.dir.file("model.safetensors"));
   const Metrics metrics = evaluate(model, run.data.test.inputs, run.data.test.targets);
-  EXPECT_DOUBLE_EQ(metrics.rmse, run.campaign.rounds.back().fit.rmse);
-  EXPECT_DOUBLE_EQ(metrics.rmse_paper, run.campaign.rounds.back().fit.rmse_paper);
-  EXPECT_DOUBLE_EQ(metrics.log_likelihood, run.campaign.rounds.back().fit.log_likelihood);
+  EXPECT_NEAR(metrics.rmse, run.campaign.rounds.back().fit.rmse, 1e-12);
+  EXPECT_NEAR(metrics.rmse_paper, run.campaign.rounds.back().fit.rmse_paper, 1e-12);
+  EXPECT_NEAR(metrics.log_likelihood, run.campaign.rounds.back().fit.log_likelihood, 1e-12);
 }
 
 TEST(Learn, StoppedBetweenAnyTwoStepsItEndsTheSame) {
   for (const Model kind : {Model::kPne, Model::kFlow}) {
-    Run unbroken;
+    Trial unbroken;
     unbroken.options.ensemble.model = kind;
     unbroken.go_on(3);
-    Run broken;
+    Trial broken;
     broken.options.ensemble.model = kind;
     {
       CampaignDirectory directory(broken.dir.path());
@@ -86,9 +86,9 @@ TEST(Learn, StoppedBetweenAnyTwoStepsItEndsTheSame) {
 }
 
 TEST(Learn, ALostModelIsFittedAgain) {
-  Run unbroken;
+  Trial unbroken;
   unbroken.go_on(2);
-  Run broken;
+  Trial broken;
   int steps = 0;
   LearnControl control;
   control.stop = [&] { return ++steps > 1; };  // after the first fit
@@ -100,9 +100,9 @@ TEST(Learn, ALostModelIsFittedAgain) {
 }
 
 TEST(Learn, ThreadsAndRoundsAskedForLaterChangeNothing) {
-  Run at_once;
+  Trial at_once;
   at_once.go_on(4);
-  Run later;
+  Trial later;
   ThreadPool pool(3);
   LearnControl control;
   control.pool = &pool;
@@ -125,7 +125,7 @@ TEST(Learn, SeedsAndRoundsDrawDifferentModels) {
 }
 
 TEST(Learn, EndsWithThePool) {
-  Run run;
+  Trial run;
   run.data = small_problem(10);
   run.campaign = begin_campaign(run.data, {});
   EXPECT_EQ(run.go_on(20), LearnEnd::kPoolEmpty);
@@ -135,7 +135,7 @@ TEST(Learn, EndsWithThePool) {
 }
 
 TEST(Learn, WithoutTestRowsThereAreNoMetrics) {
-  Run run;
+  Trial run;
   run.data.test = {};
   run.campaign = begin_campaign(run.data, {});
   run.go_on(1);
@@ -144,7 +144,7 @@ TEST(Learn, WithoutTestRowsThereAreNoMetrics) {
 }
 
 TEST(Learn, AFailingOracleLosesNothing) {
-  Run run;
+  Trial run;
   {
     CampaignDirectory directory(run.dir.path());
     CommandOracle broken("exit 1");
@@ -154,20 +154,20 @@ TEST(Learn, AFailingOracleLosesNothing) {
   EXPECT_EQ(run.campaign.num_pending(), 4U);
   EXPECT_EQ(run.campaign.rounds.size(), 1U);
   run.go_on(2);
-  Run unbroken;
+  Trial unbroken;
   unbroken.go_on(2);
   expect_same(unbroken, run);
 }
 
 TEST(Learn, CandidatesAreAPartOfThePoolThatChangesEachRound) {
-  Run few;
+  Trial few;
   few.options.candidates = 4;  // as many as the batch: all of them are chosen
   few.go_on(2);
-  Run all;
+  Trial all;
   all.options.candidates = kAllCandidates;
   all.go_on(2);
   EXPECT_NE(few.bytes("chosen.csv"), all.bytes("chosen.csv"));
-  Run fewer;
+  Trial fewer;
   fewer.options.candidates = 1;  // never less than the batch
   fewer.go_on(1);
   EXPECT_EQ(fewer.campaign.chosen.size(), 4U);

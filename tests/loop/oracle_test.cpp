@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "dissent/base/error.hpp"
 #include "loop/loop_fixture.hpp"
 #include "support/temp_dir.hpp"

@@ -147,5 +147,17 @@ TYPED_TEST(Validate, CovariancesMustBeFiniteSymmetricAndPositiveDefinite) {
   EXPECT_NE(error().find("covariance[8, 1] is not positive definite"), std::string::npos);
 }
 
+TEST(Weights, MadeOnceComeBackUnchanged) {
+  for (const std::vector<double>& given :
+       {std::vector<double>{0.1, 0.2, 0.7}, {1.0 / 3, 1.0 / 3, 1.0 / 3}, {0.1000001, 0.3, 0.6}, {0.3, 0.3, 0.4}}) {
+    const Weights once = Weights::from(given, 3);
+    const Weights twice = Weights::from(once.value, 3);
+    EXPECT_EQ(once.value, twice.value);
+    EXPECT_EQ(once.log, twice.log);
+    EXPECT_EQ(once.entropy, twice.entropy);
+  }
+  EXPECT_EQ(Weights::from(Weights::uniform(3).value, 3).entropy, Weights::uniform(3).entropy);
+}
+
 }  // namespace
 }  // namespace dissent

@@ -1,6 +1,7 @@
 #include "dissent/ensemble/ensemble.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -51,7 +52,20 @@ void draw_components(const EnsembleOptions& options, const MlpStack& stack, std:
   }
 }
 
+// By exponents of all ones, which the compiler can look for in vectors of values.
+bool all_finite(std::span<const double> values) {
+  constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
+  std::uint64_t found = 0;
+  for (const double value : values) {
+    found |= static_cast<std::uint64_t>((std::bit_cast<std::uint64_t>(value) & kExponent) == kExponent);
+  }
+  return found == 0;
+}
+
 void check_finite_rows(std::span<const double> values, std::span<const std::string> names, std::string_view function) {
+  if (all_finite(values)) {
+    return;
+  }
   for (std::size_t k = 0; k < values.size(); ++k) {
     check(std::isfinite(values[k]), "{}: row {} column '{}' is {}; numbers must be finite", function,
           k / names.size() + 1, names[k % names.size()], values[k]);
@@ -63,6 +77,7 @@ struct Scratch {
   explicit Scratch(const Ensemble& model)
       : inputs(model.num_inputs(), kBlockRows),
         values(model.num_outputs(), kBlockRows),
+        rows(kBlockRows * std::max(model.num_inputs(), model.num_outputs())),
         networks(model.stack().components, kBlockRows) {
     if (model.flow() != nullptr) {
       flow.emplace(*model.flow(), kBlockRows);
@@ -71,16 +86,20 @@ struct Scratch {
 
   PanelBuffer<float> inputs;
   PanelBuffer<float> values;
+  std::vector<float> rows;  // scaled
   MlpWorkspace<float> networks;
   std::optional<FlowWorkspace<float>> flow;
 };
 
-// Columns of a panel beyond the batch stay finite: a shorter block leaves older numbers there.
-void pack_scaled(const Scaling& scaling, std::span<const double> rows, Panel<float> panel) {
+void pack_scaled(const Scaling& scaling, std::span<const double> rows, std::span<float> scaled, Panel<float> panel) {
   const std::size_t num_columns = scaling.num_columns();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    panel(k % num_columns, k / num_columns) = static_cast<float>(scaling.scaled(k % num_columns, rows[k]));
+  const std::size_t num_rows = rows.size() / num_columns;
+  for (std::size_t b = 0; b < num_rows; ++b) {
+    for (std::size_t c = 0; c < num_columns; ++c) {
+      scaled[b * num_columns + c] = static_cast<float>(scaling.scaled(c, rows[b * num_columns + c]));
+    }
   }
+  pack_rows({scaled.data(), num_columns}, nullptr, num_rows, panel);
 }
 
 // Calls body(begin, end, scratch) for blocks of rows.
@@ -151,32 +170,57 @@ std::size_t Ensemble::check_inputs(std::span<const double> inputs, std::string_v
   return inputs.size() / num_inputs();
 }
 
+// store(m, begin, batch, means, stddevs) for every component and block of rows; panels of base space.
+void Ensemble::predict_blocks(
+    std::span<const double> inputs, ThreadPool* pool,
+    const std::function<void(std::size_t, std::size_t, std::size_t, Panel<const float>, Panel<const float>)>& store)
+    const {
+  const std::size_t D = num_outputs();
+  for_row_blocks(*this, inputs.size() / num_inputs(), pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+    const std::size_t batch = end - begin;
+    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()), scratch.rows,
+                scratch.inputs.panel());
+    for (std::size_t m = 0; m < num_components(); ++m) {
+      const Panel<float> heads =
+          forward<float>(stack_.components[m], parameters_, scratch.inputs.panel(), batch, scratch.networks);
+      exponentiate_log_stddev(kGaussian, heads.slice(D, D), batch);
+      store(m, begin, batch, heads.slice(0, D), heads.slice(D, D));
+    }
+  });
+}
+
 Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* pool) const {
   const std::size_t num_rows = check_inputs(inputs, "predict");
   const std::size_t D = num_outputs();
-  const std::size_t M = num_components();
-  Mixture<double> mixture = Mixture<double>::diagonal(num_rows, M, D);
-  for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
-    const std::size_t batch = end - begin;
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.inputs.panel());
-    for (std::size_t m = 0; m < M; ++m) {
-      const Panel<float> heads =
-          forward<float>(stack_.components[m], parameters_, scratch.inputs.panel(), batch, scratch.networks);
-      for (std::size_t d = 0; d < D; ++d) {
-        const double offset = flow_ ? 0 : columns_.target_scaling.offset[d];
-        const double scale = flow_ ? 1 : columns_.target_scaling.scale[d];
-        for (std::size_t b = 0; b < batch; ++b) {
-          const std::size_t at = ((begin + b) * M + m) * D + d;
-          const double log_stddev =
-              std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
-          mixture.mean[at] = offset + scale * static_cast<double>(heads(d, b));
-          mixture.stddev[at] = scale * std::exp(log_stddev);
-        }
-      }
-    }
+  const std::size_t row = num_components() * D;
+  Mixture<double> mixture = Mixture<double>::diagonal(num_rows, num_components(), D);
+  const std::vector<double> zeros(D, 0.0);
+  const std::vector<double> offset = flow_ ? zeros : columns_.target_scaling.offset;
+  const std::vector<double> scale = flow_ ? std::vector<double>(D, 1.0) : columns_.target_scaling.scale;
+  predict_blocks(inputs, pool, [&](std::size_t m, std::size_t begin, std::size_t batch, Panel<const float> mean,
+                                   Panel<const float> stddev) {
+    const std::size_t first = begin * row + m * D;
+    unpack_rows(mean, batch, {offset.data(), scale.data()}, {mixture.mean.data() + first, row});
+    unpack_rows(stddev, batch, {zeros.data(), scale.data()}, {mixture.stddev.data() + first, row});
   });
   return mixture;
+}
+
+void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool) const {
+  const std::size_t num_rows = check_inputs(inputs, "predict_base");
+  const std::size_t row = num_components() * num_outputs();
+  base.num_inputs = num_rows;
+  base.num_components = num_components();
+  base.num_outputs = num_outputs();
+  base.mean.resize(num_rows * row);
+  base.stddev.resize(num_rows * row);
+  base.covariance.clear();
+  predict_blocks(inputs, pool, [&](std::size_t m, std::size_t begin, std::size_t batch, Panel<const float> mean,
+                                   Panel<const float> stddev) {
+    const std::size_t first = begin * row + m * num_outputs();
+    unpack_rows(mean, batch, {base.mean.data() + first, row});
+    unpack_rows(stddev, batch, {base.stddev.data() + first, row});
+  });
 }
 
 std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::span<const double> targets,
@@ -191,8 +235,9 @@ std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::s
   for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
     pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.inputs.panel());
-    pack_scaled(columns_.target_scaling, targets.subspan(begin * D, batch * D), scratch.values.panel());
+                scratch.rows, scratch.inputs.panel());
+    pack_scaled(columns_.target_scaling, targets.subspan(begin * D, batch * D), scratch.rows,
+                scratch.values.panel());
     Panel<const float> z = std::as_const(scratch.values).panel();
     const float* log_det = nullptr;
     if (flow_) {
@@ -243,7 +288,7 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
   for_row_blocks(*this, num_rows, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
     pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), batch * num_inputs()),
-                scratch.inputs.panel());
+                scratch.rows, scratch.inputs.panel());
     const Panel<float> z = scratch.values.panel();
     for (std::size_t k = 0; k < batch * D; ++k) {
       z(k % D, k / D) = static_cast<float>(base[begin * D + k]);

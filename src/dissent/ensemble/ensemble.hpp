@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +61,10 @@ class Ensemble {
   // same as in output space.
   Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
 
+  // The components in base space (z above) for either model, in the networks' own precision, into memory that is kept
+  // from call to call: what scoring wants, as the epistemic uncertainty is that of the outputs.
+  void predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool = nullptr) const;
+
   // ln p(y | x) for each row, in the user's units.
   std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
                                   ThreadPool* pool = nullptr) const;
@@ -80,6 +85,10 @@ class Ensemble {
 
  private:
   std::size_t check_inputs(std::span<const double> inputs, std::string_view function) const;
+  void predict_blocks(
+      std::span<const double> inputs, ThreadPool* pool,
+      const std::function<void(std::size_t, std::size_t, std::size_t, Panel<const float>, Panel<const float>)>& store)
+      const;
 
   EnsembleOptions options_;
   EnsembleColumns columns_;

@@ -73,6 +73,13 @@ void check_same(const Campaign& campaign, const Settings& settings, const std::s
 void check_same(const Campaign& campaign, const Problem& data, const std::string& where) {
   check(campaign.num_targets == data.target_names.size() && campaign.data_fingerprint == fingerprint(data),
         "{}: the campaign was begun with other data; give the same tables and columns, or another directory", where);
+  std::vector<bool> taken(data.pool.num_rows, false);
+  for (const ChosenRow& chosen : campaign.chosen) {
+    check(chosen.row < taken.size() && !taken[chosen.row],
+          "{}: the campaign has chosen row {} twice or beyond the pool of {}; its state is damaged", where, chosen.row,
+          taken.size());
+    taken[chosen.row] = true;
+  }
 }
 
 std::vector<std::size_t> pending(const Campaign& campaign) {

@@ -68,8 +68,8 @@ struct Campaign {
 // The beginning, before the first fit.
 Campaign begin_campaign(const Problem& data, Settings settings);
 
-// InputError when the campaign was begun with other settings (the first that differs is named) or other data.
-// `where` names the campaign.
+// InputError when the campaign was begun with other settings (the first that differs is named) or other data, or has
+// chosen rows that the data do not have. `where` names the campaign.
 void check_same(const Campaign& campaign, const Settings& settings, const std::string& where);
 void check_same(const Campaign& campaign, const Problem& data, const std::string& where);
 

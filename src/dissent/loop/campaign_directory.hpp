@@ -11,8 +11,10 @@
 // next step. Whatever fails leaves the state as it was.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "dissent/ensemble/ensemble.hpp"
@@ -52,5 +54,6 @@ class CampaignDirectory {
 // The state as a file; what is wrong with it is an InputError that names it.
 void save_campaign(const std::string& path, const Campaign& campaign);
 Campaign load_campaign(const std::string& path);
+Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& source);
 
 }  // namespace dissent

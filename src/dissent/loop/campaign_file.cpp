@@ -37,7 +37,8 @@ void append_fit(std::vector<double>& values, const FitRecord& fit) {
   values.insert(values.end(), {static_cast<double>(fit.labelled), fit.rmse, fit.rmse_paper, fit.log_likelihood});
 }
 
-FitRecord fit_of(std::span<const double> values, double seconds) {
+FitRecord fit_of(std::span<const double> values, double seconds, const std::string& source) {
+  check(values[0] >= 0 && values[0] <= 0x1p53, "{}: a model of {} rows cannot be; it is damaged", source, values[0]);
   return {static_cast<std::size_t>(values[0]), values[1], values[2], values[3], seconds, 0};
 }
 
@@ -121,8 +122,10 @@ void save_campaign(const std::string& path, const Campaign& campaign) {
                     metadata);
 }
 
-Campaign load_campaign(const std::string& path) {
-  const SafetensorsFile file(path);
+namespace {
+
+Campaign read_campaign(const SafetensorsFile& file) {
+  const std::string& path = file.source();
   const auto format = file.metadata().find("format");
   check(format != file.metadata().end() && format->second == kFormat, "{}: is not the state of a campaign", path);
   const auto version = file.metadata().find("format_version");
@@ -159,16 +162,24 @@ Campaign load_campaign(const std::string& path) {
   const std::vector<double> seconds = load_values(file, "rounds.seconds", {R, 2});
   for (std::size_t r = 0; r < R; ++r) {
     const std::span<const double> values = std::span(rounds).subspan(r * kRoundColumns, kRoundColumns);
-    campaign.rounds.push_back({r + 1, fit_of(values, seconds[2 * r]), values[kFitColumns], seconds[2 * r + 1]});
+    campaign.rounds.push_back({r + 1, fit_of(values, seconds[2 * r], path), values[kFitColumns], seconds[2 * r + 1]});
   }
   const std::size_t num_fits = file.load("fitted.seconds").size();
   check(num_fits <= 1, "{}: describes {} models; it is damaged", path, num_fits);
   const std::vector<double> fitted = load_values(file, "fitted", {num_fits, kFitColumns});
   if (num_fits == 1) {
-    campaign.fitted = fit_of(fitted, load_values(file, "fitted.seconds", {1}).front());
+    campaign.fitted = fit_of(fitted, load_values(file, "fitted.seconds", {1}).front(), path);
     campaign.fitted->fingerprint = parse_metadata(file, "model_fingerprint", 16);
   }
   return campaign;
+}
+
+}  // namespace
+
+Campaign load_campaign(const std::string& path) { return read_campaign(SafetensorsFile(path)); }
+
+Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& source) {
+  return read_campaign(SafetensorsFile(bytes, source));
 }
 
 }  // namespace dissent

@@ -9,7 +9,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/metrics.hpp"
-#include "dissent/ensemble/summary.hpp"
+#include "dissent/ensemble/predictive_mean.hpp"
 
 namespace dissent {
 namespace {
@@ -18,9 +18,9 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, static_cast<Purpose>(14), round).bits(); }
+std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, Purpose::kRound, round).bits(); }
 
-// What a round reports, and no more: `evaluate` has several metrics besides that take longer than a fit.
+// What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
 void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, FitRecord& record) {
   if (test.num_rows == 0) {
     record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
@@ -29,9 +29,9 @@ void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, F
   const std::vector<double> log_density = model.log_density(test.inputs, test.targets, pool);
   record.log_likelihood =
       std::accumulate(log_density.begin(), log_density.end(), 0.0) / static_cast<double>(test.num_rows);
-  const Summary summary = summarise(model, test.inputs, model.predict(test.inputs, pool), {.pool = pool});
-  record.rmse = rmse(summary.mean, test.targets);
-  record.rmse_paper = rmse_paper(summary.mean, test.targets, model.num_outputs());
+  const std::vector<double> mean = predictive_mean(model, test.inputs, pool);
+  record.rmse = rmse(mean, test.targets);
+  record.rmse_paper = rmse_paper(mean, test.targets, model.num_outputs());
 }
 
 void label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
@@ -99,9 +99,15 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
 LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& data, const LearnOptions& options,
                Oracle& oracle, std::size_t num_rounds, const LearnControl& control) {
   std::optional<Ensemble> model;
-  const auto stop = [&] { return control.stop && control.stop(); };
+  // From the step before, or, where that was in another process, from the directory.
+  const auto has_model = [&] {
+    if (campaign.fitted && !model) {
+      model = directory.load_model(*campaign.fitted);
+    }
+    return model.has_value();
+  };
   while (true) {
-    if (stop()) {
+    if (control.stop && control.stop()) {
       return LearnEnd::kStopped;
     }
     if (campaign.num_pending() > 0) {
@@ -116,17 +122,12 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
       return LearnEnd::kRoundsDone;
     } else if (campaign.chosen.size() == data.pool.num_rows) {
       return LearnEnd::kPoolEmpty;
-    } else if (!campaign.fitted) {
+    } else if (!has_model()) {
       FittedRound fitted = fit_round(campaign, data, options, {control.pool, control.fitting});
       model = std::move(fitted.model);
       campaign.fitted = fitted.record;
       directory.save_model(*model);
       directory.save(campaign);
-    } else if (!model) {  // resumed after a fit
-      model = directory.load_model(*campaign.fitted);
-      if (!model) {
-        campaign.fitted.reset();
-      }
     } else {
       choose_rows(campaign, data, options, *model, options.batch, control.pool);
       directory.save(campaign);

@@ -21,16 +21,37 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kSquare = 16;
 
-// to[k][j] = from[j][k] for j, k < 4.
-HWY_INLINE void transpose_block(const float* const from[4], float* const to[4]) {
+// store(k, from[0][k], from[1][k], from[2][k], from[3][k]) for k < 4, as one vector or, without any, one by one.
 #if HWY_TARGET == HWY_SCALAR
-  for (int j = 0; j < 4; ++j) {
-    for (int k = 0; k < 4; ++k) {
-      to[k][j] = from[j][k];
+template <class Store>
+HWY_INLINE void transpose_block(const float* const from[4], const Store& store) {
+  for (std::size_t k = 0; k < 4; ++k) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      store(k, j, from[j][k]);
     }
   }
+}
+
+struct ToFloat {
+  float* const* to;
+  HWY_INLINE void operator()(std::size_t k, std::size_t j, float value) const { to[k][j] = value; }
+};
+
+struct ToDouble {
+  double* const* to;
+  ColumnScaling scaling;
+  HWY_INLINE void operator()(std::size_t k, std::size_t j, float value) const {
+    const hn::CappedTag<double, 1> d;
+    const auto scale = hn::Set(d, scaling.scale[j]);
+    to[k][j] = hn::GetLane(hn::MulAdd(scale, hn::Set(d, static_cast<double>(value)), hn::Set(d, scaling.offset[j])));
+  }
+};
 #else
-  const hn::FixedTag<float, 4> d;
+using Four = hn::FixedTag<float, 4>;
+
+template <class Store>
+HWY_INLINE void transpose_block(const float* const from[4], const Store& store) {
+  const Four d;
   const hn::Repartition<double, decltype(d)> wide;
   const auto a = hn::LoadU(d, from[0]);
   const auto b = hn::LoadU(d, from[1]);
@@ -40,12 +61,27 @@ HWY_INLINE void transpose_block(const float* const from[4], float* const to[4]) 
   const auto ce_lower = hn::BitCast(wide, hn::InterleaveLower(d, c, e));
   const auto ab_upper = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
   const auto ce_upper = hn::BitCast(wide, hn::InterleaveUpper(d, c, e));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_lower, ce_lower)), d, to[0]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_lower, ce_lower)), d, to[1]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_upper, ce_upper)), d, to[2]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_upper, ce_upper)), d, to[3]);
-#endif
+  store(0, hn::BitCast(d, hn::InterleaveLower(wide, ab_lower, ce_lower)));
+  store(1, hn::BitCast(d, hn::InterleaveUpper(wide, ab_lower, ce_lower)));
+  store(2, hn::BitCast(d, hn::InterleaveLower(wide, ab_upper, ce_upper)));
+  store(3, hn::BitCast(d, hn::InterleaveUpper(wide, ab_upper, ce_upper)));
 }
+
+struct ToFloat {
+  float* const* to;
+  HWY_INLINE void operator()(std::size_t k, hn::Vec<Four> values) const { hn::StoreU(values, Four(), to[k]); }
+};
+
+struct ToDouble {
+  double* const* to;
+  ColumnScaling scaling;
+  HWY_INLINE void operator()(std::size_t k, hn::Vec<Four> values) const {
+    const hn::FixedTag<double, 4> d;
+    const auto scale = hn::LoadU(d, scaling.scale);
+    hn::StoreU(hn::MulAdd(scale, hn::PromoteTo(d, values), hn::LoadU(d, scaling.offset)), d, to[k]);
+  }
+};
+#endif
 
 template <class T>
 HWY_INLINE const T* item(RowTable<const T> table, const std::uint32_t* chosen, std::size_t b) {
@@ -70,28 +106,54 @@ void pack_blocks(RowTable<const float> table, const std::uint32_t* chosen, std::
         for (std::size_t c = square_row; c < std::min(last_row, square_row + kSquare); c += 4) {
           const float* const source[4] = {from[0] + c, from[1] + c, from[2] + c, from[3] + c};
           float* const target[4] = {panel.row(c) + b, panel.row(c + 1) + b, panel.row(c + 2) + b, panel.row(c + 3) + b};
-          transpose_block(source, target);
+          transpose_block(source, ToFloat{target});
         }
       }
     }
   }
 }
 
-void unpack_blocks(Panel<const float> panel, std::size_t batch, RowTable<float> table) {
+namespace {
+
+// make(c, target) gives what stores a block whose first column is c.
+template <class T, class Make>
+HWY_INLINE void unpack_any(Panel<const float> panel, std::size_t batch, RowTable<T> table, const Make& make) {
   const std::size_t last = batch / 4 * 4;
   const std::size_t last_row = panel.rows / 4 * 4;
   for (std::size_t square = 0; square < last; square += kSquare) {
     for (std::size_t square_row = 0; square_row < last_row; square_row += kSquare) {
       for (std::size_t b = square; b < std::min(last, square + kSquare); b += 4) {
-        float* const to = table.data + b * table.row_stride;
+        T* const to = table.data + b * table.row_stride;
         for (std::size_t c = square_row; c < std::min(last_row, square_row + kSquare); c += 4) {
           const float* const source[4] = {panel.row(c) + b, panel.row(c + 1) + b, panel.row(c + 2) + b,
                                           panel.row(c + 3) + b};
-          float* const target[4] = {to + c, to + c + table.row_stride, to + c + 2 * table.row_stride,
-                                    to + c + 3 * table.row_stride};
-          transpose_block(source, target);
+          T* const target[4] = {to + c, to + c + table.row_stride, to + c + 2 * table.row_stride,
+                                to + c + 3 * table.row_stride};
+          transpose_block(source, make(c, target));
         }
       }
+    }
+  }
+}
+
+}  // namespace
+
+void unpack_blocks(Panel<const float> panel, std::size_t batch, RowTable<float> table) {
+  unpack_any(panel, batch, table, [](std::size_t, float* const* target) { return ToFloat{target}; });
+}
+
+void unpack_scaled_blocks(Panel<const float> panel, std::size_t batch, const ColumnScaling& scaling,
+                          RowTable<double> table) {
+  unpack_any(panel, batch, table, [&](std::size_t c, double* const* target) {
+    return ToDouble{target, {scaling.offset + c, scaling.scale + c}};
+  });
+  // The rest by the same multiply-add, fused or not: a row's bits must not depend on its place in the batch.
+  const hn::CappedTag<double, 1> d;
+  for (std::size_t b = 0; b < batch; ++b) {
+    double* const to = table.data + b * table.row_stride;
+    for (std::size_t c = b < batch / 4 * 4 ? panel.rows / 4 * 4 : 0; c < panel.rows; ++c) {
+      const auto value = hn::Set(d, static_cast<double>(panel(c, b)));
+      to[c] = hn::GetLane(hn::MulAdd(hn::Set(d, scaling.scale[c]), value, hn::Set(d, scaling.offset[c])));
     }
   }
 }
@@ -105,6 +167,7 @@ namespace dissent {
 
 HWY_EXPORT(pack_blocks);
 HWY_EXPORT(unpack_blocks);
+HWY_EXPORT(unpack_scaled_blocks);
 
 namespace {
 
@@ -153,6 +216,10 @@ void unpack_rows(Panel<const float> panel, std::size_t batch, RowTable<float> ta
 
 void unpack_rows(Panel<const double> panel, std::size_t batch, RowTable<double> table) {
   unpack_rest(panel, batch, table, 0, 0);
+}
+
+void unpack_rows(Panel<const float> panel, std::size_t batch, const ColumnScaling& scaling, RowTable<double> table) {
+  HWY_DYNAMIC_DISPATCH(unpack_scaled_blocks)(panel, batch, scaling, table);
 }
 
 }  // namespace dissent

@@ -24,4 +24,13 @@ void pack_rows(RowTable<const double> table, const std::uint32_t* chosen, std::s
 void unpack_rows(Panel<const float> panel, std::size_t batch, RowTable<float> table);
 void unpack_rows(Panel<const double> panel, std::size_t batch, RowTable<double> table);
 
+// One linear map per column, given by arrays of panel.rows numbers.
+struct ColumnScaling {
+  const double* offset = nullptr;
+  const double* scale = nullptr;
+};
+
+// table[b][c] = offset[c] + scale[c] * panel[c][b] for b < batch, in double precision.
+void unpack_rows(Panel<const float> panel, std::size_t batch, const ColumnScaling& scaling, RowTable<double> table);
+
 }  // namespace dissent
