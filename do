@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 build_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev libgtest-dev librapidcheck-dev libbenchmark-dev python3)
 test_packages=(python3-numpy python3-h5py git)
-bench_packages=(python3-numpy python3-torch libopenblas0-serial)
+bench_packages=(python3-numpy python3-torch python3-sklearn libopenblas0-serial)
 lint_packages=(clang-format clang-tidy shellcheck git)
 fuzz_packages=(clang libclang-rt-dev python3-numpy)
 
@@ -155,7 +155,7 @@ usage: ./do COMMAND
   demo            build, score the shipped example and say what the numbers mean
   test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
                   thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
-  bench           build and measure the speed against PyTorch
+  bench [NAME]    build and measure: speed against PyTorch, or quality, or tables (docs/ensembles.md)
   format          format the C++ sources in place
   lint            check format, shell scripts and clang-tidy
   fuzz [SECONDS]  fuzz each file reader that long (60)

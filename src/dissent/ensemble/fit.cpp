@@ -165,7 +165,7 @@ class Run {
         trainer_(trainer),
         validates_(holds_out(trainer)),
         control_(control),
-        averages_(trainer.holds_out() && train.averaging > 0),
+        averages_(validates_ && train.averaging > 0),
         best_(model.parameters().begin(), model.parameters().end()),
         state_{.units = std::vector<UnitRecord>(trainer.num_units()),
                .parameters = model.parameters(),
