@@ -9,6 +9,7 @@
 
 #include "dissent/base/random.hpp"
 #include "dissent/flow/flow.hpp"
+#include "timing.hpp"
 
 namespace dissent {
 namespace {
@@ -21,13 +22,13 @@ double median_seconds(Body body) {
   std::vector<double> seconds;
   body();
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = bench::ThreadClock::now();
     int count = 0;
     double elapsed = 0;
     do {
       body();
       ++count;
-      elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      elapsed = std::chrono::duration<double>(bench::ThreadClock::now() - begin).count();
     } while (elapsed < 5e-3);
     seconds.push_back(elapsed / count);
   }
@@ -60,8 +61,11 @@ void bench_transform(TransformKind kind, std::size_t num_dims) {
   const double forward = median_seconds([&] { transform_forward(transform, call); });
   const double inverse = median_seconds([&] { transform_inverse(transform, call); });
   const double backward = median_seconds([&] { transform_backward(transform, gradient); });
-  fmt::print("{:<20} {:>5} {:>12.1f} {:>12.1f} {:>12.1f}\n", transform_name(kind), num_dims, 1e9 * forward / values,
-             1e9 * inverse / values, 1e9 * backward / values);
+  const double step = median_seconds([&] {
+    transform_step(transform, {call, out.panel(), grad_out.panel(), grad_log_slope.data(), grad_raw.panel(), {}});
+  });
+  fmt::print("{:<20} {:>5} {:>12.1f} {:>12.1f} {:>12.1f} {:>12.1f}\n", transform_name(kind), num_dims,
+             1e9 * forward / values, 1e9 * inverse / values, 1e9 * backward / values, 1e9 * step / values);
 }
 
 void bench_flow(std::size_t num_inputs, std::size_t num_outputs) {
@@ -79,9 +83,11 @@ void bench_flow(std::size_t num_inputs, std::size_t num_outputs) {
   const std::span<const float> parameters(block);
   const double forward =
       median_seconds([&] { to_base<float>(flow, parameters, x.panel(), y.panel(), kBatch, workspace); });
+  PanelBuffer<float> curvature(num_outputs, kBatch);
+  fill(curvature.panel(), kBatch, 0.1, stream);
   const double step = median_seconds([&] {
-    const FlowResult<float> base = to_base<float>(flow, parameters, x.panel(), y.panel(), kBatch, workspace);
-    backward<float>(flow, parameters, workspace, {base.values, grad_log_det.data(), gradient});
+    to_base_step<float>(flow, parameters, x.panel(), y.panel(), kBatch, workspace,
+                        {grad_base.panel(), curvature.panel(), grad_log_det.data(), gradient});
   });
   const double inverse =
       median_seconds([&] { from_base<float>(flow, parameters, x.panel(), y.panel(), kBatch, workspace); });
@@ -94,7 +100,8 @@ void bench_flow(std::size_t num_inputs, std::size_t num_outputs) {
 
 int main() {
   using dissent::TransformKind;
-  fmt::print("ns a value{:<10} {:>5} {:>12} {:>12} {:>12}\n", "", "dims", "forward", "inverse", "gradient");
+  fmt::print("ns a value{:<10} {:>5} {:>12} {:>12} {:>12} {:>12}\n", "", "dims", "forward", "inverse", "gradient",
+             "step");
   for (const TransformKind kind :
        {TransformKind::kCubic, TransformKind::kQuadratic, TransformKind::kRationalQuadratic, TransformKind::kAffine}) {
     for (const std::size_t num_dims : {1, 14, 129}) {

@@ -5,7 +5,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
 bin=$1
 shift
 names=("$@")
-[[ ${#names[@]} -gt 0 ]] || names=(estimator)
+[[ ${#names[@]} -gt 0 ]] || names=(estimator ensemble acquisition python)
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 for name in "${names[@]}"; do
   echo

@@ -4,10 +4,19 @@
 # Debian's mujocoConfig.cmake names an include folder that it does not ship.
 find_library(MUJOCO_LIBRARY mujoco)
 find_path(MUJOCO_INCLUDE_DIR mujoco/mujoco.h)
+set(mujoco_version "")
 if(MUJOCO_LIBRARY AND MUJOCO_INCLUDE_DIR)
+  file(STRINGS ${MUJOCO_INCLUDE_DIR}/mujoco/mujoco.h mujoco_version REGEX "^#define mjVERSION_HEADER +[0-9]+")
+  string(REGEX REPLACE "[^0-9]+" "" mujoco_version "${mujoco_version}")
+endif()
+# Data, models and trained policies are those of 2.2.2: another version would give other rows under the same name.
+if(mujoco_version STREQUAL "222")
   target_link_libraries(dissent PRIVATE ${MUJOCO_LIBRARY})
   target_include_directories(dissent SYSTEM PRIVATE ${MUJOCO_INCLUDE_DIR})
   target_compile_definitions(dissent PRIVATE DISSENT_HAS_MUJOCO=1)
+elseif(mujoco_version)
+  message(STATUS "MuJoCo in ${MUJOCO_INCLUDE_DIR} has version number ${mujoco_version}, 222 (that is 2.2.2) is needed: "
+                 "hopper, ant and humanoid are switched off")
 else()
   message(STATUS "MuJoCo not found (libmujoco-dev): hopper, ant and humanoid are switched off")
 endif()

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Scores the shipped example and shows what the numbers mean. Needs `dissent` on the PATH, and awk.
+# Scores the shipped example, shows what the numbers mean, and lets them choose data in a campaign of active learning.
+# Needs `dissent` on the PATH, and awk. DISSENT_DEMO_ROUNDS shortens the campaign.
 # The example: five regressions fitted to the points of measurements.csv, asked at 161 places x (ensemble.npz); input
 # number n is x = -4 + n / 20.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-scores=$(mktemp)
-trap 'rm -f "$scores"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+scores=$folder/scores.csv
 
 cat <<'TEXT'
 Five models were fitted to 60 noisy measurements of a curve, and asked for it at 161 places x.
@@ -46,3 +48,26 @@ awk -F, '
       place[1], number[1], value[1], place[2], number[2], value[2], place[3], number[3], value[3]
     print "the most uncertain input on each side of the measurements and between them."
   }' "$scores"
+
+rounds=${DISSENT_DEMO_ROUNDS:-15}
+cat <<TEXT
+
+Does that help? Two campaigns on the problem hetero, $rounds rounds of ten new labels out of a pool of 100,000: one asks for
+the rows on which the members disagree most (kl), one for rows at random. Test rows lie where training data is scarce.
+
+$ dissent learn kl --problem hetero --rounds $rounds --acquisition kl
+$ dissent learn random --problem hetero --rounds $rounds --acquisition random
+$ dissent rounds kl random
+TEXT
+cd "$folder"
+for method in kl random; do # side by side, a core each
+  dissent learn "$method" --problem hetero --rounds "$rounds" --acquisition "$method" --threads 1 --quiet &
+  processes+=("$!")
+done
+for process in "${processes[@]}"; do
+  wait "$process"
+done
+dissent rounds kl random
+tail -qn 1 kl/rounds.csv random/rounds.csv | awk -F, '
+  NR == 1 { kl = $5; labelled = $2 }
+  NR == 2 { printf "With %d labelled rows a test row is on average (geometric mean) %.1f times as likely under the model of kl.\n", labelled, exp(kl - $5) }'

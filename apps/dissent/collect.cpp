@@ -98,8 +98,8 @@ void print_summary(const Arguments& arguments, const Transitions& rows, double s
                          : "",
                seconds, rows_per_second);
     if (rows.num_unstable > 0) {
-      print_line("{} episodes ended because the simulation diverged; the diverged steps are not in the file",
-                 rows.num_unstable);
+      print_line("{} episode{} ended because the simulation diverged; the diverged steps are not in the file",
+                 rows.num_unstable, rows.num_unstable == 1 ? "" : "s");
     }
     print_line("wrote {}", arguments.output);
   }

@@ -18,11 +18,18 @@ void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_recalibrate(CLI::App& app);
 void add_show(CLI::App& app);
+void add_acquisitions(CLI::App& app);
+void add_suggest(CLI::App& app);
+void add_learn(CLI::App& app);
+void add_ask(CLI::App& app);
+void add_tell(CLI::App& app);
+void add_rounds(CLI::App& app);
 void add_collect(CLI::App& app);
 void add_policy(CLI::App& app);
 
 // In the order of the help text.
-inline constexpr std::array kCommands{&add_score,       &add_estimators, &add_fit,     &add_predict, &add_evaluate,
-                                      &add_recalibrate, &add_show,       &add_collect, &add_policy};
+inline constexpr std::array kCommands{&add_score,       &add_estimators, &add_fit,     &add_predict,      &add_evaluate,
+                                      &add_recalibrate, &add_show,       &add_suggest, &add_acquisitions, &add_learn,
+                                      &add_ask,         &add_tell,       &add_rounds,  &add_collect,      &add_policy};
 
 }  // namespace dissent::cli

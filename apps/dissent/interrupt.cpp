@@ -1,27 +1,37 @@
 #include "interrupt.hpp"
 
-#include <csignal>
+#include <unistd.h>
+
+#include "console.hpp"
 
 namespace dissent::cli {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-extern "C" void note_interrupt(int) { interrupted = 1; }
+void note_interrupt(int) { interrupted = 1; }
+
+constexpr int kInterruptedExit = 130;  // what a shell makes of it
 
 }  // namespace
 
 Interrupt::Interrupt() {
   interrupted = 0;
-  previous_ = std::signal(SIGINT, note_interrupt);
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, &previous_);
 }
 
-Interrupt::~Interrupt() { std::signal(SIGINT, previous_); }
+Interrupt::~Interrupt() { ::sigaction(SIGINT, &previous_, nullptr); }
 
-bool Interrupt::requested() const { return interrupted != 0; }
+bool Interrupt::noted() const { return interrupted != 0; }
 
-void Interrupt::end_program() const {
+void Interrupt::end_program() {
+  flush_output();
   std::signal(SIGINT, SIG_DFL);
   std::raise(SIGINT);
+  ::_exit(kInterruptedExit);  // where the signal is blocked
 }
 
 }  // namespace dissent::cli

@@ -1,25 +1,25 @@
-// Ctrl-C as a request: while an Interrupt lives, SIGINT is noted instead of ending the program, so that long work can
-// save its state first.
-//
-//     const Interrupt interrupt;
-//     ... work that looks at interrupt.requested() ...
-//     if (stopped) { interrupt.end_program(); }  // by the signal, so that a script around it stops too
+// Ctrl-C as a wish: while an Interrupt lives, the first one is only noted, so that the step at hand can end and be
+// saved; the second ends the program at once.
 #pragma once
+
+#include <csignal>
 
 namespace dissent::cli {
 
 class Interrupt {
  public:
-  Interrupt();   // one at a time
-  ~Interrupt();  // SIGINT does again what it did before
+  Interrupt();
+  ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  bool requested() const;
-  void end_program() const;
+  bool noted() const;
+
+  // Ends the program as an interrupt does, so that a script around it stops too.
+  [[noreturn]] static void end_program();
 
  private:
-  void (*previous_)(int);
+  struct sigaction previous_ {};
 };
 
 }  // namespace dissent::cli

@@ -52,9 +52,9 @@ void run_evaluate(const EvaluateArguments& arguments) {
                 {"unstable", num_unstable},
                 {"seed", arguments.seed}});
   } else if (!arguments.quiet) {
-    print_line("{} {}: mean return {:.1f} +- {:.1f} (from {:.1f} to {:.1f}) over {} episodes", arguments.environment,
+    print_line("{} {}: mean return {:.1f} +- {:.1f} (from {:.1f} to {:.1f}) over {} episode{}", arguments.environment,
                arguments.policy, evaluation.mean_return(), evaluation.standard_error(), lowest.total_reward,
-               highest.total_reward, arguments.num_episodes);
+               highest.total_reward, arguments.num_episodes, arguments.num_episodes == 1 ? "" : "s");
     print_line("{} lasted the full {} steps, {:.0f} on average{}", num_full, spec.max_steps, mean_steps,
                num_unstable > 0 ? fmt::format("; {} diverged", num_unstable) : "");
   }

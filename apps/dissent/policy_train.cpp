@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console.hpp"
+#include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
@@ -32,9 +33,10 @@ std::string recipe(const TrainOptions& o) {
       fmt::format("dissent policy train {} --iterations {} --directions {} --top {} --step-size {} --noise {}",
                   o.environment, o.num_iterations, o.num_directions, o.num_top_directions, o.step_size, o.noise);
   const auto add = [&text](bool given, const std::string& option) { text += given ? " " + option : ""; };
+  add(o.num_observed > 0, fmt::format("--observe {}", o.num_observed));
   add(o.clock_hz > 0, fmt::format("--clock {}", o.clock_hz));
   add(o.control_weight != usual.control_weight, fmt::format("--control-weight {}", o.control_weight));
-  add(o.alive_bonus, "--alive-bonus");
+  add(o.alive_weight > 0, fmt::format("--alive-weight {}", o.alive_weight));
   add(o.euler, "--euler");
   add(o.episode_steps > 0, fmt::format("--episode-steps {}", o.episode_steps));
   add(o.evaluate_every != usual.evaluate_every, fmt::format("--evaluate-every {}", o.evaluate_every));
@@ -65,7 +67,7 @@ TrainResult train(const TrainArguments& arguments, const Interrupt& interrupt) {
       flush_output();  // hours may pass until the next
     }
     progress.update(p.iteration, fmt::format("return {:.0f}, {:.0f} steps/s", p.mean_return, p.steps_per_second));
-    return !interrupt.requested();
+    return !interrupt.noted();
   });
 }
 
@@ -75,6 +77,8 @@ void run_train(TrainArguments arguments) {
   if (options.checkpoint_file.empty()) {
     options.checkpoint_file = arguments.output + ".state";
   }
+  check(options.checkpoint_file != arguments.output, "--checkpoint: '{}' is the output too; give it another name",
+        options.checkpoint_file);
   check_writable(arguments.output);
   check_writable(options.checkpoint_file);
   const Interrupt interrupt;
@@ -82,7 +86,7 @@ void run_train(TrainArguments arguments) {
   if (!result.finished) {
     fmt::print(stderr, "stopped after iteration {}; the same command goes on from {}\n", result.num_iterations,
                options.checkpoint_file);
-    interrupt.end_program();
+    Interrupt::end_program();
     return;
   }
   write_policy(arguments, result);
@@ -96,8 +100,9 @@ void run_train(TrainArguments arguments) {
                 {"seed", options.seed},
                 {"output", arguments.output}});
   } else if (!arguments.quiet) {
-    print_line("best mean return {:.1f}, after {} iterations and {} steps{}", result.mean_return, result.num_iterations,
-               result.num_steps, result.resumed ? ", resumed" : "");
+    print_line("best mean return {:.1f}, after {} iteration{} and {} steps{}", result.mean_return,
+               result.num_iterations, result.num_iterations == 1 ? "" : "s", result.num_steps,
+               result.resumed ? ", resumed" : "");
     print_line("wrote {}", arguments.output);
   }
 }
@@ -117,9 +122,12 @@ void add_search_options(CLI::App& command, TrainOptions& o) {
   count("--top", o.num_top_directions, "How many of them, the best, are followed");
   number("--step-size", o.step_size, "Step size alpha");
   number("--noise", o.noise, "Size nu of the perturbations");
+  command.add_option("--observe", o.num_observed, "Let the policy see only so many first entries of the observation")
+      ->option_text("N")
+      ->check(whole_number(1, 1'000'000));
   number("--clock", o.clock_hz, "Let the policy see a clock of this frequency in Hz; 0: none");
   number("--control-weight", o.control_weight, "Weight of the control cost in training");
-  command.add_flag("--alive-bonus", o.alive_bonus, "Train with the alive bonus, which is left out otherwise");
+  number("--alive-weight", o.alive_weight, "Weight of the alive bonus in training");
   command.add_flag("--euler", o.euler, "Train with Euler's integrator, several times faster; evaluation stays exact");
   command.add_option("--episode-steps", o.episode_steps, "Cut training episodes off after so many steps")
       ->option_text("N")

@@ -163,6 +163,23 @@ TEST(ThreadPool, ManyShortLoopsInARow) {
   EXPECT_EQ(total, 16000U);
 }
 
+TEST(ThreadPool, PollsOnTheCallingThreadAndStopsWhenThatThrows) {
+  const auto caller = std::this_thread::get_id();
+  int polls = 0;
+  ThreadPool pool(1, [&] {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    if (++polls == 3) {
+      throw std::runtime_error("enough");
+    }
+  });
+  int blocks = 0;
+  const auto count = [&](std::size_t, std::size_t, int) { ++blocks; };
+  EXPECT_THROW(pool.for_blocks(10, 1, count), std::runtime_error);
+  EXPECT_EQ(blocks, 2);
+  pool.for_blocks(10, 1, count);  // and serves again
+  EXPECT_EQ(blocks, 12);
+}
+
 TEST(ThreadPool, RefusesNestedLoopsAndBadArguments) {
   ThreadPool pool(2);
   const auto nothing = [](std::size_t, std::size_t, int) {};

@@ -41,8 +41,9 @@ class Collect(CliTest):
         self.assertEqual((expert.dtype, expert.sum()), (bool, rows // 10))
         self.assertFalse(expert[: rows - rows // 10].any(), "random rows come first")
         self.assertLessEqual(np.abs(data["actions"]).max(), 1)
-        self.assertEqual((attributes["environment"], attributes["policy"]), (b"hopper", b"mixed:0.1"))
+        self.assertEqual((attributes["problem"], attributes["policy"]), ("hopper", "mixed:0.1"))
         self.assertEqual((attributes["rows"], attributes["seed"]), (rows, 0))
+        self.assertEqual((attributes["model"], attributes["mujoco_version"]), ("built-in", "2.2.2"))
         # Within an episode the next observation is that of the next row; between episodes it is not.
         ends = (data["terminals"] | data["timeouts"])[:-1]
         follows = (data["next_observations"][:-1] == data["observations"][1:]).all(1)
@@ -119,6 +120,7 @@ class Collect(CliTest):
             (["pendulum", "-n", 5, "-o", "x.npz", "-p", "expret"], "did you mean 'expert'?"),
             (["pendulum", "-n", 5, "-o", "x.npz", "-p", "mixed:1.5"], "not a share of expert rows in [0, 1]"),
             (["pendulum", "-n", 5, "-o", "x.npz", "-p", "none.txt"], "none.txt"),
+            (["pendulum", "-n", 5, "-o", "x.npz", "-p", "./"], "./: cannot be read: is a directory"),
             (["pendulum", "-n", 5, "-o", "x.npz", "--model", "none.xml"], "closed form"),
         ):
             with self.subTest(arguments):
@@ -168,6 +170,8 @@ class Policy(CliTest):
             (["evaluate", "hetero"], "environment 'hetero' is not known"),
             (["evaluate", "pendulum", "-p", "none.txt"], "none.txt"),
             (["evaluate", "pendulum", "-n", 0], "'0' is not a whole number"),
+            (["evaluate", "pendulum", "-p", "mixed:0.1"], ["'mixed:0.1'", "random, expert or a policy's file"]),
+            (["draw", "pendulum", "-o", "p.svg", "--first", 201], "ended before step 201"),
             (["draw", "pendulum", "-o", "p.png"], ["p.png", ".svg"]),
             (["draw", "pendulum", "-o", "p.svg", "--azimuth", "x"], "'x' is not a number"),
             (["train", "hoper", "-o", "p.txt"], "did you mean 'hopper'?"),
@@ -176,6 +180,8 @@ class Policy(CliTest):
             (["train", "pendulum", "-o", "p.txt", "--noise", 0], "must be > 0"),
             (["train", "pendulum", "-o", "p.txt", "--noise", "nan"], "'nan' is not a number"),
             (["train", "pendulum", "-o", "p.txt", "--start", "none.txt"], "none.txt"),
+            (["train", "pendulum", "-o", "p.txt", "--start", "."], ".: cannot be read: is a directory"),
+            (["train", "pendulum", "-o", "p.txt", "--checkpoint", "p.txt"], "'p.txt' is the output too"),
         ):
             with self.subTest(arguments):
                 self.run_bad(2, "policy", *arguments, says=says)

@@ -77,8 +77,11 @@ class Fit(CliTest):
         self.save("data.npz", a=data[:, :2], y=data[:, 2])
         report = json.loads(self.run_ok("fit", "data.npz", "-t", "y", "-i", "a0", "-o", "m.model", *QUICK,
                                         "--validation", 0, "--json"))
-        self.assertEqual((report["rows"], report["validation_rows"], report["validation_loss"]), (300, 0, None))
-        self.assertEqual(report["inputs"], ["a0"])
+        self.assertEqual((report["rows"], report["validation_rows"], report["inputs"]), (300, 0, ["a0"]))
+        self.assertIsInstance(report["validation_loss"], float)  # of rows that bootstrap samples leave out
+        report = json.loads(self.run_ok("fit", "data.npz", "-t", "y", "-o", "m.model", *QUICK, "--validation", 0,
+                                        "--no-bootstrap", "--json"))
+        self.assertIsNone(report["validation_loss"])
 
     def kill_and_resume(self, seconds, *command):
         """Kills the command, so many seconds after its checkpoint appears, until it ends by itself; how often."""
@@ -135,6 +138,7 @@ class Fit(CliTest):
             process = subprocess.Popen([PROGRAM, "fit", "data.npz", "-t", targets, "-m", model, "-o", "m.model", "-q",
                                         "--preset", "paper", "--epochs", "4", "--checkpoint", "state"], cwd=self.dir)
             _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = status  # waited for here, not by the object
             self.assertEqual(status, 0)
             self.assertLess(usage.ru_maxrss, 200 * 1024)  # kilobytes
 

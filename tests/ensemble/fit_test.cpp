@@ -70,6 +70,45 @@ TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
   EXPECT_GT(epistemic(0), 2 * epistemic(-3));
 }
 
+TEST_P(EveryModel, IsNeverMoreCertainThanAtTheRowsItWasTrainedOn) {
+  const SampleRows data = pairs(100);
+  const Ensemble model = fit(options(), kShort, data.rows()).model;
+  const Mixture<double> seen = model.predict(data.x);
+  std::vector<double> least(6, std::numeric_limits<double>::infinity());
+  for (std::size_t k = 0; k < seen.stddev.size(); ++k) {
+    least[k % 6] = std::min(least[k % 6], seen.stddev[k]);
+  }
+  Ensemble free(model.options(), model.columns());  // the same but for the limit
+  std::ranges::copy(model.parameters(), free.parameters().begin());
+  EXPECT_EQ(seen.stddev, free.predict(data.x).stddev);
+  std::size_t num_limited = 0;
+  for (double far = -1e4; far <= 1e4; far += 500) {
+    const std::vector<double> x{far, -far};
+    const std::vector<double> stddev = model.predict(x).stddev;
+    const std::vector<double> unlimited = free.predict(x).stddev;
+    for (std::size_t k = 0; k < 6; ++k) {
+      EXPECT_EQ(stddev[k], std::max(least[k], unlimited[k]));
+      num_limited += stddev[k] > unlimited[k] ? 1 : 0;
+    }
+  }
+  EXPECT_GT(num_limited, 20U);
+}
+
+TEST_P(EveryModel, EveryRowTrainsAndThoseLeftOutBySamplesAreHeldOut) {
+  const SampleRows data = pairs(100);
+  TrainOptions train = kShort;
+  train.validation = 0;
+  FitResult result = fit(options(), train, data.rows());
+  EXPECT_EQ(result.report.num_rows, 100U);
+  EXPECT_EQ(result.report.num_validation_rows, 0U);
+  EXPECT_TRUE(std::isfinite(result.report.validation_loss));
+  EnsembleOptions same_rows = options();
+  same_rows.bootstrap = false;
+  EXPECT_TRUE(std::isnan(fit(same_rows, train, data.rows()).report.validation_loss));
+  // Two rows: a sample may hold both.
+  EXPECT_TRUE(fit(options(), train, pairs(2).rows()).report.diverged.empty());
+}
+
 TEST_P(EveryModel, SameSeedSameBitsOnAnyNumberOfThreads) {
   const SampleRows data = pairs(150);
   ThreadPool one(1);
@@ -115,7 +154,31 @@ TEST_P(EveryModel, RowsDoNotDependOnTheirNeighbours) {
     const std::span<const double> x(&data.x[2 * n], 2);
     const Mixture<double> alone = model.predict(x);
     EXPECT_TRUE(std::ranges::equal(alone.mean, std::span(all.mean).subspan(6 * n, 6)));
+    EXPECT_TRUE(std::ranges::equal(alone.stddev, std::span(all.stddev).subspan(6 * n, 6)));
     EXPECT_EQ(model.log_density(x, std::span(&data.y[2 * n], 2)).front(), density[n]);
+  }
+}
+
+// For pne base values are scaled outputs, for flow what predict() gives.
+TEST_P(EveryModel, PredictBaseIsThePredictionInBaseSpace) {
+  const Data2 data = pairs(300);
+  const Ensemble model(options(), {{"a", "b"},
+                                   {"u", "v"},
+                                   fit_scaling(ScalingKind::kMinMax, data.x, 2),
+                                   fit_scaling(ScalingKind::kMinMax, data.y, 2)});
+  const Mixture<double> mixture = model.predict(data.x);
+  Mixture<float> base;
+  model.predict_base(std::span(data.x).first(20), base);  // memory of another size
+  model.predict_base(data.x, base);
+  EXPECT_EQ(base.view().num_inputs, 300);
+  ASSERT_EQ(base.mean.size(), mixture.mean.size());
+  for (std::size_t k = 0; k < base.mean.size(); ++k) {
+    const Scaling& scaling = model.columns().target_scaling;
+    const bool pne = GetParam() == Model::kPne;
+    const double mean = pne ? scaling.scaled(k % 2, mixture.mean[k]) : mixture.mean[k];
+    const double stddev = mixture.stddev[k] / (pne ? scaling.scale[k % 2] : 1);
+    EXPECT_NEAR(base.mean[k], mean, 1e-6);
+    EXPECT_NEAR(base.stddev[k] / stddev, 1, 1e-6);
   }
 }
 

@@ -154,6 +154,46 @@ TEST_P(Flows, GradientIsThatOfFiniteDifferences) {
   }
 }
 
+// to_base_step is to_base, then backward with the gradient of the quadratic loss.
+TEST_P(Flows, StepIsToBaseAndBackward) {
+  const Case c = GetParam();
+  FlowCase<double> setup(c.kind, c.num_layers, c.C, c.D, c.batch);
+  Stream stream(9, Purpose::kTest);
+  PanelBuffer<double> center(c.D, c.batch);
+  PanelBuffer<double> curvature(c.D, c.batch);
+  PanelBuffer<double> grad_base(c.D, c.batch);
+  AlignedVector<double> grad_log_det(padded_batch(c.batch));
+  const FlowResult<double> base = setup.base();
+  for (std::size_t b = 0; b < c.batch; ++b) {
+    grad_log_det[b] = stream.normal();
+    for (std::size_t d = 0; d < c.D; ++d) {
+      center.panel()(d, b) = stream.normal();
+      curvature.panel()(d, b) = stream.uniform();
+      grad_base.panel()(d, b) = curvature.panel()(d, b) * (base.values(d, b) - center.panel()(d, b));
+    }
+  }
+  const std::vector<double> log_det(base.log_det, base.log_det + c.batch);
+  std::vector<double> values;
+  for (std::size_t d = 0; d < c.D; ++d) {
+    values.insert(values.end(), base.values.row(d), base.values.row(d) + c.batch);
+  }
+  Block<double> expected(setup.layout.size());
+  backward<double>(setup.flow, setup.block, setup.workspace, {grad_base.panel(), grad_log_det.data(), expected});
+  Block<double> gradient(setup.layout.size());
+  const FlowResult<double> at_once =
+      to_base_step<double>(setup.flow, setup.block, setup.x.panel(), setup.y.panel(), c.batch, setup.workspace,
+                           {center.panel(), curvature.panel(), grad_log_det.data(), gradient});
+  for (std::size_t b = 0; b < c.batch; ++b) {
+    EXPECT_NEAR(at_once.log_det[b], log_det[b], 1e-11);
+    for (std::size_t d = 0; d < c.D; ++d) {
+      EXPECT_NEAR(at_once.values(d, b), values[d * c.batch + b], 1e-12);
+    }
+  }
+  for (std::size_t k = 0; k < gradient.size(); ++k) {
+    EXPECT_NEAR(gradient[k], expected[k], 1e-10 * (1 + std::abs(expected[k]))) << k;
+  }
+}
+
 TEST_P(Flows, LogDeterminantIsThatOfTheJacobian) {
   const Case c = GetParam();
   FlowCase<double> setup(c.kind, c.num_layers, c.C, c.D, c.batch);

@@ -35,6 +35,11 @@ struct TransformBatch {
     transform_backward(transform, {batch, in.panel(), raw.panel(), grad_out.panel(), grad_log_slope.data(),
                                    grad_raw.panel(), grad_in.panel()});
   }
+  // Forward and backward at once: here `grad_out` is the curvature, around the given center.
+  void step(const PanelBuffer<T>& center) {
+    transform_step(transform, {call(), center.panel(), std::as_const(grad_out).panel(), grad_log_slope.data(),
+                               grad_raw.panel(), grad_in.panel()});
+  }
   // The inverse takes what the last forward (or inverse) gave.
   void feed_back() {
     std::swap(in, out);

@@ -188,6 +188,50 @@ TEST(Transform, InstructionSetsAgree) {
 }
 
 // The gradient may overwrite the raw parameters, the values may be mapped in place; padding of gradients is zero.
+// transform_step is transform_forward, then transform_backward with the gradient of the quadratic loss.
+template <class T>
+void expect_step(const Transform& transform, double tolerance) {
+  for (const std::size_t batch : {1, 21, 64}) {
+    TransformBatch<T> apart(transform, 3, batch);
+    TransformBatch<T> at_once(transform, 3, batch);
+    fill(apart, 1.0, 7);
+    fill(at_once, 1.0, 7);
+    const PanelBuffer<T> center = apart.grad_out;
+    const PanelBuffer<T> curvature = apart.in;
+    at_once.grad_out = curvature;
+    at_once.step(center);
+    apart.forward();
+    for (std::size_t d = 0; d < 3; ++d) {
+      for (std::size_t b = 0; b < batch; ++b) {
+        apart.grad_out.panel()(d, b) = curvature.panel()(d, b) * (apart.out.panel()(d, b) - center.panel()(d, b));
+      }
+    }
+    apart.backward();
+    for (std::size_t b = 0; b < padded_batch(batch); ++b) {
+      if (b < batch) {
+        EXPECT_NEAR(at_once.log_slope[b], apart.log_slope[b], tolerance);
+      }
+      for (std::size_t d = 0; d < 3 && b < batch; ++d) {
+        EXPECT_NEAR(at_once.out.panel()(d, b), apart.out.panel()(d, b), tolerance);
+        EXPECT_NEAR(at_once.grad_in.panel()(d, b), apart.grad_in.panel()(d, b), tolerance * 10);
+      }
+      for (std::size_t p = 0; p < apart.raw.panel().rows; ++p) {
+        const double expected = b < batch ? static_cast<double>(apart.grad_raw.panel()(p, b)) : 0.0;
+        EXPECT_NEAR(at_once.grad_raw.panel()(p, b), expected, tolerance * (1 + std::abs(expected)));
+      }
+    }
+  }
+}
+
+TEST(Transform, StepIsForwardAndBackward) {
+  for (const TransformKind kind : kKinds) {
+    for (const int num_bins : {2, 10, 17}) {
+      expect_step<float>({kind, num_bins, 1.2}, 2e-5);
+      expect_step<double>({kind, num_bins, 1.2}, 1e-13);
+    }
+  }
+}
+
 TEST(Transform, WorksInPlaceAndClearsGradientPadding) {
   for (const TransformKind kind : kKinds) {
     TransformBatch<float> apart({kind, 10, 1.2}, 3, 21);

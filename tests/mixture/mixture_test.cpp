@@ -17,14 +17,15 @@ std::string weights_error(const std::vector<double>& given, std::size_t num_comp
   return message_of<InputError>([&] { Weights::from(given, num_components); });
 }
 
-TEST(Weights, UniformAndGivenAgree) {
-  const Weights uniform = Weights::uniform(5);
-  const Weights given = Weights::from(std::vector<double>(5, 0.2), 5);
-  EXPECT_DOUBLE_EQ(uniform.entropy, std::log(5.0));
-  EXPECT_DOUBLE_EQ(given.entropy, std::log(5.0));
-  EXPECT_EQ(Weights::from({}, 5).value, uniform.value);
-  for (std::size_t m = 0; m < 5; ++m) {
-    EXPECT_DOUBLE_EQ(given.log[m], uniform.log[m]);
+TEST(Weights, EqualWeightsAreUniformToTheBit) {
+  for (std::size_t m = 1; m <= 20; ++m) {
+    const Weights uniform = Weights::uniform(m);
+    EXPECT_DOUBLE_EQ(uniform.entropy, std::log(static_cast<double>(m)));
+    for (const Weights& same : {Weights::from({}, m), Weights::from(uniform.value, m)}) {
+      EXPECT_EQ(same.value, uniform.value);
+      EXPECT_EQ(same.log, uniform.log);
+      EXPECT_EQ(same.entropy, uniform.entropy);
+    }
   }
 }
 
@@ -144,6 +145,18 @@ TYPED_TEST(Validate, CovariancesMustBeFiniteSymmetricAndPositiveDefinite) {
   EXPECT_NE(error().find("covariance[8, 1] holds a value that is not a finite number"), std::string::npos);
   last[3] = -1;
   EXPECT_NE(error().find("covariance[8, 1] is not positive definite"), std::string::npos);
+}
+
+TEST(Weights, MadeOnceComeBackUnchanged) {
+  for (const std::vector<double>& given :
+       {std::vector<double>{0.1, 0.2, 0.7}, {1.0 / 3, 1.0 / 3, 1.0 / 3}, {0.1000001, 0.3, 0.6}, {0.3, 0.3, 0.4}}) {
+    const Weights once = Weights::from(given, 3);
+    const Weights twice = Weights::from(once.value, 3);
+    EXPECT_EQ(once.value, twice.value);
+    EXPECT_EQ(once.log, twice.log);
+    EXPECT_EQ(once.entropy, twice.entropy);
+  }
+  EXPECT_EQ(Weights::from(Weights::uniform(3).value, 3).entropy, Weights::uniform(3).entropy);
 }
 
 }  // namespace

@@ -84,6 +84,44 @@ TYPED_TEST(LinearTest, AffineMatchesTheFormulaAtAwkwardSizes) {
   }
 }
 
+// A sum of products in parts is that of the whole; the finish comes last.
+TYPED_TEST(LinearTest, AffineAddsToWhatIsThere) {
+  using T = TypeParam;
+  const double tolerance = 2000 * std::numeric_limits<T>::epsilon();
+  Stream stream(3, Purpose::kTest);
+  for (const std::size_t terms : {2, 21, 70, 150}) {
+    for (const std::size_t rows : {1, 5, 23}) {
+      const std::size_t batch = 33;
+      const std::size_t first = terms / 2;
+      const PanelBuffer<T> in = random_panel<T>(terms, batch, stream);
+      const PanelBuffer<T> factor = random_panel<T>(rows, batch, stream);
+      PanelBuffer<T> whole(rows, batch);
+      PanelBuffer<T> parts(rows, batch);
+      std::vector<T> weight(rows * terms);
+      for (T& w : weight) {
+        w = static_cast<T>(stream.normal());
+      }
+      Affine<T> product{weight.data(),           terms,         1, nullptr, in.panel(), whole.panel(), batch,
+                        Finish::kReluDerivative, factor.panel()};
+      affine(product);
+      product.out = parts.panel();
+      product.in = in.panel().slice(0, first);
+      product.finish = Finish::kNone;
+      affine(product);
+      product.in = in.panel().slice(first, terms - first);
+      product.weight += first;
+      product.finish = Finish::kReluDerivative;
+      product.add = true;
+      affine(product);
+      for (std::size_t r = 0; r < rows; ++r) {
+        for (std::size_t b = 0; b < batch; ++b) {
+          ASSERT_NEAR(parts.panel()(r, b), whole.panel()(r, b), tolerance);
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(LinearTest, WeightGradientAddsToWhatIsThere) {
   using T = TypeParam;
   const double tolerance = 2000 * std::numeric_limits<T>::epsilon();

@@ -179,6 +179,49 @@ TEST(Mlp, ALinearMapNeedsNoHiddenLayer) {
 }
 
 // A smaller batch after a larger one must not see what the larger one left in the padding.
+// L = sum of outputs^2 / 2 + 3 outputs, whose gradient is outputs + 3.
+class SquareLoss final : public OutputLoss<double> {
+ public:
+  void differentiate(Panel<double> outputs, std::size_t first) override {
+    EXPECT_EQ(first, next);
+    next += outputs.rows;
+    for (std::size_t r = 0; r < outputs.rows; ++r) {
+      for (std::size_t c = 0; c < outputs.stride; ++c) {  // padding too: it must not count
+        outputs(r, c) += 3;
+      }
+    }
+  }
+
+  std::size_t next = 0;
+};
+
+TEST(Mlp, ForwardBackwardInPartsIsForwardThenBackward) {
+  for (const std::vector<std::size_t>& hidden : {std::vector<std::size_t>{}, {5}, {7, 6, 9}}) {
+    for (const std::size_t at_a_time : {1, 4, 22, 100}) {
+      Case c(Activation::kTanh, 3, 11, 37, hidden);
+      MlpWorkspace<double> workspace(c.stack.components, c.batch);
+      Block<double> expected(c.parameters.size());
+      Block<double> gradient(c.parameters.size());
+      PanelBuffer<double> expected_inputs(2, c.batch);
+      PanelBuffer<double> inputs(2, c.batch);
+      SquareLoss loss;
+      loss.differentiate(forward<double>(c.mlp(), c.parameters, c.inputs.panel(), c.batch, workspace), 0);
+      backward<double>(c.mlp(), c.parameters, workspace,
+                       {.block = expected, .inputs = expected_inputs.panel(), .first_input = 1});
+      loss.next = 0;
+      forward_backward<double>(c.mlp(), c.parameters, c.inputs.panel(), c.batch, workspace, at_a_time, loss,
+                               {.block = gradient, .inputs = inputs.panel(), .first_input = 1});
+      EXPECT_EQ(loss.next, 22);
+      for (std::size_t k = 0; k < gradient.size(); ++k) {
+        ASSERT_NEAR(gradient[k], expected[k], 1e-12 * (1 + std::abs(expected[k]))) << at_a_time << ", parameter " << k;
+      }
+      for (std::size_t b = 0; b < c.batch; ++b) {
+        ASSERT_NEAR(inputs.panel()(1, b), expected_inputs.panel()(1, b), 1e-12);
+      }
+    }
+  }
+}
+
 TEST(Mlp, GradientOfABatchIgnoresWhatStoodInTheWorkspaceBefore) {
   Case large(Activation::kSilu, 3, 2, 40);
   Case small(Activation::kSilu, 3, 2, 5);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace dissent {
@@ -48,6 +50,42 @@ TEST(Rows, PackAndUnpackTransposeAtAwkwardSizes) {
     for (const std::size_t batch : {1, 2, 4, 7, 16, 255, 257}) {
       check_round_trip<float>(cols, batch);
       check_round_trip<double>(cols, batch);
+    }
+  }
+}
+
+// By the formula, and to the bit the same for an item alone and among others.
+TEST(Rows, UnpackMapsInDoublePrecision) {
+  for (const std::size_t cols : {1, 3, 4, 5, 21}) {
+    for (const std::size_t batch : {1, 4, 7, 33}) {
+      PanelBuffer<float> buffer(cols, batch);
+      std::vector<double> offset(cols);
+      std::vector<double> scale(cols);
+      for (std::size_t c = 0; c < cols; ++c) {
+        offset[c] = 0.1 * static_cast<double>(c) - 1;
+        scale[c] = 3 + static_cast<double>(c);
+        for (std::size_t b = 0; b < batch; ++b) {
+          buffer.panel()(c, b) = 0.3F * static_cast<float>((5 * b + 3 * c) % 17) - 2;
+        }
+      }
+      for (const bool exponential : {false, true}) {
+        const OutputMap map{offset.data(), scale.data(), exponential, -1.5, 2};
+        std::vector<double> all(batch * (cols + 2), -7.0);
+        unpack_rows(buffer.panel(), batch, map, {all.data(), cols + 2});
+        for (std::size_t b = 0; b < batch; ++b) {
+          PanelBuffer<float> one(cols, 1);
+          std::vector<double> alone(cols);
+          for (std::size_t c = 0; c < cols; ++c) {
+            const double value = one.panel()(c, 0) = buffer.panel()(c, b);
+            const double image = exponential ? std::exp(std::clamp(value, -1.5, 2.0)) : value;
+            ASSERT_NEAR(all[b * (cols + 2) + c], offset[c] + scale[c] * image, 1e-13 * scale[c] * 8);
+          }
+          unpack_rows(one.panel(), 1, map, {alone.data(), cols});
+          ASSERT_TRUE(
+              std::equal(alone.begin(), alone.end(), all.begin() + static_cast<std::ptrdiff_t>(b * (cols + 2))));
+          ASSERT_EQ(all[b * (cols + 2) + cols], -7.0);
+        }
+      }
     }
   }
 }

@@ -137,12 +137,20 @@ TEST(Ars, ACheckpointOfOtherSettingsOrADamagedOneIsRefused) {
   train_policy(options);
   TrainOptions other = options;
   other.noise = 0.5;
-  EXPECT_NE(message_of<InputError>([&] { train_policy(other); }).find("made with other settings"), std::string::npos);
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(other); }),
+            options.checkpoint_file +
+                ": made with other settings (noise=0.025, now noise=0.5); give the same ones or another file");
   const std::string text = read_bytes(options.checkpoint_file);
   for (const std::size_t length : {std::size_t{0}, std::size_t{10}, text.size() / 3, text.size() - 60}) {
     folder.write("train.state", text.substr(0, length));
     EXPECT_TRUE(message_of<InputError>([&] { train_policy(options); }).starts_with(options.checkpoint_file)) << length;
   }
+  options.checkpoint_file = folder.path();
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
+            folder.path() + ": cannot be read: is a directory; give a file name");
+  options.checkpoint_file = folder.file(std::string(300, 'x'));
+  EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("the checkpoint cannot be looked up"),
+            std::string::npos);
 }
 
 TEST(Ars, StartsFromAGivenPolicy) {
@@ -157,6 +165,16 @@ TEST(Ars, StartsFromAGivenPolicy) {
   EXPECT_NEAR(policy.inverse_stddev[0], 2, 1e-2);
   options.clock_hz = 1;
   EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("clock runs at 0 Hz"), std::string::npos);
+}
+
+TEST(Ars, ObservesOnlyTheFirstEntries) {
+  TrainOptions options = small_options();
+  options.num_observed = 2;
+  options.clock_hz = 1;
+  EXPECT_EQ(train_policy(options).policy.num_features, 5U);  // two entries and the clock's three
+  options.num_observed = 4;
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
+            "train_policy: num_observed = 4; pendulum has 3 entries");
 }
 
 TEST(Ars, BadSettingsAreRefused) {

@@ -44,6 +44,12 @@ TEST(LinearPolicy, ClockAddsSineCosineAndOne) {
   EXPECT_NEAR(act(policy, {7, 7}, 3), 0.5 * std::sin(phase) + 0.25 * std::cos(phase) + 0.125, 1e-15);
 }
 
+TEST(LinearPolicy, FewerFeaturesAreTheFirstEntries) {
+  const LinearPolicy policy(parse_linear_policy("1 4 2\n1 0 0 0\n2 1 1 1\n0.1 0 0 0.5\n", "text"), small_spec(),
+                            "text");
+  EXPECT_NEAR(act(policy, {3, 99}, 0), 0.1 * (3 - 1) * 2 + 0.5, 1e-15);
+}
+
 TEST(LinearPolicy, TextRestoresEveryBit) {
   LinearPolicyParameters parameters;
   parameters.num_actions = 2;
@@ -83,7 +89,7 @@ TEST(LinearPolicy, BadTextIsNamedWithLineAndRule) {
 TEST(LinearPolicy, SizesMustFitTheEnvironment) {
   const LinearPolicyParameters parameters = parse_linear_policy("1 3 0\n0 0 0\n1 1 1\n1 1 1\n", "p.txt");
   EXPECT_EQ(message_of<InputError>([&] { LinearPolicy(parameters, small_spec(), "p.txt"); }),
-            "p.txt: a policy of 1 actions and 3 features; small needs 1 and 2");
+            "p.txt: a policy of 1 actions and 3 features; small needs 1 actions and 1 to 2 features");
 }
 
 TEST(LinearPolicy, ShippedPoliciesSayHowTheyWereMade) {
@@ -99,7 +105,13 @@ TEST(Policy, NamesAndFiles) {
   EXPECT_EQ(message_of<InputError>([] { make_policy(small_spec(), "randm"); }),
             "policy 'randm' is not known; did you mean 'random'? (known: random, expert)");
   EXPECT_EQ(message_of<InputError>([] { make_policy(small_spec(), "none/such.txt"); }),
-            "none/such.txt: cannot open the policy file");
+            "none/such.txt: cannot be read: No such file or directory");
+  const TempDir folder;
+  EXPECT_EQ(message_of<InputError>([&] { make_policy(small_spec(), folder.path()); }),
+            folder.path() + ": cannot be read: is a directory; give a file name");
+  EXPECT_EQ(message_of<InputError>([] { make_policy(small_spec(), "mixed:0.1"); }),
+            "policy 'mixed:0.1': a mixture is made of rows, by collecting; an episode is played by one policy: random, "
+            "expert or a policy's file");
 }
 
 TEST(Policy, RandomIsUniformWithinTheBounds) {

@@ -188,6 +188,49 @@ TEST_F(CachedProblemTest, ACacheThatCannotBeWrittenIsAClearError) {
   EXPECT_NE(message.find("set XDG_CACHE_HOME to a folder you may write to"), std::string::npos) << message;
 }
 
+TEST_F(CachedProblemTest, ACacheThatCannotBeReachedIsAClearError) {
+  options_.cache_directory = folder_.file(std::string(300, 'x'));
+  const std::string message = message_of<SystemError>([&] { load_problem("pendulum", options_); });
+  EXPECT_NE(message.find("the cache directory cannot be made: File name too long; set XDG_CACHE_HOME"),
+            std::string::npos)
+      << message;
+}
+
+TEST_F(CachedProblemTest, ProgressCountsTheWholeProblem) {
+  std::vector<std::size_t> done;
+  options_.progress = [&done](std::size_t rows_done, std::size_t rows) {
+    EXPECT_EQ(rows, 10000U + 2000U + 10 * 100U);  // test rows are thinned ten times
+    done.push_back(rows_done);
+  };
+  load_problem("pendulum", options_);
+  ASSERT_FALSE(done.empty());
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  EXPECT_EQ(done.back(), 13000U);
+}
+
+// The paper's sizes; a tenth of the pool is the expert's, the training rows are not. The pendulum's expert is upright
+// most of the time, a random one hardly ever.
+TEST_F(CachedProblemTest, SizesAndSharesAreThePapers) {
+  options_.pool_rows = 0;
+  options_.test_rows = 0;
+  const Problem problem = load_problem("pendulum", options_);
+  EXPECT_EQ(problem.train.num_rows, 200U);
+  EXPECT_EQ(problem.pool.num_rows, 100000U);
+  EXPECT_EQ(problem.test.num_rows, 2000U);
+  const auto upright = [](const ProblemRows& rows) {
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < rows.num_rows; ++row) {
+      count += rows.inputs[4 * row] > 0.95 ? 1 : 0;
+    }
+    return static_cast<double>(count) / static_cast<double>(rows.num_rows);
+  };
+  const double random = upright(problem.train);
+  const double expert = upright(problem.test);
+  EXPECT_LT(random, 0.2);
+  EXPECT_GT(expert, 0.6);
+  EXPECT_NEAR(upright(problem.pool), 0.9 * random + 0.1 * expert, 0.06);
+}
+
 TEST_F(CachedProblemTest, AnyExperienceFileIsAProblem) {
   CollectOptions collect_options;
   collect_options.environment = "pendulum";

@@ -270,8 +270,35 @@ TEST_F(RobotTest, BadModelsAreNamedWithTheReason) {
   const std::string other = folder.write("ant.xml", embedded_model("ant"));
   EXPECT_EQ(load(other), other + ": the model has nq 15, nv 14, nu 8, nbody 14; hopper needs 6, 6, 3, 5");
   EXPECT_NE(load(folder.write("empty.xml", "")).find("is empty"), std::string::npos);
-  EXPECT_NE(load(folder.file("missing.xml")).find("cannot open"), std::string::npos);
-  EXPECT_EQ(folder.list(), (std::vector<std::string>{"ant.xml", "broken.xml", "empty.xml"}));  // no MuJoCo log
+  const std::string missing = folder.file("missing.xml");
+  EXPECT_EQ(load(missing), missing + ": cannot be read: No such file or directory");
+  EXPECT_EQ(load(folder.path()), folder.path() + ": cannot be read: is a directory; give a file name");
+  const std::string lonely = folder.write("lonely.xml", "<mujoco><include file=\"none.xml\"/></mujoco>");
+  EXPECT_TRUE(load(lonely).starts_with(lonely + ": not a valid MuJoCo model: ")) << load(lonely);
+  EXPECT_NE(load(lonely).find("none.xml"), std::string::npos) << load(lonely);
+  EXPECT_EQ(folder.list(), (std::vector<std::string>{"ant.xml", "broken.xml", "empty.xml", "lonely.xml"}));  // no log
+}
+
+// A model split in two: the part is found beside the whole, from any working directory, and counts in the digest.
+TEST_F(RobotTest, AModelIncludesFilesBesideIt) {
+  const TempDir folder;
+  const std::string model(embedded_model("hopper"));
+  const std::size_t begin = model.find("<actuator>");
+  const std::string ending = "</actuator>";
+  const std::size_t end = model.find(ending) + ending.size();
+  const std::string actuator = model.substr(begin, end - begin);
+  EnvironmentOptions options;
+  options.model_file =
+      folder.write("split.xml", model.substr(0, begin) + "<include file=\"motors.xml\"/>" + model.substr(end));
+  folder.write("motors.xml", "<mujoco>" + actuator + "</mujoco>");
+  const std::string whole = Robot("hopper", {}).spec().model_digest;
+  EXPECT_EQ(whole.size(), 16U);
+  EXPECT_EQ(Robot("hopper", options).spec().model_digest, whole);
+  EXPECT_EQ(Robot("hopper", options).spec().model, options.model_file);
+  std::string stronger = actuator;
+  stronger.insert(stronger.find("<motor") + 6, " gear=\"201\"");
+  folder.write("motors.xml", "<mujoco>" + stronger + "</mujoco>");
+  EXPECT_NE(Robot("hopper", options).spec().model_digest, whole);
 }
 
 TEST_F(RobotTest, DrawingFollowsTheRobot) {

@@ -161,29 +161,108 @@ TEST_F(TransitionsFileTest, BadContentIsNamed) {
             path + ":observations: row 2 holds nan; values must be finite");
   EXPECT_EQ(
       error({dataset("observations", DType::kFloat32, {2, 1}, two), dataset("actions", DType::kFloat32, {1, 2}, two)}),
-      path + ": observations has 2 rows, observations and actions call for 1");
+      path + ": 2 rows of observations, 1 of actions");
+  const Hdf5Dataset observations = dataset("observations", DType::kFloat32, {2, 1}, two);
+  const Hdf5Dataset actions = dataset("actions", DType::kFloat32, {2, 1}, two);
+  EXPECT_EQ(error({observations, actions, dataset("next_observations", DType::kFloat32, {1, 2}, two)}),
+            path + ":next_observations: has 1 rows of 2 values; observations and actions call for 2 of 1");
+  EXPECT_EQ(error({observations, actions, dataset("terminals", DType::kFloat32, {2}, two)}),
+            path + ":terminals: row 1 holds 2; flags are 0 or 1");
+  EXPECT_EQ(error({observations, actions, dataset("rewards", DType::kFloat32, {1, 2}, two)}),
+            path + ":rewards: has 1 rows of 2 values; observations and actions call for 2 of 1");
   write_transitions(path, pendulum_rows(100));
   folder_.write("bad.h5", read_bytes(path).substr(0, 3000));
   EXPECT_NE(message_of<InputError>([&] { read_transitions(path); }).find("cut short or damaged"), std::string::npos);
 }
 
-// What a user of Python sees. The script prints each promised fact; a missing h5py skips the test.
+int run(const std::string& command) {
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool has_h5py() { return run("/usr/bin/python3 -c 'import h5py' 2> /dev/null") == 0; }
+
+// The same five rows in two episodes, as others write them: every name and type of flags, compressed, in chunks, with
+// and without next_observations, flat or in groups.
+TEST_F(TransitionsFileTest, FilesWrittenByH5py) {
+  require_hdf5();
+  if (!has_h5py()) {
+    GTEST_SKIP() << "python3-h5py is not installed";
+  }
+  const std::string script = folder_.write("write.py", R"(
+import sys, h5py, numpy as np
+folder = sys.argv[1]
+observations = np.array([[0, 5], [1, 6], [2, 7], [10, 8], [11, 9]], "f8")
+following = np.array([[1, 6], [2, 7], [3, 8], [11, 9], [12, 10]], "f8")
+actions, rewards = np.arange(5.0).reshape(5, 1), np.arange(5.0)
+fell, cut = np.array([0, 0, 1, 0, 0]), np.array([0, 0, 0, 0, 1])
+for kind in ("?", "i1", "u1", "i8", "f4", "f8"):
+    for names in (("terminals", "timeouts"), ("terminations", "truncations")):
+        with h5py.File(f"{folder}/flat_{np.dtype(kind).name}_{names[0]}.hdf5", "w") as f:
+            f.create_dataset("observations", data=observations, compression="gzip", chunks=(2, 2))
+            f["actions"], f["rewards"], f["next_observations"] = actions, rewards, following
+            f[names[0]], f[names[1]] = fell.astype(kind), cut.astype(kind)
+            f["infos/qpos"] = np.zeros((5, 2))
+            f["metadata/algorithm"] = "unknown"
+with h5py.File(f"{folder}/derived.hdf5", "w") as f:
+    f["observations"], f["actions"] = observations.astype("f4"), actions.astype("f4")[:, 0]
+    f["terminations"], f["truncations"] = fell.astype(bool), cut.astype(bool)[:, None]
+with h5py.File(f"{folder}/bare.hdf5", "w") as f:
+    f["observations"], f["actions"], f["next_observations"] = observations, actions, following
+with h5py.File(f"{folder}/minari.hdf5", "w") as f:
+    f.attrs["total_episodes"], f.attrs["total_steps"] = 2, 5
+    for number, rows in enumerate((slice(0, 3), slice(3, 5))):
+        group = f.create_group(f"episode_{number}")
+        group.attrs["id"], group.attrs["total_steps"] = number, rows.stop - rows.start
+        group.create_dataset("observations", data=np.vstack([observations[rows], following[rows][-1:]]), chunks=True)
+        group["actions"], group["rewards"] = actions[rows], rewards[rows]
+        group["terminations"], group["truncations"] = fell[rows].astype(bool), cut[rows].astype(bool)
+        group["infos/x_position"] = np.zeros(rows.stop - rows.start + 1)
+with h5py.File(f"{folder}/dictionary.hdf5", "w") as f:
+    f["episode_0/observations/goal"], f["episode_0/actions"] = observations, actions
+)");
+  ASSERT_EQ(run("/usr/bin/python3 '" + script + "' '" + folder_.path() + "'"), 0);
+  std::size_t whole = 0;
+  for (const std::string& name : folder_.list()) {
+    if (name.starts_with("flat_") || name == "minari.hdf5") {
+      const Transitions rows = read_transitions(folder_.file(name));
+      EXPECT_EQ(rows.num_episodes, 2U) << name;
+      EXPECT_EQ(rows.observations, (std::vector<float>{0, 5, 1, 6, 2, 7, 10, 8, 11, 9})) << name;
+      EXPECT_EQ(rows.next_observations, (std::vector<float>{1, 6, 2, 7, 3, 8, 11, 9, 12, 10})) << name;
+      EXPECT_EQ(rows.actions, (std::vector<float>{0, 1, 2, 3, 4})) << name;
+      EXPECT_EQ(rows.rewards, (std::vector<float>{0, 1, 2, 3, 4})) << name;
+      EXPECT_EQ(rows.terminals, (std::vector<std::uint8_t>{0, 0, 1, 0, 0})) << name;
+      EXPECT_EQ(rows.timeouts, (std::vector<std::uint8_t>{0, 0, 0, 0, 1})) << name;
+      ++whole;
+    }
+  }
+  EXPECT_EQ(whole, 13U);
+  const Transitions derived = read_transitions(folder_.file("derived.hdf5"));
+  EXPECT_EQ(derived.observations, (std::vector<float>{0, 5, 1, 6, 10, 8}));
+  EXPECT_EQ(derived.next_observations, (std::vector<float>{1, 6, 2, 7, 11, 9}));
+  EXPECT_EQ(derived.actions, (std::vector<float>{0, 1, 3}));
+  EXPECT_EQ(derived.timeouts, (std::vector<std::uint8_t>{0, 1, 1}));
+  const Transitions bare = read_transitions(folder_.file("bare.hdf5"));
+  EXPECT_EQ(bare.num_rows, 5U);
+  EXPECT_EQ(bare.rewards, std::vector<float>(5, 0));
+  EXPECT_EQ(message_of<InputError>([&] { read_transitions(folder_.file("dictionary.hdf5")); }),
+            folder_.file("dictionary.hdf5") + ":episode_0/observations: is a group, not a dataset");
+}
+
+// What a user of Python sees. The script asserts each promised fact.
 TEST_F(TransitionsFileTest, H5pyReadsTheHopperFile) {
   require_hdf5();
   if (!mujoco_available()) {
     GTEST_SKIP() << "built without MuJoCo";
   }
-  const auto run = [](const std::string& command) {
-    const int status = std::system(command.c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  };
-  if (run("/usr/bin/python3 -c 'import h5py' 2> /dev/null") != 0) {
+  if (!has_h5py()) {
     GTEST_SKIP() << "python3-h5py is not installed";
   }
   CollectOptions options;
   options.environment = "hopper";
   options.policy = parse_policy_choice("mixed:0.1");
   options.num_rows = 20000;
+  options.seed = std::numeric_limits<std::uint64_t>::max();
   write_transitions(folder_.file("hopper.h5"), collect(options));
   const std::string script = folder_.write("check.py", R"(
 import sys, h5py, numpy as np
@@ -198,7 +277,11 @@ with h5py.File(sys.argv[1]) as f:
     same = (f['next_observations'][:-1] == f['observations'][1:]).all(axis=1)
     assert same[~ends[:-1]].all() and not same[ends[:-1]].any()
     assert np.isfinite(f['observations'][()]).all() and abs(f['actions'][()]).max() <= 1
-    assert f.attrs['policy'].decode() == 'mixed:0.1' and f.attrs['seed'] == 0 and f.attrs['environment'] == b'hopper'
+    a = dict(f.attrs)
+    assert a['problem'] == 'hopper' and a['policy'] == 'mixed:0.1' and a['seed'] == 2**64 - 1, a
+    assert a['model'] == 'built-in' and len(a['model_digest']) == 16 and a['mujoco_version'] == '2.2.2', a
+    assert a['dissent_version'].count('.') == 2 and a['rows'] == 20000 and a['unstable_episodes'] == 0, a
+    assert a['episodes'] == ends.sum(), a
 )");
   EXPECT_EQ(run("/usr/bin/python3 '" + script + "' '" + folder_.file("hopper.h5") + "'"), 0);
 }

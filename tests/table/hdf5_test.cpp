@@ -33,7 +33,11 @@ class Hdf5Test : public testing::Test {
         {dataset("a", DType::kFloat32, {2, 3}, floats_), dataset("group/inner/b", DType::kFloat64, {3}, doubles_),
          dataset("c", DType::kInt64, {2}, integers_), dataset("flags", DType::kBool, {3}, flags_),
          dataset("bytes", DType::kUint8, {3}, flags_), dataset("none", DType::kFloat32, {0, 4}, nothing_)},
-        {{"maker", std::string("test")}, {"count", std::int64_t{-7}}, {"ratio", 0.25}, {"blank", std::string()}});
+        {{"maker", std::string("test")},
+         {"count", std::int64_t{-7}},
+         {"seed", ~std::uint64_t{0}},
+         {"ratio", 0.25},
+         {"blank", std::string()}});
     return path;
   }
 
@@ -60,6 +64,7 @@ TEST_F(Hdf5Test, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(file.load("none").shape(), (Shape{0, 4}));
   EXPECT_EQ(file.attribute("maker"), "test");
   EXPECT_EQ(file.attribute("count"), "-7");
+  EXPECT_EQ(file.attribute("seed"), "18446744073709551615");
   EXPECT_EQ(file.attribute("ratio"), "0.25");
   EXPECT_EQ(file.attribute("absent"), "");
   EXPECT_TRUE(file.contains("group/inner/b"));
@@ -111,7 +116,7 @@ TEST_F(Hdf5Test, WrongFilesAndNamesAreNamed) {
   const std::string path = write_example();
   const auto error = [](auto&& body) { return message_of<InputError>(body); };
   EXPECT_EQ(error([&] { Hdf5File(path).load("b"); }), path + ": has no dataset \"b\"");
-  EXPECT_EQ(error([&] { Hdf5File(path).load("group"); }), path + ":group: not a dataset");
+  EXPECT_EQ(error([&] { Hdf5File(path).load("group"); }), path + ":group: is a group, not a dataset");
   EXPECT_EQ(error([&] { Hdf5File(path).names("a"); }), path + ": \"a\" is not a group");
   const std::string text = folder_.write("text.h5", "observation,action\n1,2\n");
   EXPECT_EQ(error([&] { Hdf5File file(text); }), text + ": not an HDF5 file");

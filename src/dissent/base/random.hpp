@@ -34,6 +34,7 @@ enum class Purpose : std::uint64_t {
   kProblem = 11,    // data of built-in problems
   kPolicy = 12,     // actions and perturbations of policies
   kExample = 13,    // shipped examples
+  kRound = 14,      // seeds of the fits of a campaign
 };
 
 class Stream {

@@ -54,7 +54,7 @@ HWY_INLINE Exponential<C> exponential(Vec<C> x) {
   const Tag<C> d;
   const hn::RebindToSigned<Tag<C>> di;
   using F = Format<C>;
-  x = hn::Max(x, hn::Set(d, F::kDouble ? C{-708} : C{-87}));
+  x = hn::Max(hn::Set(d, F::kDouble ? C{-708} : C{-87}), x);  // this order lets a NaN through on x86
   // Adding 1.5 * 2^52 (2^23) rounds to a whole number and leaves it in the low bits as well.
   const Vec<C> magic = hn::Set(d, F::kDouble ? C{0x1.8p52} : C{0x1.8p23});
   const Vec<C> shifted = hn::MulAdd(x, hn::Set(d, static_cast<C>(1.4426950408889634074)), magic);

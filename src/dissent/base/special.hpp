@@ -2,12 +2,24 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 #include <span>
 
 namespace dissent {
+
+// No value is NaN or infinite: by exponents of all ones, which the compiler can look for in vectors of values.
+inline bool all_finite(std::span<const double> values) {
+  constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
+  std::uint64_t found = 0;
+  for (const double value : values) {
+    found |= static_cast<std::uint64_t>((std::bit_cast<std::uint64_t>(value) & kExponent) == kExponent);
+  }
+  return found == 0;
+}
 
 // x - log(1 + x), for x > -1; never negative, 0 only at 0. Near 0 the two terms agree in their leading digits, so the
 // difference is summed as a series instead: with r = x / (2 + x), log1p(x) = 2 atanh(r), which gives

@@ -14,7 +14,8 @@
 
 namespace dissent {
 
-// One loop at a time. Everything but `workers` is guarded by `mutex`; blocks are large enough for that to cost nothing.
+// One loop at a time. Everything but `poll` and `workers` is guarded by `mutex`; blocks are large enough for that to
+// cost nothing.
 struct ThreadPool::State {
   std::mutex mutex;
   std::condition_variable wake;
@@ -27,6 +28,7 @@ struct ThreadPool::State {
   std::uint64_t loop_number = 0;
   bool stopping = false;
   std::exception_ptr error;
+  std::function<void()> poll;  // never changed while there are workers
   std::vector<std::thread> workers;
 
   // Here and not in ~ThreadPool, so that a constructor that fails half way joins the threads it has started.
@@ -51,6 +53,9 @@ struct ThreadPool::State {
       lock.unlock();
       std::exception_ptr failure;
       try {
+        if (thread == 0 && poll) {
+          poll();
+        }
         (*body)(begin, end, thread);
       } catch (...) {
         failure = std::current_exception();
@@ -81,12 +86,13 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(int num_threads) : state_(std::make_unique<State>()) {
+ThreadPool::ThreadPool(int num_threads, std::function<void()> poll) : state_(std::make_unique<State>()) {
   check(num_threads >= 0, "ThreadPool: num_threads = {} is negative; give 0 (one per core) or more", num_threads);
   if (num_threads == 0) {
     num_threads = std::max(1U, std::thread::hardware_concurrency());
   }
   State* state = state_.get();
+  state->poll = std::move(poll);
   for (int thread = 1; thread < num_threads; ++thread) {
     try {
       state->workers.emplace_back([state, thread] { state->run_worker(thread); });

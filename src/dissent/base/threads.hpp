@@ -14,8 +14,9 @@ namespace dissent {
 class ThreadPool {
  public:
   // num_threads counts the calling thread, which works too: 1 starts no thread at all, 0 means one per core.
-  // Throws SystemError when the system gives no more threads.
-  explicit ThreadPool(int num_threads = 0);
+  // `poll` (may be empty) is called by the thread that runs a loop, before each of its blocks: it may throw to end the
+  // loop, which is how a long call is interrupted. Throws SystemError when the system gives no more threads.
+  explicit ThreadPool(int num_threads = 0, std::function<void()> poll = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

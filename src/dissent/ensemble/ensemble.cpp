@@ -56,18 +56,24 @@ void draw_components(const EnsembleOptions& options, const MlpStack& stack, std:
 }
 
 void check_finite_rows(std::span<const double> values, std::span<const std::string> names, std::string_view function) {
+  if (all_finite(values)) {
+    return;
+  }
   for (std::size_t k = 0; k < values.size(); ++k) {
     check(std::isfinite(values[k]), "{}: row {} column '{}' is {}; numbers must be finite", function,
           k / names.size() + 1, names[k % names.size()], values[k]);
   }
 }
 
-// Columns of a panel beyond the batch stay finite: a shorter block leaves older numbers there.
-void pack_scaled(const Scaling& scaling, std::span<const double> rows, Panel<float> panel) {
+void pack_scaled(const Scaling& scaling, std::span<const double> rows, std::span<float> scaled, Panel<float> panel) {
   const std::size_t num_columns = scaling.num_columns();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    panel(k % num_columns, k / num_columns) = static_cast<float>(scaling.scaled(k % num_columns, rows[k]));
+  const std::size_t num_rows = rows.size() / num_columns;
+  for (std::size_t b = 0; b < num_rows; ++b) {
+    for (std::size_t c = 0; c < num_columns; ++c) {
+      scaled[b * num_columns + c] = static_cast<float>(scaling.scaled(c, rows[b * num_columns + c]));
+    }
   }
+  pack_rows({scaled.data(), num_columns}, nullptr, num_rows, panel);
 }
 
 }  // namespace
@@ -76,16 +82,21 @@ void pack_scaled(const Scaling& scaling, std::span<const double> rows, Panel<flo
 struct Ensemble::Scratch {
   explicit Scratch(const Ensemble& model)
       : inputs(model.num_inputs(), kBlockRows),
-        values(model.num_outputs(), kBlockRows),
+        rows(kBlockRows * std::max(model.num_inputs(), model.num_outputs())),
         networks(model.stack_.components, kBlockRows),
-        component(model.stack_.scratch_size) {
-    if (model.flow_) {
+        component(model.stack_.scratch_size) {}
+
+  // What values on their way through the flow need, and predictions do not.
+  void prepare_flow(const Ensemble& model) {
+    if (!flow) {
+      values = {model.num_outputs(), kBlockRows};
       flow.emplace(*model.flow_, kBlockRows);
     }
   }
 
   PanelBuffer<float> inputs;
-  PanelBuffer<float> values;
+  PanelBuffer<float> values;  // of outputs or base space
+  std::vector<float> rows;    // scaled
   MlpWorkspace<float> networks;
   Block<float> component;  // of shared weights
   std::optional<FlowWorkspace<float>> flow;
@@ -116,6 +127,10 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
   check(masks.size() == options_.num_components, "ensemble: {} masks for {} components", masks.size(),
         options_.num_components);
   weights_ = Weights::from(options_.weights, options_.num_components);
+  mean_units_ = columns_.target_scaling;
+  if (options_.model == Model::kFlow) {
+    mean_units_ = {std::vector<double>(num_outputs(), 0.0), std::vector<double>(num_outputs(), 1.0)};
+  }
   const MlpShape shape = component_shape(options_, columns_);
   stack_ = options_.share_weights ? make_shared_stack(shape, std::move(masks)) : make_stack(shape, std::move(masks));
   flow_begin_ = stack_.layout.align();
@@ -158,7 +173,7 @@ void Ensemble::for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
     if (!own) {
       own.emplace(*this);
     }
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), (end - begin) * num_inputs()),
+    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), (end - begin) * num_inputs()), own->rows,
                 own->inputs.panel());
     body(begin, end, *own);
   };
@@ -191,20 +206,15 @@ Panel<float> Ensemble::heads_of(std::size_t component, std::size_t batch, Scratc
 void Ensemble::predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean,
                              std::span<double> stddev) const {
   const std::size_t D = num_outputs();
-  const std::size_t M = num_components();
-  for (std::size_t m = 0; m < M; ++m) {
-    const Panel<float> heads = heads_of(m, batch, scratch);
-    for (std::size_t d = 0; d < D; ++d) {
-      const double offset = flow_ ? 0 : columns_.target_scaling.offset[d];
-      const double scale = flow_ ? 1 : columns_.target_scaling.scale[d];
-      for (std::size_t b = 0; b < batch; ++b) {
-        const std::size_t at = (b * M + m) * D + d;
-        const double log_stddev =
-            std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
-        mean[at] = offset + scale * static_cast<double>(heads(d, b));
-        stddev[at] = scale * std::exp(log_stddev);
-      }
-    }
+  const std::size_t row = num_components() * D;
+  const std::vector<double> zeros(D, 0.0);
+  const OutputMap of_mean{mean_units_.offset.data(), mean_units_.scale.data()};
+  const OutputMap of_stddev{zeros.data(), mean_units_.scale.data(), true, kGaussian.log_stddev_min,
+                            kGaussian.log_stddev_max};
+  for (std::size_t m = 0; m < num_components(); ++m) {
+    const Panel<const float> heads = heads_of(m, batch, scratch);
+    unpack_rows(heads.slice(0, D), batch, of_mean, {mean.data() + m * D, row});
+    unpack_rows(heads.slice(D, D), batch, of_stddev, {stddev.data() + m * D, row});
   }
 }
 
@@ -244,6 +254,26 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* po
   return mixture;
 }
 
+void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool) const {
+  const std::size_t D = num_outputs();
+  const std::size_t row = num_components() * D;
+  base.num_inputs = check_inputs(inputs, "predict_base");
+  base.num_components = num_components();
+  base.num_outputs = D;
+  base.mean.resize(base.num_inputs * row);
+  base.stddev.resize(base.num_inputs * row);
+  base.covariance.clear();
+  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+    for (std::size_t m = 0; m < num_components(); ++m) {
+      const Panel<float> heads = heads_of(m, end - begin, scratch);
+      exponentiate_log_stddev(kGaussian, heads.slice(D, D), end - begin);
+      const std::size_t first = begin * row + m * D;
+      unpack_rows(heads.slice(0, D), end - begin, {base.mean.data() + first, row});
+      unpack_rows(heads.slice(D, D), end - begin, {base.stddev.data() + first, row});
+    }
+  });
+}
+
 // outputs and base: [batch][D]
 void Ensemble::to_base_block(std::span<const double> outputs, Scratch& scratch, std::span<double> base,
                              std::span<double> log_det) const {
@@ -254,7 +284,8 @@ void Ensemble::to_base_block(std::span<const double> outputs, Scratch& scratch, 
   }
   const std::size_t D = num_outputs();
   const std::size_t batch = outputs.size() / D;
-  pack_scaled(columns_.target_scaling, outputs, scratch.values.panel());
+  scratch.prepare_flow(*this);
+  pack_scaled(columns_.target_scaling, outputs, scratch.rows, scratch.values.panel());
   const FlowResult<float> result = dissent::to_base<float>(*flow_, parameters_, scratch.inputs.panel(),
                                                            scratch.values.panel(), batch, *scratch.flow);
   const double log_scale = columns_.target_scaling.log_scale_sum();
@@ -325,6 +356,7 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
   const double log_scale = columns_.target_scaling.log_scale_sum();
   for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
+    scratch.prepare_flow(*this);
     const Panel<float> z = scratch.values.panel();
     for (std::size_t k = 0; k < batch * D; ++k) {
       z(k % D, k / D) = static_cast<float>(base[begin * D + k]);

@@ -75,6 +75,10 @@ class Ensemble {
   // same as in output space.
   Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
 
+  // The components in base space (z above) for either model, in the networks' own precision, into memory that is kept
+  // from call to call: what scoring wants, as the epistemic uncertainty is that of the outputs.
+  void predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool = nullptr) const;
+
   // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y plus
   // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of its member.
   std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
@@ -116,6 +120,7 @@ class Ensemble {
   EnsembleOptions options_;
   EnsembleColumns columns_;
   Weights weights_;
+  Scaling mean_units_;  // from a network's means to those of predict()
   MlpStack stack_;
   std::optional<Flow> flow_;
   std::size_t flow_begin_ = 0;

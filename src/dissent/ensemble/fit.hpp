@@ -9,6 +9,9 @@
 // Everything random comes from streams of (seed, purpose, component, epoch): the same seed gives the same bits on any
 // number of threads. A training step allocates nothing.
 //
+// The parameters kept are the best on held-out rows: a share of all, or without one the rows that a component's
+// bootstrap sample leaves out (about 37%, so every row still trains most components). Without either, the last ones.
+//
 // A loss that diverges (not finite, or far above where it started) ends the training of what it concerns; the best
 // parameters seen so far are kept and the report says so. The result never holds anything but finite parameters.
 #pragma once
@@ -38,7 +41,7 @@ struct FitProgress {
   std::size_t epoch = 0;
   std::size_t epochs = 0;
   double loss = 0;
-  double validation_loss = 0;  // NaN without held-out rows
+  double validation_loss = 0;  // on held-out rows, or on those that samples leave out; NaN without either
 };
 
 struct FitControl {
@@ -59,7 +62,7 @@ struct FitReport {
   std::size_t epochs = 0;      // planned
   std::size_t epochs_run = 0;  // of the component that ran longest
   double loss = 0;             // of the last epoch
-  double validation_loss = 0;  // of the parameters kept; NaN without held-out rows
+  double validation_loss = 0;  // of the parameters kept; NaN as above
   bool stopped_early = false;
   bool interrupted = false;           // by FitControl::progress
   std::size_t resumed_epoch = 0;      // where a checkpoint was taken up; 0: none

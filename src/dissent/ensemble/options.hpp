@@ -4,7 +4,9 @@
 //   pne   probabilistic network ensemble: each component gives a Gaussian, N(mean_j(x), diag stddev_j(x)^2).
 //   flow  Nflows Base: the components' Gaussians are bases, all mapped through one shared conditional flow.
 // Presets (of training):
-//   default  a high learning rate that falls to zero along a cosine, about 12,000 steps of 64 rows
+//   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the number
+//   of
+//            rows, averaged parameters
 //   paper    Adam with learning rate 5e-4, batches of 256, 6000 epochs
 #pragma once
 
@@ -63,11 +65,11 @@ struct TrainOptions {
   std::optional<double> weight_decay = {};
   std::optional<double> flow_weight_decay = {};
   double clip_norm = 5;     // of the gradient; 0: none
-  double validation = 0.1;  // share of the rows held out; 0: none, the last parameters are kept
+  double validation = 0.1;  // share of the rows held out; 0: only those that bootstrap samples leave out
   // What validation judges and keeps is a running mean of the parameters, in which at each step the mean so far has
-  // this weight; 0: the parameters themselves. Needs validation.
+  // this weight; 0: the parameters themselves. Needs held-out rows.
   double averaging = 0.98;
-  double patience = 0.5;  // stop after this share of all epochs without improvement; 0: never. Needs validation
+  double patience = 0.5;  // stop after this share of all epochs without improvement on held-out rows; 0: never
 
   void check_values() const;
   // With the weight decays that stand for empty ones.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <functional>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -52,7 +50,7 @@ Trainer::Member Trainer::make_member(std::size_t component) const {
                 .weights = Block<float>(model_.stack().scratch_size),
                 .gradient = Block<float>(model_.stack().scratch_size),
                 .flow = {},
-                .grad_base = {},
+                .curvature = {},
                 .grad_log_det = {},
                 .flow_gradient = {}};
   if (model_.options().bootstrap) {
@@ -76,7 +74,7 @@ Trainer::Member Trainer::make_member(std::size_t component) const {
   }
   if (model_.flow() != nullptr) {
     member.flow.emplace(*model_.flow(), batch_size_);
-    member.grad_base = {model_.num_outputs(), batch_size_};
+    member.curvature = {model_.num_outputs(), batch_size_};
     member.grad_log_det.resize(padded_batch(batch_size_));
     member.flow_gradient.resize(model_.parameters().size());
   }
@@ -105,30 +103,29 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
   const std::uint32_t* chosen = member.order.data() + begin;
   pack_rows({rows_.inputs.data(), model_.num_inputs()}, chosen, batch, member.inputs.panel());
   pack_rows({rows_.targets.data(), D}, chosen, batch, member.targets.panel());
+  const Panel<float> heads = forward<float>(network, own, member.inputs.panel(), batch, member.network);
   Panel<const float> z = std::as_const(member.targets).panel();
   double log_det_mean = 0;
   if (member.flow) {
+    const Flow& flow = *model_.flow();
+    const double scale = 1 / static_cast<double>(batch * D);
+    const std::size_t num_curved = flow.layers().size() > 1 ? D : flow.layers().front().num_transformed();
+    gaussian_curvature(kGaussian, heads.slice(D, num_curved), batch, scale, member.curvature.panel(num_curved));
+    std::ranges::fill(member.grad_log_det, -static_cast<float>(scale));
+    std::ranges::fill(std::span(member.flow_gradient).subspan(model_.flow_begin()), 0.0F);
     const FlowResult<float> base =
-        to_base<float>(*model_.flow(), parameters, member.inputs.panel(), member.targets.panel(), batch, *member.flow);
+        to_base_step<float>(flow, parameters, member.inputs.panel(), member.targets.panel(), batch, *member.flow,
+                            {.center = heads.slice(0, D),
+                             .curvature = std::as_const(member.curvature).panel(),
+                             .grad_log_det = member.grad_log_det.data(),
+                             .grad_block = member.flow_gradient});
     z = base.values;
     for (std::size_t b = 0; b < batch; ++b) {
       log_det_mean += static_cast<double>(base.log_det[b]);
     }
-    log_det_mean /= static_cast<double>(batch * D);
+    log_det_mean *= scale;
   }
-  const Panel<float> heads = forward<float>(network, own, member.inputs.panel(), batch, member.network);
   member.loss = gaussian_nll_gradient(kGaussian, heads, z, batch) - log_det_mean;
-  if (member.flow) {
-    // The loss sees z and the mean through their difference alone: its gradients are each other's negative.
-    const Panel<float> grad_base = member.grad_base.panel();
-    for (std::size_t d = 0; d < D; ++d) {
-      std::transform(heads.row(d), heads.row(d) + padded_batch(batch), grad_base.row(d), std::negate<>());
-    }
-    std::ranges::fill(member.grad_log_det, -1.0F / static_cast<float>(batch * D));
-    std::ranges::fill(std::span(member.flow_gradient).subspan(model_.flow_begin()), 0.0F);
-    backward<float>(*model_.flow(), parameters, *member.flow,
-                    {std::as_const(member.grad_base).panel(), member.grad_log_det.data(), member.flow_gradient});
-  }
   std::ranges::fill(network.range(own_gradient), 0.0F);
   backward<float>(network, own, member.network, {.block = own_gradient});
 }

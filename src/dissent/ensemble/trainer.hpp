@@ -63,7 +63,7 @@ class Trainer {
     Block<float> weights;   // of shared weights, its part, and ...
     Block<float> gradient;  // ... the gradient of that
     std::optional<FlowWorkspace<float>> flow;
-    PanelBuffer<float> grad_base;
+    PanelBuffer<float> curvature;  // of the loss in base space
     AlignedVector<float> grad_log_det;
     Block<float> flow_gradient;  // of the whole layout; only the flow's part is used
     double loss = 0;             // of the present step

@@ -51,25 +51,35 @@ CouplingWorkspace<T>::CouplingWorkspace(const Coupling& layer, std::size_t capac
       result(layer.num_outputs(), capacity),
       network(layer.conditioner(), capacity) {}
 
+namespace {
+
+// v_t into workspace.transformed, v_rest and x into workspace.conditions, v_rest into the result as well.
 template <class T>
-void coupling_forward(const Coupling& layer, const CouplingCall<T>& call, CouplingWorkspace<T>& workspace) {
+void split_values(const Coupling& layer, const CouplingCall<T>& call, CouplingWorkspace<T>& workspace) {
   const std::size_t num_transformed = layer.num_transformed();
   const Panel<T> conditions = workspace.conditions.panel();
-  const Panel<T> transformed = workspace.transformed.panel();
-  const Panel<T> result = workspace.result.panel();
   for (std::size_t k = 0; k < layer.num_outputs(); ++k) {
     const std::size_t source = layer.permutation()[k];
     if (k < num_transformed) {
-      copy_row(call.values, source, transformed, k, call.batch);
+      copy_row(call.values, source, workspace.transformed.panel(), k, call.batch);
     } else {
       copy_row(call.values, source, conditions, k - num_transformed, call.batch);
-      copy_row(call.values, source, result, k, call.batch);
+      copy_row(call.values, source, workspace.result.panel(), k, call.batch);
     }
   }
   copy_inputs(layer, call, conditions);
-  const Panel<T> raw = forward<T>(layer.conditioner(), call.block, conditions, call.batch, workspace.network);
+}
+
+}  // namespace
+
+template <class T>
+void coupling_forward(const Coupling& layer, const CouplingCall<T>& call, CouplingWorkspace<T>& workspace) {
+  split_values(layer, call, workspace);
+  const Panel<T> raw =
+      forward<T>(layer.conditioner(), call.block, workspace.conditions.panel(), call.batch, workspace.network);
   transform_forward(layer.transform(),
-                    TransformCall<T>{call.batch, transformed, raw, result.slice(0, num_transformed), call.log_det});
+                    TransformCall<T>{call.batch, workspace.transformed.panel(), raw,
+                                     workspace.result.panel().slice(0, layer.num_transformed()), call.log_det});
 }
 
 template <class T>
@@ -126,6 +136,72 @@ void coupling_backward(const Coupling& layer, const CouplingGradient<T>& gradien
   }
 }
 
+namespace {
+
+// The transforms as the loss of the conditioner, some dimensions at a time.
+template <class T>
+class TransformLoss final : public OutputLoss<T> {
+ public:
+  TransformLoss(const Coupling& layer, const CouplingStep<T>& step, CouplingWorkspace<T>& workspace)
+      : layer_(layer), step_(step), workspace_(workspace) {}
+
+  void differentiate(Panel<T> raw, std::size_t first) override {
+    const auto num_params = static_cast<std::size_t>(layer_.transform().num_params());
+    const std::size_t begin = first / num_params;
+    const std::size_t count = raw.rows / num_params;
+    const Panel<T> in = workspace_.transformed.panel().slice(begin, count);
+    transform_step(layer_.transform(),
+                   TransformStep<T>{.call = {step_.call.batch, in, raw, workspace_.result.panel().slice(begin, count),
+                                             step_.call.log_det},
+                                    .center = step_.center.slice(begin, count),
+                                    .curvature = step_.curvature.slice(begin, count),
+                                    .grad_log_slope = step_.grad_log_det,
+                                    .grad_raw = raw,
+                                    .grad_in = step_.grad_values.data != nullptr ? in : Panel<T>()});
+  }
+
+ private:
+  const Coupling& layer_;
+  const CouplingStep<T>& step_;
+  CouplingWorkspace<T>& workspace_;
+};
+
+}  // namespace
+
+template <class T>
+void coupling_step(const Coupling& layer, const CouplingStep<T>& step, CouplingWorkspace<T>& workspace) {
+  constexpr std::size_t kRawRows = 64;  // about as many raw parameters at a time as fit into the nearest caches
+  const auto num_params = static_cast<std::size_t>(layer.transform().num_params());
+  const std::size_t num_transformed = layer.num_transformed();
+  const Panel<T> conditions = workspace.conditions.panel();
+  const bool wants_values = step.grad_values.data != nullptr;
+  split_values(layer, step.call, workspace);
+  TransformLoss<T> loss(layer, step, workspace);
+  // The gradient with respect to v_rest takes the place of v_rest itself, which by then has served.
+  MlpGradient<T> network_gradient{.block = step.grad_block};
+  if (wants_values && layer.num_kept() > 0) {
+    network_gradient.inputs = conditions.slice(0, layer.num_kept());
+  }
+  forward_backward<T>(layer.conditioner(), step.call.block, conditions, step.call.batch, workspace.network,
+                      std::max<std::size_t>(1, kRawRows / num_params) * num_params, loss, network_gradient);
+  if (!wants_values) {
+    return;
+  }
+  const std::size_t batch = step.call.batch;
+  for (std::size_t k = 0; k < layer.num_outputs(); ++k) {
+    T* out = step.grad_values.row(layer.permutation()[k]);
+    if (k < num_transformed) {
+      copy_row<T>(workspace.transformed.panel(), k, step.grad_values, layer.permutation()[k], batch);
+      continue;
+    }
+    const T* z = workspace.result.panel().row(k);
+    for (std::size_t b = 0; b < batch; ++b) {
+      out[b] = step.curvature(k, b) * (z[b] - step.center(k, b)) + conditions(k - num_transformed, b);
+    }
+    std::fill(out + batch, out + padded_batch(batch), T(0));
+  }
+}
+
 template struct CouplingWorkspace<float>;
 template struct CouplingWorkspace<double>;
 template void coupling_forward(const Coupling&, const CouplingCall<float>&, CouplingWorkspace<float>&);
@@ -134,5 +210,7 @@ template void coupling_inverse(const Coupling&, const CouplingCall<float>&, Coup
 template void coupling_inverse(const Coupling&, const CouplingCall<double>&, CouplingWorkspace<double>&);
 template void coupling_backward(const Coupling&, const CouplingGradient<float>&, CouplingWorkspace<float>&);
 template void coupling_backward(const Coupling&, const CouplingGradient<double>&, CouplingWorkspace<double>&);
+template void coupling_step(const Coupling&, const CouplingStep<float>&, CouplingWorkspace<float>&);
+template void coupling_step(const Coupling&, const CouplingStep<double>&, CouplingWorkspace<double>&);
 
 }  // namespace dissent

@@ -92,4 +92,19 @@ struct CouplingGradient {
 template <class T>
 void coupling_backward(const Coupling& layer, const CouplingGradient<T>& gradient, CouplingWorkspace<T>& workspace);
 
+// coupling_forward and coupling_backward at once, for a loss that is quadratic in z (see TransformStep).
+template <class T>
+struct CouplingStep {
+  CouplingCall<T> call;
+  Panel<const T> center;  // one row for each of z; with grad_values, else those of the transformed ones
+  Panel<const T> curvature;
+  const T* grad_log_det = nullptr;  // [padded batch]
+  std::span<T> grad_block;          // added to
+  Panel<T> grad_values;             // with respect to y, overwritten; no data: not wanted
+};
+
+// z into workspace.result, and the gradient.
+template <class T>
+void coupling_step(const Coupling& layer, const CouplingStep<T>& step, CouplingWorkspace<T>& workspace);
+
 }  // namespace dissent

@@ -86,18 +86,44 @@ struct FlowWorkspace<T>::Access {
       std::copy_n(gradient.grad_base.row(d), padded_batch(batch), current.row(d));
       std::fill(current.row(d) + batch, current.row(d) + padded_batch(batch), T(0));
     }
-    for (std::size_t l = flow.layers().size(); l-- > 0;) {
-      const Panel<T> earlier = l > 0 ? workspace.gradient_[(flow.layers().size() - l) % 2].panel() : Panel<T>();
+    backward_layers(flow, block, workspace, flow.layers().size(), gradient.grad_log_det, gradient.grad_block);
+  }
+
+  // Layers before `end`, from the gradient with respect to their result in gradient_[(number of layers - end) % 2].
+  static void backward_layers(const Flow& flow, std::span<const T> block, FlowWorkspace& workspace, std::size_t end,
+                              const T* grad_log_det, std::span<T> grad_block) {
+    const std::size_t num_layers = flow.layers().size();
+    for (std::size_t l = end; l-- > 0;) {
+      const Panel<T> earlier = l > 0 ? workspace.gradient_[(num_layers - l) % 2].panel() : Panel<T>();
       coupling_backward(flow.layers()[l],
                         CouplingGradient<T>{.block = block,
-                                            .batch = batch,
-                                            .grad_log_det = gradient.grad_log_det,
-                                            .grad_result = current,
-                                            .grad_block = gradient.grad_block,
+                                            .batch = workspace.batch_,
+                                            .grad_log_det = grad_log_det,
+                                            .grad_result = workspace.gradient_[(num_layers - l - 1) % 2].panel(),
+                                            .grad_block = grad_block,
                                             .grad_values = earlier},
                         workspace.layers_[l]);
-      current = earlier;
     }
+  }
+
+  static FlowResult<T> step(const Flow& flow, std::span<const T> block, Panel<const T> x, Panel<const T> values,
+                            FlowWorkspace& workspace, const FlowStep<T>& step) {
+    const std::size_t last = flow.layers().size() - 1;
+    for (std::size_t l = 0; l < last; ++l) {
+      coupling_forward(flow.layers()[l], CouplingCall<T>{block, workspace.batch_, x, values, workspace.log_det_.data()},
+                       workspace.layers_[l]);
+      values = workspace.layers_[l].result.panel();
+    }
+    coupling_step(flow.layers()[last],
+                  CouplingStep<T>{.call = {block, workspace.batch_, x, values, workspace.log_det_.data()},
+                                  .center = step.center,
+                                  .curvature = step.curvature,
+                                  .grad_log_det = step.grad_log_det,
+                                  .grad_block = step.grad_block,
+                                  .grad_values = last > 0 ? workspace.gradient_[1].panel() : Panel<T>()},
+                  workspace.layers_[last]);
+    backward_layers(flow, block, workspace, last, step.grad_log_det, step.grad_block);
+    return {workspace.layers_.back().result.panel(), workspace.log_det_.data()};
   }
 };
 
@@ -121,6 +147,13 @@ void backward(const Flow& flow, std::span<const T> block, FlowWorkspace<T>& work
   FlowWorkspace<T>::Access::backward(flow, block, workspace, gradient);
 }
 
+template <class T>
+FlowResult<T> to_base_step(const Flow& flow, std::span<const T> block, Panel<const T> x, Panel<const T> y,
+                           std::size_t batch, FlowWorkspace<T>& workspace, const FlowStep<T>& step) {
+  FlowWorkspace<T>::Access::begin(flow, x, y, batch, workspace);
+  return FlowWorkspace<T>::Access::step(flow, block, x, y, workspace, step);
+}
+
 template void initialise(const Flow&, const Stream&, std::span<float>);
 template void initialise(const Flow&, const Stream&, std::span<double>);
 template class FlowWorkspace<float>;
@@ -135,5 +168,10 @@ template FlowResult<double> from_base(const Flow&, std::span<const double>, Pane
                                       std::size_t, FlowWorkspace<double>&);
 template void backward(const Flow&, std::span<const float>, FlowWorkspace<float>&, const FlowGradient<float>&);
 template void backward(const Flow&, std::span<const double>, FlowWorkspace<double>&, const FlowGradient<double>&);
+
+template FlowResult<float> to_base_step(const Flow&, std::span<const float>, Panel<const float>, Panel<const float>,
+                                        std::size_t, FlowWorkspace<float>&, const FlowStep<float>&);
+template FlowResult<double> to_base_step(const Flow&, std::span<const double>, Panel<const double>, Panel<const double>,
+                                         std::size_t, FlowWorkspace<double>&, const FlowStep<double>&);
 
 }  // namespace dissent

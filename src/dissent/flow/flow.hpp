@@ -93,4 +93,18 @@ struct FlowGradient {
 template <class T>
 void backward(const Flow& flow, std::span<const T> block, FlowWorkspace<T>& workspace, const FlowGradient<T>& gradient);
 
+// to_base and backward at once, at little more than the price of to_base, for a loss that is quadratic in z:
+//   L = sum_db curvature[d][b] / 2 (z[d][b] - center[d][b])^2 + sum_b grad_log_det[b] ln|det|[b].
+// That is a Gaussian base with means `center`. Of a flow of one layer the rows of the values it keeps are not read.
+template <class T>
+struct FlowStep {
+  Panel<const T> center;
+  Panel<const T> curvature;
+  const T* grad_log_det = nullptr;  // [padded batch]
+  std::span<T> grad_block;          // dL/dparameters is added to it
+};
+template <class T>
+FlowResult<T> to_base_step(const Flow& flow, std::span<const T> block, Panel<const T> x, Panel<const T> y,
+                           std::size_t batch, FlowWorkspace<T>& workspace, const FlowStep<T>& step);
+
 }  // namespace dissent

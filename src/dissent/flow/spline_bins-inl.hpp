@@ -10,11 +10,13 @@
 #define DISSENT_FLOW_SPLINE_BINS_INL_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include "dissent/base/simd_math-inl.hpp"
 #include "dissent/flow/lane_inline.hpp"
 #include "dissent/flow/transform.hpp"
 #include "dissent/flow/transform_reference.hpp"
-#include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace dissent::HWY_NAMESPACE {
@@ -55,25 +57,27 @@ DISSENT_LANE_INLINE V<D> softplus(D d, V<D> u) {
   return hn::Add(hn::Max(u, hn::Zero(d)), hn::Log1p(d, hn::Exp(d, hn::Neg(hn::Abs(u)))));
 }
 
-// A sum of positive terms. In float it carries its rounding error along (Dekker), because knots summed from tens of
-// bins would else miss the border by more than the inverse may; in double there is room enough.
+// A sum of positive terms. In float, when there are many, it carries its rounding error along (Dekker), because knots
+// summed from tens of bins would else miss the border by more than the inverse may; in double there is room enough.
 template <class D>
 class RunningSum {
  public:
-  explicit DISSENT_LANE_INLINE RunningSum(D d) : sum_(hn::Zero(d)), error_(hn::Zero(d)) {}
+  DISSENT_LANE_INLINE RunningSum(D d, int num_terms)
+      : sum_(hn::Zero(d)), error_(hn::Zero(d)), careful_(sizeof(hn::TFromD<D>) == 4 && num_terms > 16) {}
 
   DISSENT_LANE_INLINE void add(V<D> term) {
     const V<D> next = hn::Add(sum_, term);
-    if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    if (careful_) {
       error_ = hn::Add(error_, hn::Sub(term, hn::Sub(next, sum_)));
     }
     sum_ = next;
   }
-  DISSENT_LANE_INLINE V<D> value() const { return sizeof(hn::TFromD<D>) == 4 ? hn::Add(sum_, error_) : sum_; }
+  DISSENT_LANE_INLINE V<D> value() const { return careful_ ? hn::Add(sum_, error_) : sum_; }
 
  private:
   V<D> sum_;
   V<D> error_;
+  bool careful_;
 };
 
 // size_k = kMinBin + (1 - K kMinBin) softmax(raw)_k; raw parameter k of the lanes stands at raw[k * stride].
@@ -84,9 +88,9 @@ DISSENT_LANE_INLINE void bin_sizes(D d, const T* HWY_RESTRICT raw, std::size_t s
   for (int k = 1; k < num_bins; ++k) {
     high = hn::Max(high, hn::LoadU(d, raw + k * stride));
   }
-  RunningSum<D> sum(d);
+  RunningSum<D> sum(d, num_bins);
   for (int k = 0; k < num_bins; ++k) {
-    size[k] = hn::Exp(d, hn::Sub(hn::LoadU(d, raw + k * stride), high));
+    size[k] = exponential<T>(hn::Sub(hn::LoadU(d, raw + k * stride), high)).exp;
     sum.add(size[k]);
   }
   const V<D> least = constant(d, kMinBin);
@@ -127,8 +131,8 @@ template <bool kInverse, class D, class Visit>
 DISSENT_LANE_INLINE Bin<D> find_bin(D d, const Domain<D>& domain, V<D> at, int num_bins, const V<D>* HWY_RESTRICT width,
                                     const V<D>* HWY_RESTRICT height, Visit visit) {
   Bin<D> bin{BinAxis<D>(d, width), BinAxis<D>(d, height), hn::Zero(d)};
-  RunningSum<D> widths(d);
-  RunningSum<D> heights(d);
+  RunningSum<D> widths(d, num_bins);
+  RunningSum<D> heights(d, num_bins);
   for (int k = 1; k < num_bins; ++k) {
     widths.add(width[k - 1]);
     heights.add(height[k - 1]);
@@ -165,26 +169,44 @@ struct AxisGradient {
 
 // From there to the raw parameters: start = sum of the sizes before k, and for the softmax
 // d/draw_j = (size_j - kMinBin) (g_j - sum_i softmax_i g_i). The sum needs only the bins around k.
+template <class D>
+struct SoftmaxGradient {
+  DISSENT_LANE_INLINE SoftmaxGradient(D d, const BinAxis<D>& axis, V<D> index, const AxisGradient<D>& gradient,
+                                      int num_bins)
+      : g(gradient), least(constant(d, kMinBin)), start_and_before(hn::Add(g.start, g.before)) {
+    V<D> total = hn::Mul(g.start, hn::NegMulAdd(index, least, axis.start));
+    total = hn::MulAdd(g.size, hn::Sub(axis.size, least), total);
+    total = hn::MulAdd(g.before, hn::Sub(axis.before, least), total);
+    total = hn::MulAdd(g.after, hn::Sub(axis.after, least), total);
+    mean = hn::Mul(total, constant(d, 1 / (1 - kMinBin * num_bins)));
+  }
+
+  // For bin j, given whether k >= j - 1, j, j + 1, j + 2.
+  template <class M>
+  DISSENT_LANE_INLINE V<D> at(V<D> size, M before, M own, M after, M beyond) const {
+    V<D> direct = hn::IfThenElseZero(before, g.after);
+    direct = hn::IfThenElse(own, g.size, direct);
+    direct = hn::IfThenElse(after, start_and_before, direct);
+    direct = hn::IfThenElse(beyond, g.start, direct);
+    return hn::Mul(hn::Sub(size, least), hn::Sub(direct, mean));
+  }
+
+  AxisGradient<D> g;
+  V<D> least;
+  V<D> start_and_before;
+  V<D> mean;
+};
+
+// Of one axis: raw parameter j of the lanes goes to grad_raw[j * stride].
 template <class D, class T>
 DISSENT_LANE_INLINE void store_axis_gradient(D d, const BinAxis<D>& axis, V<D> index, const AxisGradient<D>& g,
                                              int num_bins, const V<D>* HWY_RESTRICT size, std::size_t stride,
                                              T* HWY_RESTRICT grad_raw) {
-  const V<D> least = constant(d, kMinBin);
-  V<D> total = hn::Mul(g.start, hn::NegMulAdd(index, least, axis.start));
-  total = hn::MulAdd(g.size, hn::Sub(axis.size, least), total);
-  total = hn::MulAdd(g.before, hn::Sub(axis.before, least), total);
-  total = hn::MulAdd(g.after, hn::Sub(axis.after, least), total);
-  const V<D> mean = hn::Mul(total, constant(d, 1 / (1 - kMinBin * num_bins)));
-  const V<D> start_and_before = hn::Add(g.start, g.before);
-  const V<D> one = constant(d, 1);
-  V<D> offset = hn::Neg(index);  // j - k
+  const SoftmaxGradient<D> gradient(d, axis, index, g, num_bins);
+  const auto reaches = [&](int j) { return hn::Ge(index, constant(d, j)); };
   for (int j = 0; j < num_bins; ++j) {
-    V<D> direct = hn::IfThenElseZero(hn::Lt(offset, hn::Zero(d)), g.start);
-    direct = hn::IfThenElse(hn::Eq(offset, hn::Neg(one)), start_and_before, direct);
-    direct = hn::IfThenElse(hn::Eq(offset, hn::Zero(d)), g.size, direct);
-    direct = hn::IfThenElse(hn::Eq(offset, one), g.after, direct);
-    hn::StoreU(hn::Mul(hn::Sub(size[j], least), hn::Sub(direct, mean)), d, grad_raw + j * stride);
-    offset = hn::Add(offset, one);
+    hn::StoreU(gradient.at(size[j], reaches(j - 1), reaches(j), reaches(j + 1), reaches(j + 2)), d,
+               grad_raw + j * stride);
   }
 }
 

@@ -33,7 +33,7 @@ struct QuadraticBins {
     over_q = hn::Div(constant(d, 1),
                      hn::NegMulAdd(constant(d, 0.25), hn::Add(width[0], width[num_bins - 1]), constant(d, 1)));
     unscaled[0] = unscaled[num_bins] = hn::Mul(inner, over_q);
-    RunningSum<D> area(d);  // twice the area
+    RunningSum<D> area(d, num_bins);  // twice the area
     for (int k = 0; k < num_bins; ++k) {
       area.add(hn::Mul(width[k], hn::Add(unscaled[k], unscaled[k + 1])));
     }
@@ -80,8 +80,8 @@ DISSENT_LANE_INLINE QuadraticBin<D> find_quadratic_bin(D d, const Domain<D>& dom
                                                        V<D> at) {
   const V<D> zero = hn::Zero(d);
   QuadraticBin<D> bin{zero, zero, bins.width[0], bins.density[0], bins.density[1], zero};
-  RunningSum<D> widths(d);
-  RunningSum<D> heights(d);
+  RunningSum<D> widths(d, bins.num_bins);
+  RunningSum<D> heights(d, bins.num_bins);
   for (int k = 1; k < bins.num_bins; ++k) {
     const V<D> mean = hn::Mul(constant(d, 0.5), hn::Add(bins.density[k - 1], bins.density[k]));
     widths.add(bins.width[k - 1]);

@@ -156,36 +156,45 @@ DISSENT_LANE_INLINE V<D> solve_shape(D d, const Shape& shape, V<D> v) {
 // r = (neighbour's mean slope) / (own): min(2 min(r, 1), (w r + w_n) / (w + w_n)).
 template <class D>
 struct SteffenEnd {
-  SteffenEnd(D d, V<D> w, V<D> h, V<D> w_n, V<D> h_n)
-      : ratio(hn::Div(hn::Mul(h_n, w), hn::Mul(w_n, h))),
-        over_sum(hn::Div(constant(d, 1), hn::Add(w, w_n))),
-        parabola(hn::Mul(hn::MulAdd(w, ratio, w_n), over_sum)),
-        limit(hn::Mul(constant(d, 2), hn::Min(ratio, constant(d, 1)))) {}
+  // One division for all: the sizes are at least kMinBin, so their products stay far from underflow.
+  DISSENT_LANE_INLINE SteffenEnd(D d, V<D> w, V<D> h, V<D> w_n, V<D> h_n) {
+    const V<D> sum = hn::Add(w, w_n);
+    const V<D> over = hn::Div(constant(d, 1), hn::Mul(hn::Mul(w_n, h), sum));
+    const V<D> sum_over = hn::Mul(sum, over);
+    ratio = hn::Mul(hn::Mul(h_n, w), sum_over);
+    over_sum = hn::Mul(hn::Mul(w_n, h), over);
+    over_w_n = hn::Mul(h, sum_over);
+    parabola = hn::Mul(hn::MulAdd(w, ratio, w_n), over_sum);
+    limit = hn::Mul(constant(d, 2), hn::Min(ratio, constant(d, 1)));
+  }
 
   V<D> slope() const { return hn::Min(parabola, limit); }
 
-  // Adds the gradient to the bin's and the neighbour's width and height.
-  DISSENT_LANE_INLINE void add_gradient(D d, V<D> grad, const BinAxis<D>& x, const BinAxis<D>& y, V<D> w_n, V<D> h_n,
-                                        V<D>& grad_w, V<D>& grad_h, V<D>& grad_w_n, V<D>& grad_h_n) const {
+  // Adds the gradient to the bin's width and height, of which `over_w` and `over_h` are the inverses, and sets it for
+  // the neighbour's.
+  DISSENT_LANE_INLINE void add_gradient(D d, V<D> grad, V<D> w, V<D> over_w, V<D> over_h, V<D> h_n, V<D>& grad_w,
+                                        V<D>& grad_h, V<D>& grad_w_n, V<D>& grad_h_n) const {
     const auto on_parabola = hn::Lt(parabola, limit);
     const V<D> one = constant(d, 1);
     const V<D> limit_by_ratio = hn::IfThenElseZero(hn::Lt(ratio, one), constant(d, 2));
-    const V<D> by_ratio = hn::IfThenElse(on_parabola, hn::Mul(x.size, over_sum), limit_by_ratio);
+    const V<D> by_ratio = hn::IfThenElse(on_parabola, hn::Mul(w, over_sum), limit_by_ratio);
     const V<D> through_ratio = hn::Mul(grad, hn::Mul(by_ratio, ratio));  // d ln r = dh_n/h_n - dw_n/w_n - dh/h + dw/w
     const V<D> by_width = hn::IfThenElseZero(on_parabola, hn::Mul(grad, over_sum));
-    grad_w = hn::Add(grad_w, hn::MulAdd(by_width, hn::Sub(ratio, parabola), hn::Div(through_ratio, x.size)));
-    grad_h = hn::Sub(grad_h, hn::Div(through_ratio, y.size));
-    grad_w_n = hn::MulSub(by_width, hn::Sub(one, parabola), hn::Div(through_ratio, w_n));
+    grad_w = hn::Add(grad_w, hn::MulAdd(by_width, hn::Sub(ratio, parabola), hn::Mul(through_ratio, over_w)));
+    grad_h = hn::NegMulAdd(through_ratio, over_h, grad_h);
+    grad_w_n = hn::MulSub(by_width, hn::Sub(one, parabola), hn::Mul(through_ratio, over_w_n));
     grad_h_n = hn::Div(through_ratio, h_n);
   }
 
   V<D> ratio;
-  V<D> over_sum;
+  V<D> over_sum;  // 1 / (w + w_n)
+  V<D> over_w_n;
   V<D> parabola;
   V<D> limit;
 };
 
-// Ends of a cubic: Steffen's slope towards a neighbour, 3 sigmoid(raw) at the border. raw: left, right.
+// Ends of a cubic: Steffen's slope towards a neighbour, 3 sigmoid(raw) at the border. raw: left, right. Most vectors
+// have no lane in the first or the last bin; then the border's work is left out.
 template <class D>
 class CubicEnds {
  public:
@@ -199,24 +208,19 @@ class CubicEnds {
   DISSENT_LANE_INLINE void visit(M, int) {}
 
   DISSENT_LANE_INLINE Shape shape(D d, const Bin<D>& bin) const {
-    const SteffenEnd<D> left(d, bin.x.size, bin.y.size, bin.x.before, bin.y.before);
-    const SteffenEnd<D> right(d, bin.x.size, bin.y.size, bin.x.after, bin.y.after);
-    return {d, hn::IfThenElse(is_first(d, bin), border(d, raw_left_), left.slope()),
-            hn::IfThenElse(is_last(d, bin), border(d, raw_right_), right.slope())};
+    return {d, end(d, is_first(d, bin), raw_left_, left(d, bin)), end(d, is_last(d, bin), raw_right_, right(d, bin))};
   }
 
   template <class T>
-  DISSENT_LANE_INLINE void backward(D d, const Bin<D>& bin, const Shape& shape, V<D> grad_alpha, V<D> grad_beta,
-                                    AxisGradient<D>& grad_x, AxisGradient<D>& grad_y, std::size_t stride,
-                                    T* grad_raw) const {
+  DISSENT_LANE_INLINE void backward(D d, const Bin<D>& bin, const Shape& shape, V<D> over_w, V<D> over_h,
+                                    V<D> grad_alpha, V<D> grad_beta, AxisGradient<D>& grad_x, AxisGradient<D>& grad_y,
+                                    std::size_t stride, T* grad_raw) const {
     const auto first = is_first(d, bin);
     const auto last = is_last(d, bin);
-    const SteffenEnd<D> left(d, bin.x.size, bin.y.size, bin.x.before, bin.y.before);
-    const SteffenEnd<D> right(d, bin.x.size, bin.y.size, bin.x.after, bin.y.after);
-    left.add_gradient(d, hn::IfThenZeroElse(first, grad_alpha), bin.x, bin.y, bin.x.before, bin.y.before, grad_x.size,
-                      grad_y.size, grad_x.before, grad_y.before);
-    right.add_gradient(d, hn::IfThenZeroElse(last, grad_beta), bin.x, bin.y, bin.x.after, bin.y.after, grad_x.size,
-                       grad_y.size, grad_x.after, grad_y.after);
+    left(d, bin).add_gradient(d, hn::IfThenZeroElse(first, grad_alpha), bin.x.size, over_w, over_h, bin.y.before,
+                              grad_x.size, grad_y.size, grad_x.before, grad_y.before);
+    right(d, bin).add_gradient(d, hn::IfThenZeroElse(last, grad_beta), bin.x.size, over_w, over_h, bin.y.after,
+                               grad_x.size, grad_y.size, grad_x.after, grad_y.after);
     hn::StoreU(border_gradient(d, first, raw_left_, shape.alpha, grad_alpha), d, grad_raw);
     hn::StoreU(border_gradient(d, last, raw_right_, shape.beta, grad_beta), d, grad_raw + stride);
   }
@@ -226,10 +230,20 @@ class CubicEnds {
   DISSENT_LANE_INLINE auto is_last(D d, const Bin<D>& bin) const {
     return hn::Gt(bin.index, constant(d, num_bins_ - 1.5));
   }
+  DISSENT_LANE_INLINE SteffenEnd<D> left(D d, const Bin<D>& bin) const {
+    return {d, bin.x.size, bin.y.size, bin.x.before, bin.y.before};
+  }
+  DISSENT_LANE_INLINE SteffenEnd<D> right(D d, const Bin<D>& bin) const {
+    return {d, bin.x.size, bin.y.size, bin.x.after, bin.y.after};
+  }
 
-  static DISSENT_LANE_INLINE V<D> border(D d, V<D> raw) {
+  template <class M>
+  static DISSENT_LANE_INLINE V<D> end(D d, M at_border, V<D> raw, const SteffenEnd<D>& inner) {
+    if (hn::AllFalse(d, at_border)) {
+      return inner.slope();
+    }
     const V<D> bounded = hn::Max(constant(d, -kMaxEndRaw), hn::Min(raw, constant(d, kMaxEndRaw)));
-    return hn::Mul(constant(d, 3), sigmoid(d, bounded));
+    return hn::IfThenElse(at_border, hn::Mul(constant(d, 3), sigmoid(d, bounded)), inner.slope());
   }
 
   // slope = 3 sigmoid(raw), so d slope / d raw = slope (1 - slope / 3), and 0 where raw is clamped.
@@ -275,14 +289,14 @@ class RationalEnds {
   }
 
   template <class T>
-  DISSENT_LANE_INLINE void backward(D d, const Bin<D>& bin, const Shape& shape, V<D> grad_alpha, V<D> grad_beta,
-                                    AxisGradient<D>& grad_x, AxisGradient<D>& grad_y, std::size_t stride,
-                                    T* grad_raw) const {
+  DISSENT_LANE_INLINE void backward(D d, const Bin<D>& bin, const Shape& shape, V<D> over_w, V<D> over_h,
+                                    V<D> grad_alpha, V<D> grad_beta, AxisGradient<D>& grad_x, AxisGradient<D>& grad_y,
+                                    std::size_t stride, T* grad_raw) const {
     // alpha = d0 w / h
     const V<D> through_mean = hn::MulAdd(grad_alpha, shape.alpha, hn::Mul(grad_beta, shape.beta));
-    grad_x.size = hn::Add(grad_x.size, hn::Div(through_mean, bin.x.size));
-    grad_y.size = hn::Sub(grad_y.size, hn::Div(through_mean, bin.y.size));
-    const V<D> over_mean = hn::Div(bin.x.size, bin.y.size);
+    grad_x.size = hn::MulAdd(through_mean, over_w, grad_x.size);
+    grad_y.size = hn::NegMulAdd(through_mean, over_h, grad_y.size);
+    const V<D> over_mean = hn::Mul(bin.x.size, over_h);
     const V<D> left =
         hn::IfThenZeroElse(is_first(d, bin), hn::Mul(grad_alpha, hn::Mul(over_mean, sigmoid(d, raw_left_))));
     const V<D> right =

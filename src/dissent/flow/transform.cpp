@@ -21,9 +21,6 @@ HWY_BEFORE_NAMESPACE();
 namespace dissent::HWY_NAMESPACE {
 namespace {
 
-template <class T>
-using Tag = hn::CappedTag<T, kLanes>;
-
 constexpr int kUsualBins = 10;  // a constant trip count lets the compiler keep the bins in registers
 
 template <class Kind, bool kInverse, class T>
@@ -77,6 +74,45 @@ DISSENT_LANE_INLINE void gradient_block(int num_bins, const Transform& transform
   }
 }
 
+template <class Kind, class T>
+DISSENT_LANE_INLINE LaneStep<Tag<T>> lane_step(int num_bins, const Domain<Tag<T>>& domain, V<Tag<T>> in,
+                                               const RawParameters<T>& raw, const LanePull<Tag<T>>& pull) {
+  const Tag<T> d;
+  if constexpr (requires { Kind::step(d, num_bins, domain, in, raw, pull); }) {
+    return Kind::step(d, num_bins, domain, in, raw, pull);
+  } else {
+    const LaneResult<Tag<T>> result = Kind::forward(d, num_bins, domain, in, raw.value, raw.stride);
+    return {result, Kind::backward(d, num_bins, domain, in, raw, pull.gradient(result.value))};
+  }
+}
+
+template <class Kind, class T>
+DISSENT_LANE_INLINE void step_block(int num_bins, const Transform& transform, const TransformStep<T>& step) {
+  const Tag<T> d;
+  const Domain<Tag<T>> domain(d, transform.tail_bound);
+  const TransformCall<T>& call = step.call;
+  const std::size_t num_params = static_cast<std::size_t>(transform.num_params());
+  for (std::size_t dim = 0; dim < call.in.rows; ++dim) {
+    const RawParameters<T> raw{call.raw.row(dim * num_params), call.raw.stride, step.grad_raw.row(dim * num_params),
+                               step.grad_raw.stride};
+    for (std::size_t b = 0; b < call.batch; b += hn::Lanes(d)) {
+      const LanePull<Tag<T>> pull{hn::LoadU(d, step.center.row(dim) + b), hn::LoadU(d, step.curvature.row(dim) + b),
+                                  hn::LoadU(d, step.grad_log_slope + b)};
+      const LaneStep<Tag<T>> lanes =
+          lane_step<Kind>(num_bins, domain, hn::LoadU(d, call.in.row(dim) + b), raw.at(b), pull);
+      hn::StoreU(lanes.result.value, d, call.out.row(dim) + b);
+      hn::StoreU(hn::Add(hn::LoadU(d, call.log_slope + b), lanes.result.log_slope), d, call.log_slope + b);
+      if (step.grad_in.data != nullptr) {
+        hn::StoreU(lanes.grad_in, d, step.grad_in.row(dim) + b);
+      }
+    }
+    clear_padding(step.grad_raw, dim * num_params, num_params, call.batch);
+    if (step.grad_in.data != nullptr) {
+      clear_padding(step.grad_in, dim, 1, call.batch);
+    }
+  }
+}
+
 template <bool kInverse, class T>
 void map_any(const Transform& transform, const TransformCall<T>& call) {
   const int num_bins = std::max(transform.num_bins, Transform::kMinBins);
@@ -109,6 +145,22 @@ void gradient_any(const Transform& transform, const TransformGradient<T>& call) 
   }
 }
 
+template <class T>
+void step_any(const Transform& transform, const TransformStep<T>& step) {
+  const int num_bins = std::max(transform.num_bins, Transform::kMinBins);
+  switch (transform.kind) {
+    case TransformKind::kCubic:
+      return num_bins == kUsualBins ? step_block<CubicKind>(kUsualBins, transform, step)
+                                    : step_block<CubicKind>(num_bins, transform, step);
+    case TransformKind::kQuadratic:
+      return step_block<QuadraticKind>(num_bins, transform, step);
+    case TransformKind::kRationalQuadratic:
+      return step_block<RationalKind>(num_bins, transform, step);
+    case TransformKind::kAffine:
+      return step_block<AffineKind>(num_bins, transform, step);
+  }
+}
+
 // Highway's dispatch tables hold plain functions.
 void forward_f32(const Transform& transform, const TransformCall<float>& call) { map_any<false>(transform, call); }
 void forward_f64(const Transform& transform, const TransformCall<double>& call) { map_any<false>(transform, call); }
@@ -116,6 +168,8 @@ void inverse_f32(const Transform& transform, const TransformCall<float>& call) {
 void inverse_f64(const Transform& transform, const TransformCall<double>& call) { map_any<true>(transform, call); }
 void backward_f32(const Transform& transform, const TransformGradient<float>& call) { gradient_any(transform, call); }
 void backward_f64(const Transform& transform, const TransformGradient<double>& call) { gradient_any(transform, call); }
+void step_f32(const Transform& transform, const TransformStep<float>& step) { step_any(transform, step); }
+void step_f64(const Transform& transform, const TransformStep<double>& step) { step_any(transform, step); }
 
 }  // namespace
 }  // namespace dissent::HWY_NAMESPACE
@@ -130,6 +184,8 @@ HWY_EXPORT(inverse_f32);
 HWY_EXPORT(inverse_f64);
 HWY_EXPORT(backward_f32);
 HWY_EXPORT(backward_f64);
+HWY_EXPORT(step_f32);
+HWY_EXPORT(step_f64);
 
 void transform_forward(const Transform& transform, const TransformCall<float>& call) {
   HWY_DYNAMIC_DISPATCH(forward_f32)(transform, call);
@@ -148,6 +204,12 @@ void transform_backward(const Transform& transform, const TransformGradient<floa
 }
 void transform_backward(const Transform& transform, const TransformGradient<double>& call) {
   HWY_DYNAMIC_DISPATCH(backward_f64)(transform, call);
+}
+void transform_step(const Transform& transform, const TransformStep<float>& step) {
+  HWY_DYNAMIC_DISPATCH(step_f32)(transform, step);
+}
+void transform_step(const Transform& transform, const TransformStep<double>& step) {
+  HWY_DYNAMIC_DISPATCH(step_f64)(transform, step);
 }
 
 namespace {

@@ -74,4 +74,20 @@ struct TransformGradient {
 void transform_backward(const Transform& transform, const TransformGradient<float>& call);
 void transform_backward(const Transform& transform, const TransformGradient<double>& call);
 
+// Both at once, for a loss that is quadratic in the result, as a Gaussian's is:
+//   L = sum_db curvature[d][b] / 2 (f(in[d][b]) - center[d][b])^2 + sum_b grad_log_slope[b] sum_d ln f'(in[d][b]).
+template <class T>
+struct TransformStep {
+  TransformCall<T> call;
+  Panel<const T> center;  // shaped like `in`, as all here
+  Panel<const T> curvature;
+  const T* grad_log_slope = nullptr;  // [padded batch]
+  Panel<T> grad_raw;                  // as in TransformGradient
+  Panel<T> grad_in;
+};
+
+// What transform_forward does, and the gradient of L.
+void transform_step(const Transform& transform, const TransformStep<float>& step);
+void transform_step(const Transform& transform, const TransformStep<double>& step);
+
 }  // namespace dissent

@@ -1,5 +1,6 @@
 #include "dissent/mixture/mixture.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,9 +27,15 @@ Weights Weights::from(std::span<const double> given, std::size_t num_components)
     sum += given[m];
   }
   check(std::abs(sum - 1) <= 1e-6, "weights: the weights sum to {}; they must sum to 1", sum);
+  // Weights made here come back unchanged when they are given again, so that a saved model is the same to the bit.
+  if (std::ranges::all_of(given, [&](double w) { return w == given.front(); })) {
+    return uniform(num_components);
+  }
+  const double rounding = static_cast<double>(num_components) * std::numeric_limits<double>::epsilon();
+  const double divisor = std::abs(sum - 1) <= rounding ? 1 : sum;
   Weights weights;
   for (const double w : given) {
-    const double value = w < 1e-100 ? 0 : w / sum;
+    const double value = w < 1e-100 ? 0 : w / divisor;
     weights.value.push_back(value);
     weights.log.push_back(value > 0 ? std::log(value) : -std::numeric_limits<double>::infinity());
     weights.entropy -= value > 0 ? value * weights.log.back() : 0;

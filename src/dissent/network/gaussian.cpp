@@ -142,6 +142,20 @@ void stddev_any(const GaussianLimits<T>& limits, Panel<T> log_stddev, std::size_
   }
 }
 
+template <class T>
+void curvature_any(const GaussianLimits<T>& limits, Panel<const T> log_stddev, std::size_t batch, Panel<T> out) {
+  const hn::ScalableTag<T> d;
+  using Vec = hn::Vec<decltype(d)>;
+  const std::size_t columns = padded_batch(batch);
+  const Vec scale = hn::Set(d, limits.scale);
+  for (std::size_t r = 0; r < log_stddev.rows; ++r) {
+    for (std::size_t c = 0; c < columns; c += hn::Lanes(d)) {
+      const Vec s = clamp_log_stddev(d, hn::Load(d, log_stddev.row(r) + c), limits);
+      hn::Store(hn::Mul(scale, hn::Exp(d, hn::Mul(hn::Set(d, T(-2)), s))), d, out.row(r) + c);
+    }
+  }
+}
+
 }  // namespace
 
 double nll_float(const GaussianLimits<float>& limits, const GaussianBatch<float>& b) { return nll_any(limits, b); }
@@ -153,6 +167,16 @@ void log_density_float(const GaussianLimits<float>& limits, const GaussianBatch<
 
 void log_density_double(const GaussianLimits<double>& limits, const GaussianBatch<double>& b, double* out) {
   log_density_any(limits, b, out);
+}
+
+void curvature_float(const GaussianLimits<float>& limits, Panel<const float> log_stddev, std::size_t batch,
+                     Panel<float> out) {
+  curvature_any(limits, log_stddev, batch, out);
+}
+
+void curvature_double(const GaussianLimits<double>& limits, Panel<const double> log_stddev, std::size_t batch,
+                      Panel<double> out) {
+  curvature_any(limits, log_stddev, batch, out);
 }
 
 void stddev_float(const GaussianLimits<float>& limits, Panel<float> log_stddev, std::size_t batch) {
@@ -174,6 +198,8 @@ HWY_EXPORT(nll_float);
 HWY_EXPORT(nll_double);
 HWY_EXPORT(log_density_float);
 HWY_EXPORT(log_density_double);
+HWY_EXPORT(curvature_float);
+HWY_EXPORT(curvature_double);
 HWY_EXPORT(stddev_float);
 HWY_EXPORT(stddev_double);
 
@@ -229,6 +255,16 @@ double gaussian_nll_gradient(const GaussianOptions& options, Panel<float> heads,
 double gaussian_nll_gradient(const GaussianOptions& options, Panel<double> heads, Panel<const double> targets,
                              std::size_t batch) {
   return mean_nll<double>("gaussian_nll_gradient", options, {heads, targets, heads, batch});
+}
+
+void gaussian_curvature(const GaussianOptions& options, Panel<const float> log_stddev, std::size_t batch, double scale,
+                        Panel<float> out) {
+  HWY_DYNAMIC_DISPATCH(curvature_float)(limits_of<float>(options, scale), log_stddev, batch, out);
+}
+
+void gaussian_curvature(const GaussianOptions& options, Panel<const double> log_stddev, std::size_t batch, double scale,
+                        Panel<double> out) {
+  HWY_DYNAMIC_DISPATCH(curvature_double)(limits_of<double>(options, scale), log_stddev, batch, out);
 }
 
 void gaussian_log_density(const GaussianOptions& options, Panel<const float> heads, Panel<const float> targets,

@@ -32,6 +32,13 @@ double gaussian_nll_gradient(const GaussianOptions& options, Panel<float> heads,
 double gaussian_nll_gradient(const GaussianOptions& options, Panel<double> heads, Panel<const double> targets,
                              std::size_t batch);
 
+// out = scale exp(-2 s): with the loss's own scale, 1 / (batch * outputs), its second derivative with respect to a mean
+// or a target (without a floor). Shapes agree.
+void gaussian_curvature(const GaussianOptions& options, Panel<const float> log_stddev, std::size_t batch, double scale,
+                        Panel<float> out);
+void gaussian_curvature(const GaussianOptions& options, Panel<const double> log_stddev, std::size_t batch, double scale,
+                        Panel<double> out);
+
 // log_density[b] = log N(targets[.][b]; means, stddevs), summed over the outputs. Needs no scratch memory.
 void gaussian_log_density(const GaussianOptions& options, Panel<const float> heads, Panel<const float> targets,
                           std::span<float> log_density);

@@ -40,23 +40,20 @@ HWY_INLINE std::size_t part_begin(std::size_t size, std::size_t parts, std::size
 
 HWY_INLINE std::size_t num_parts(std::size_t size, std::size_t largest) { return (size + largest - 1) / largest; }
 
-template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
-HWY_INLINE V apply_finish(D d, Finish finish, V value, const T* factor) {
-  switch (finish) {
-    case Finish::kNone:
-      return value;
-    case Finish::kRelu:
-      return hn::Max(hn::Zero(d), value);  // this order lets a NaN through on x86
-    case Finish::kReluDerivative:
-      return hn::IfThenElseZero(hn::Gt(hn::Load(d, factor), hn::Zero(d)), value);
-    case Finish::kTanhDerivative: {
-      const V tanh = hn::Load(d, factor);
-      return hn::Mul(value, hn::NegMulAdd(tanh, tanh, hn::Set(d, T(1))));
-    }
-    case Finish::kScale:
-      return hn::Mul(value, hn::Load(d, factor));
+template <Finish kFinish, class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE V apply_finish(D d, V value, [[maybe_unused]] const T* factor) {
+  if constexpr (kFinish == Finish::kRelu) {
+    return hn::Max(hn::Zero(d), value);  // this order lets a NaN through on x86
+  } else if constexpr (kFinish == Finish::kReluDerivative) {
+    return hn::IfThenElseZero(hn::Gt(hn::Load(d, factor), hn::Zero(d)), value);
+  } else if constexpr (kFinish == Finish::kTanhDerivative) {
+    const V tanh = hn::Load(d, factor);
+    return hn::Mul(value, hn::NegMulAdd(tanh, tanh, hn::Set(d, T(1))));
+  } else if constexpr (kFinish == Finish::kScale) {
+    return hn::Mul(value, hn::Load(d, factor));
+  } else {
+    return value;
   }
-  return value;
 }
 
 struct TileRange {
@@ -66,23 +63,57 @@ struct TileRange {
   std::size_t term_end;
 };
 
+// What a tile of `affine` reads and writes, its first element each.
+template <class T>
+struct TileViews {
+  Panel<T> out;
+  Panel<const T> factor;
+};
+
+template <Finish kFinish, std::size_t R, std::size_t V, class T, class Vec>
+HWY_INLINE void store_tile(const TileViews<T>& tile, const Vec (&sum)[R][V]) {
+  const hn::ScalableTag<T> d;
+  DISSENT_UNROLL
+  for (std::size_t r = 0; r < R; ++r) {
+    DISSENT_UNROLL
+    for (std::size_t v = 0; v < V; ++v) {
+      const std::size_t column = v * hn::Lanes(d);
+      hn::Store(apply_finish<kFinish>(d, sum[r][v], tile.factor.row(r) + column), d, tile.out.row(r) + column);
+    }
+  }
+}
+
 template <std::size_t R, std::size_t V, class T>
 void affine_tile(const Affine<T>& a, TileRange range) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   using Vec = hn::Vec<decltype(d)>;
+  const TileViews<T> tile{{a.out.row(range.row) + range.column, R, a.out.stride},
+                          {a.factor.row(range.row) + range.column, R, a.factor.stride}};
   Vec sum[R][V];
-  DISSENT_UNROLL
-  for (std::size_t r = 0; r < R; ++r) {
-    const Vec bias = hn::Set(d, a.bias == nullptr ? T(0) : a.bias[range.row + r]);
+  if (range.term_begin > 0 || a.add) {
     DISSENT_UNROLL
-    for (std::size_t v = 0; v < V; ++v) {
-      const T* so_far = a.out.row(range.row + r) + range.column + v * lanes;
-      sum[r][v] = range.term_begin == 0 ? bias : hn::Load(d, so_far);
+    for (std::size_t r = 0; r < R; ++r) {
+      DISSENT_UNROLL
+      for (std::size_t v = 0; v < V; ++v) {
+        sum[r][v] = hn::Load(d, tile.out.row(r) + v * lanes);
+      }
+    }
+  } else {
+    DISSENT_UNROLL
+    for (std::size_t r = 0; r < R; ++r) {
+      const Vec bias = hn::Set(d, a.bias == nullptr ? T(0) : a.bias[range.row + r]);
+      DISSENT_UNROLL
+      for (std::size_t v = 0; v < V; ++v) {
+        sum[r][v] = bias;
+      }
     }
   }
+  const std::size_t in_stride = a.in.stride;
+  const std::size_t row_stride = a.weight_row_stride;
+  const std::size_t column_stride = a.weight_column_stride;
   const T* in = a.in.row(range.term_begin) + range.column;
-  const T* weight = a.weight + range.row * a.weight_row_stride + range.term_begin * a.weight_column_stride;
+  const T* weight = a.weight + range.row * row_stride + range.term_begin * column_stride;
   for (std::size_t k = range.term_begin; k < range.term_end; ++k) {
     Vec x[V];
     DISSENT_UNROLL
@@ -91,24 +122,26 @@ void affine_tile(const Affine<T>& a, TileRange range) {
     }
     DISSENT_UNROLL
     for (std::size_t r = 0; r < R; ++r) {
-      const Vec w = hn::Set(d, weight[r * a.weight_row_stride]);
+      const Vec w = hn::Set(d, weight[r * row_stride]);
       DISSENT_UNROLL
       for (std::size_t v = 0; v < V; ++v) {
         sum[r][v] = hn::MulAdd(w, x[v], sum[r][v]);
       }
     }
-    in += a.in.stride;
-    weight += a.weight_column_stride;
+    in += in_stride;
+    weight += column_stride;
   }
-  const Finish finish = range.term_end == a.in.rows ? a.finish : Finish::kNone;
-  DISSENT_UNROLL
-  for (std::size_t r = 0; r < R; ++r) {
-    DISSENT_UNROLL
-    for (std::size_t v = 0; v < V; ++v) {
-      const std::size_t column = range.column + v * lanes;
-      const T* factor = a.factor.data == nullptr ? nullptr : a.factor.row(range.row + r) + column;
-      hn::Store(apply_finish(d, finish, sum[r][v], factor), d, a.out.row(range.row + r) + column);
-    }
+  switch (range.term_end == a.in.rows ? a.finish : Finish::kNone) {
+    case Finish::kNone:
+      return store_tile<Finish::kNone>(tile, sum);
+    case Finish::kRelu:
+      return store_tile<Finish::kRelu>(tile, sum);
+    case Finish::kReluDerivative:
+      return store_tile<Finish::kReluDerivative>(tile, sum);
+    case Finish::kTanhDerivative:
+      return store_tile<Finish::kTanhDerivative>(tile, sum);
+    case Finish::kScale:
+      return store_tile<Finish::kScale>(tile, sum);
   }
 }
 
@@ -151,12 +184,22 @@ void affine_any(const Affine<T>& a) {
   }
 }
 
+// Where the sums of a tile of `weight_gradient` go: K weights of a row and, with kBias, the row's bias after them.
+template <class T>
+struct GradientTarget {
+  T* weight;
+  T* bias;
+};
+
 #if HWY_TARGET == HWY_SCALAR
 
-template <std::size_t count, class D, class V, class T>
-HWY_INLINE void add_lane_sums(D, const V* v, T* target) {
-  for (std::size_t k = 0; k < count; ++k) {
-    target[k] += hn::GetLane(v[k]);
+template <std::size_t K, bool kBias, class D, class V, class T>
+HWY_INLINE void add_lane_sums(D, const V* v, GradientTarget<T> target) {
+  for (std::size_t k = 0; k < K; ++k) {
+    target.weight[k] += hn::GetLane(v[k]);
+  }
+  if constexpr (kBias) {
+    *target.bias += hn::GetLane(v[K]);
   }
 }
 
@@ -173,10 +216,10 @@ HWY_INLINE auto sum_blocks(D d, V v) {
   }
 }
 
-// target[k] += sum of the lanes of v[k], for k < count <= 4. First the lanes of each 128-bit block, for four vectors at
-// once by interleaving, then the blocks.
-template <std::size_t count, class D, class V>
-HWY_INLINE void add_lane_sums(D d, const V* v, float* target) {
+// The sums of the lanes of four vectors: first the lanes of each 128-bit block, for all four at once by interleaving,
+// then the blocks.
+template <class D, class V>
+HWY_INLINE void lane_sums(D d, const V* v, float* sums) {
   const hn::Repartition<double, D> wide;
   const V ab = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
   const V cd = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
@@ -184,35 +227,41 @@ HWY_INLINE void add_lane_sums(D d, const V* v, float* target) {
   const auto cd_wide = hn::BitCast(wide, cd);
   const V abcd = hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, ab_wide, cd_wide)),
                          hn::BitCast(d, hn::InterleaveUpper(wide, ab_wide, cd_wide)));
-  const hn::FixedTag<float, 4> block;
-  HWY_ALIGN float sums[4];
-  hn::Store(sum_blocks(d, abcd), block, sums);
-  for (std::size_t k = 0; k < count; ++k) {
-    target[k] += sums[k];
-  }
+  hn::Store(sum_blocks(d, abcd), hn::FixedTag<float, 4>(), sums);
 }
 
-template <std::size_t count, class D, class V>
-HWY_INLINE void add_lane_sums(D d, const V* v, double* target) {
+template <class D, class V>
+HWY_INLINE void lane_sums(D d, const V* v, double* sums) {
   const hn::FixedTag<double, 2> block;
-  HWY_ALIGN double sums[4];
   hn::Store(sum_blocks(d, hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]))), block,
             sums);
   hn::Store(sum_blocks(d, hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]))), block,
             sums + 2);
-  for (std::size_t k = 0; k < count; ++k) {
-    target[k] += sums[k];
+}
+
+template <std::size_t K, bool kBias, class D, class V, class T>
+HWY_INLINE void add_lane_sums(D d, const V* v, GradientTarget<T> target) {
+  HWY_ALIGN T sums[4];
+  lane_sums(d, v, sums);
+  const hn::CappedTag<T, 4> four;
+  for (std::size_t k = 0; k < K; k += hn::Lanes(four)) {
+    const auto wanted = hn::FirstN(four, K - k);
+    const auto sum = hn::Add(hn::MaskedLoad(wanted, four, target.weight + k), hn::Load(four, sums + k));
+    hn::BlendedStore(sum, wanted, four, target.weight + k);
+  }
+  if constexpr (kBias) {
+    *target.bias += sums[K];
   }
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
 
-template <std::size_t L, std::size_t K, class T>
+template <std::size_t L, std::size_t K, bool kBias, class T>
 void gradient_tile(const WeightGradient<T>& g, std::size_t row, std::size_t term) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   using Vec = hn::Vec<decltype(d)>;
-  Vec sum[L][4];  // columns from K on stay zero
+  Vec sum[L][4];  // unused columns stay zero
   DISSENT_UNROLL
   for (std::size_t l = 0; l < L; ++l) {
     DISSENT_UNROLL
@@ -222,66 +271,77 @@ void gradient_tile(const WeightGradient<T>& g, std::size_t row, std::size_t term
   }
   const T* left = g.left.row(row);
   const T* right = g.right.row(term);
+  const std::size_t left_stride = g.left.stride;
+  const std::size_t right_stride = g.right.stride;
   const std::size_t columns = padded_batch(g.batch);
   for (std::size_t b = 0; b < columns; b += lanes) {
     Vec x[L];
     DISSENT_UNROLL
     for (std::size_t l = 0; l < L; ++l) {
-      x[l] = hn::Load(d, left + l * g.left.stride + b);
+      x[l] = hn::Load(d, left + l * left_stride + b);
     }
     DISSENT_UNROLL
     for (std::size_t k = 0; k < K; ++k) {
-      const Vec y = hn::Load(d, right + k * g.right.stride + b);
+      const Vec y = hn::Load(d, right + k * right_stride + b);
       DISSENT_UNROLL
       for (std::size_t l = 0; l < L; ++l) {
         sum[l][k] = hn::MulAdd(x[l], y, sum[l][k]);
       }
     }
+    if constexpr (kBias) {
+      DISSENT_UNROLL
+      for (std::size_t l = 0; l < L; ++l) {
+        sum[l][K] = hn::Add(sum[l][K], x[l]);
+      }
+    }
   }
+  const GradientTarget<T> target{g.gradient + row * g.right.rows + term, kBias ? g.bias_gradient + row : nullptr};
+  const std::size_t row_size = g.right.rows;
   DISSENT_UNROLL
   for (std::size_t l = 0; l < L; ++l) {
-    add_lane_sums<K>(d, sum[l], g.gradient + (row + l) * g.right.rows + term);
+    add_lane_sums<K, kBias>(d, sum[l], GradientTarget<T>{target.weight + l * row_size, target.bias + l});
   }
 }
 
-// Runs the tile whose sizes are (num_rows, num_terms), known to be within (L, K).
+// A tile's place and size: rows of the left, terms of the right side, and whether the bias comes after these terms.
+struct GradientRange {
+  std::size_t row;
+  std::size_t num_rows;
+  std::size_t term;
+  std::size_t num_terms;
+  bool bias;
+};
+
+// Runs the tile of the range's sizes, known to be within (L, K).
 template <std::size_t L, std::size_t K, class T>
-HWY_INLINE void gradient_sized(const WeightGradient<T>& g, std::size_t row, std::size_t num_rows, std::size_t term,
-                               std::size_t num_terms) {
-  if constexpr (K > 1) {
-    if (num_terms < K) {
-      return gradient_sized<L, K - 1>(g, row, num_rows, term, num_terms);
+HWY_INLINE void gradient_sized(const WeightGradient<T>& g, const GradientRange& range) {
+  if constexpr (K > 0) {
+    if (range.num_terms < K) {
+      return gradient_sized<L, K - 1>(g, range);
     }
   }
   if constexpr (L > 1) {
-    if (num_rows < L) {
-      return gradient_sized<L - 1, K>(g, row, num_rows, term, K);
+    if (range.num_rows < L) {
+      return gradient_sized<L - 1, K>(g, range);
     }
   }
-  gradient_tile<L, K>(g, row, term);
-}
-
-template <class T>
-void add_row_sums(const WeightGradient<T>& g) {
-  const hn::ScalableTag<T> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const std::size_t columns = padded_batch(g.batch);
-  using Vec = hn::Vec<decltype(d)>;
-  for (std::size_t r = 0; r < g.left.rows; ++r) {
-    const T* row = g.left.row(r);
-    Vec sum = hn::Zero(d);
-    for (std::size_t b = 0; b < columns; b += lanes) {
-      sum = hn::Add(sum, hn::Load(d, row + b));
+  if constexpr (K < kTileRight) {
+    if (range.bias) {
+      return gradient_tile<L, K, true>(g, range.row, range.term);
     }
-    g.bias_gradient[r] += hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+  if constexpr (K > 0) {
+    gradient_tile<L, K, false>(g, range.row, range.term);
   }
 }
 
-// The larger side is walked once, tile by tile, while the smaller one stays in the cache.
+// The larger side is walked once, tile by tile, while the smaller one stays in the cache. The bias is one term more,
+// the last, whose right side is 1.
 template <class T>
 void weight_gradient_any(const WeightGradient<T>& g) {
+  const std::size_t num_terms = g.right.rows + (g.bias_gradient != nullptr ? 1 : 0);
   const std::size_t row_parts = num_parts(g.left.rows, kTileLeft);
-  const std::size_t term_parts = num_parts(g.right.rows, kTileRight);
+  const std::size_t term_parts = num_parts(num_terms, kTileRight);
   const bool rows_outside = g.left.rows >= g.right.rows;
   const std::size_t num_outer = rows_outside ? row_parts : term_parts;
   const std::size_t num_inner = rows_outside ? term_parts : row_parts;
@@ -289,14 +349,12 @@ void weight_gradient_any(const WeightGradient<T>& g) {
     for (std::size_t inner = 0; inner < num_inner; ++inner) {
       const std::size_t row_part = rows_outside ? outer : inner;
       const std::size_t term_part = rows_outside ? inner : outer;
-      const std::size_t row = part_begin(g.left.rows, row_parts, row_part);
-      const std::size_t term = part_begin(g.right.rows, term_parts, term_part);
-      gradient_sized<kTileLeft, kTileRight>(g, row, part_begin(g.left.rows, row_parts, row_part + 1) - row, term,
-                                            part_begin(g.right.rows, term_parts, term_part + 1) - term);
+      GradientRange range{part_begin(g.left.rows, row_parts, row_part), 0, part_begin(num_terms, term_parts, term_part),
+                          0, g.bias_gradient != nullptr && term_part + 1 == term_parts};
+      range.num_rows = part_begin(g.left.rows, row_parts, row_part + 1) - range.row;
+      range.num_terms = part_begin(num_terms, term_parts, term_part + 1) - range.term - (range.bias ? 1 : 0);
+      gradient_sized<kTileLeft, kTileRight>(g, range);
     }
-  }
-  if (g.bias_gradient != nullptr) {
-    add_row_sums(g);
   }
 }
 

@@ -34,6 +34,7 @@ struct Affine {
   std::size_t batch = 0;
   Finish finish = Finish::kNone;
   Panel<const T> factor;  // shaped like `out`, for the finishes that need it
+  bool add = false;       // to what `out` holds, instead of to the bias
 };
 
 template <class T>

@@ -84,65 +84,116 @@ MlpWorkspace<T>::MlpWorkspace(std::span<const Mlp> networks, std::size_t capacit
 template <class T>
 struct MlpWorkspace<T>::Access {
   static Panel<T> forward(const Mlp& mlp, const T* block, MlpWorkspace& w) {
-    const std::size_t num_hidden = mlp.shape().hidden.size();
-    const bool relu = mlp.shape().activation == Activation::kRelu;
-    Panel<const T> in = w.inputs_;
-    for (std::size_t l = 0; l <= num_hidden; ++l) {
-      const Mlp::Layer& layer = mlp.layers()[l];
-      const bool last = l == num_hidden;
-      const Panel<T> out = (last ? w.outputs_ : w.hidden_[l]).panel(layer.num_outputs);
-      affine(Affine<T>{.weight = block + layer.weight,
-                       .weight_row_stride = layer.num_inputs,
-                       .weight_column_stride = 1,
-                       .bias = block + layer.bias,
-                       .in = in,
-                       .out = out,
-                       .batch = w.batch_,
-                       .finish = relu && !last ? Finish::kRelu : Finish::kNone,
-                       .factor = {}});
-      if (!last && mlp.shape().activation == Activation::kTanh) {
-        apply_tanh(out, w.batch_);
-      } else if (!last && mlp.shape().activation == Activation::kSilu) {
-        apply_silu(out, w.derivative_[l].panel(layer.num_outputs), w.batch_);
-      }
-      in = out;
-    }
+    forward_hidden(mlp, block, w);
+    forward_heads(mlp, block, w, 0, w.outputs());
     return w.outputs();
   }
 
+  static void forward_hidden(const Mlp& mlp, const T* block, MlpWorkspace& w) {
+    const Activation activation = mlp.shape().activation;
+    for (std::size_t l = 0; l < mlp.shape().hidden.size(); ++l) {
+      const Mlp::Layer& layer = mlp.layers()[l];
+      Affine<T> product = product_of(layer, block, 0, input_of(mlp, w, l), w.hidden_[l].panel(layer.num_outputs), w);
+      product.finish = activation == Activation::kRelu ? Finish::kRelu : Finish::kNone;
+      affine(product);
+      if (activation == Activation::kTanh) {
+        apply_tanh(product.out, w.batch_);
+      } else if (activation == Activation::kSilu) {
+        apply_silu(product.out, w.derivative_[l].panel(layer.num_outputs), w.batch_);
+      }
+    }
+  }
+
+  // Outputs from `first` on, as many as `out` has rows.
+  static void forward_heads(const Mlp& mlp, const T* block, MlpWorkspace& w, std::size_t first, Panel<T> out) {
+    const std::size_t heads = mlp.shape().hidden.size();
+    affine(product_of(mlp.layers()[heads], block, first, input_of(mlp, w, heads), out, w));
+  }
+
+  static Panel<const T> input_of(const Mlp& mlp, MlpWorkspace& w, std::size_t l) {
+    return l == 0 ? w.inputs_ : w.hidden_[l - 1].panel(mlp.layers()[l].num_inputs);
+  }
+
+  static Affine<T> product_of(const Mlp::Layer& layer, const T* block, std::size_t first, Panel<const T> in,
+                              Panel<T> out, MlpWorkspace& w) {
+    return {.weight = block + layer.weight + first * layer.num_inputs,
+            .weight_row_stride = layer.num_inputs,
+            .weight_column_stride = 1,
+            .bias = block + layer.bias + first,
+            .in = in,
+            .out = out,
+            .batch = w.batch_,
+            .finish = Finish::kNone,
+            .factor = {}};
+  }
+
   static void backward(const Mlp& mlp, const T* block, MlpWorkspace& w, const MlpGradient<T>& gradient) {
-    Panel<T> result = w.outputs();
+    backward_heads(mlp, block, w, 0, w.outputs(), gradient);
+    backward_hidden(mlp, block, w, gradient);
+  }
+
+  static void forward_backward(const Mlp& mlp, const T* block, MlpWorkspace& w, std::size_t at_a_time,
+                               OutputLoss<T>& loss, const MlpGradient<T>& gradient) {
+    forward_hidden(mlp, block, w);
+    for (std::size_t first = 0; first < w.num_outputs_; first += at_a_time) {
+      const Panel<T> part = w.outputs_.panel(std::min(at_a_time, w.num_outputs_ - first));
+      forward_heads(mlp, block, w, first, part);
+      loss.differentiate(part, first);
+      backward_heads(mlp, block, w, first, part, gradient);
+    }
+    backward_hidden(mlp, block, w, gradient);
+  }
+
+  // From the gradient with respect to outputs [first, first + result.rows), the parts in their order.
+  static void backward_heads(const Mlp& mlp, const T* block, MlpWorkspace& w, std::size_t first, Panel<T> result,
+                             const MlpGradient<T>& gradient) {
     for (std::size_t r = 0; r < result.rows; ++r) {
       std::fill(result.row(r) + w.batch_, result.row(r) + padded_batch(w.batch_), T(0));
     }
-    for (std::size_t l = mlp.layers().size(); l-- > 0;) {
-      const Mlp::Layer& layer = mlp.layers()[l];
-      const Panel<const T> in = l == 0 ? w.inputs_ : w.hidden_[l - 1].panel(layer.num_inputs);
-      weight_gradient(WeightGradient<T>{.left = result,
-                                        .right = in,
-                                        .batch = w.batch_,
-                                        .gradient = gradient.block.data() + layer.weight,
-                                        .bias_gradient = gradient.block.data() + layer.bias});
-      Affine<T> product{.weight = block + layer.weight,
-                        .weight_row_stride = 1,
-                        .weight_column_stride = layer.num_inputs,
-                        .bias = nullptr,
-                        .in = result,
-                        .out = {},
-                        .batch = w.batch_,
-                        .finish = Finish::kNone,
-                        .factor = {}};
-      if (l > 0) {
-        product.out = w.hidden_gradient_[l % 2].panel(layer.num_inputs);
+    backward_layer(mlp, block, w, mlp.shape().hidden.size(), first, result, gradient);
+  }
+
+  static void backward_hidden(const Mlp& mlp, const T* block, MlpWorkspace& w, const MlpGradient<T>& gradient) {
+    for (std::size_t l = mlp.shape().hidden.size(); l-- > 0;) {
+      const std::size_t width = mlp.layers()[l].num_outputs;
+      backward_layer(mlp, block, w, l, 0, w.hidden_gradient_[(l + 1) % 2].panel(width), gradient);
+    }
+  }
+
+  // Layer l: from the gradient with respect to its results from `first` on to those of its parameters and its input.
+  // A layer in parts adds them up in the input's gradient; the last part takes it through the activation below.
+  static void backward_layer(const Mlp& mlp, const T* block, MlpWorkspace& w, std::size_t l, std::size_t first,
+                             Panel<T> result, const MlpGradient<T>& gradient) {
+    const Mlp::Layer& layer = mlp.layers()[l];
+    T* weight_block = gradient.block.data() + layer.weight + first * layer.num_inputs;
+    weight_gradient(WeightGradient<T>{.left = result,
+                                      .right = input_of(mlp, w, l),
+                                      .batch = w.batch_,
+                                      .gradient = weight_block,
+                                      .bias_gradient = gradient.block.data() + layer.bias + first});
+    if (l == 0 && gradient.inputs.data == nullptr) {
+      return;
+    }
+    Affine<T> product{.weight = block + layer.weight + first * layer.num_inputs,
+                      .weight_row_stride = 1,
+                      .weight_column_stride = layer.num_inputs,
+                      .bias = nullptr,
+                      .in = result,
+                      .out = {},
+                      .batch = w.batch_,
+                      .finish = Finish::kNone,
+                      .factor = {},
+                      .add = first > 0};
+    if (l == 0) {
+      product.weight += gradient.first_input;
+      product.out = gradient.inputs;
+    } else {
+      product.out = w.hidden_gradient_[l % 2].panel(layer.num_inputs);
+      if (first + result.rows == layer.num_outputs) {
         set_derivative(mlp.shape().activation, w, l - 1, product);
-        affine(product);
-        result = product.out;
-      } else if (gradient.inputs.data != nullptr) {
-        product.weight += gradient.first_input;
-        product.out = gradient.inputs;
-        affine(product);
       }
     }
+    affine(product);
   }
 
   static void set_derivative(Activation activation, MlpWorkspace& w, std::size_t hidden, Affine<T>& product) {
@@ -171,12 +222,31 @@ Panel<T> forward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs
   return MlpWorkspace<T>::Access::forward(mlp, block.data(), workspace);
 }
 
+namespace {
+
 template <class T>
-void backward(const Mlp& mlp, std::span<const T> block, MlpWorkspace<T>& workspace, const MlpGradient<T>& gradient) {
+void check_wanted_inputs(const Mlp& mlp, const MlpGradient<T>& gradient) {
   check(gradient.inputs.data == nullptr || gradient.first_input + gradient.inputs.rows <= mlp.shape().num_inputs,
         "backward: gradient wanted for inputs {} to {}; the network has {}", gradient.first_input,
         gradient.first_input + gradient.inputs.rows, mlp.shape().num_inputs);
+}
+
+}  // namespace
+
+template <class T>
+void backward(const Mlp& mlp, std::span<const T> block, MlpWorkspace<T>& workspace, const MlpGradient<T>& gradient) {
+  check_wanted_inputs(mlp, gradient);
   MlpWorkspace<T>::Access::backward(mlp, block.data(), workspace, gradient);
+}
+
+template <class T>
+void forward_backward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
+                      MlpWorkspace<T>& workspace, std::size_t at_a_time, OutputLoss<T>& loss,
+                      const MlpGradient<T>& gradient) {
+  check(at_a_time > 0, "forward_backward: {} outputs at a time; at least one is needed", at_a_time);
+  check_wanted_inputs(mlp, gradient);
+  MlpWorkspace<T>::Access::begin(mlp, inputs, batch, workspace);
+  MlpWorkspace<T>::Access::forward_backward(mlp, block.data(), workspace, at_a_time, loss, gradient);
 }
 
 template void initialise(const Mlp&, Stream, std::span<float>);
@@ -189,5 +259,10 @@ template Panel<double> forward(const Mlp&, std::span<const double>, Panel<const 
                                MlpWorkspace<double>&);
 template void backward(const Mlp&, std::span<const float>, MlpWorkspace<float>&, const MlpGradient<float>&);
 template void backward(const Mlp&, std::span<const double>, MlpWorkspace<double>&, const MlpGradient<double>&);
+
+template void forward_backward(const Mlp&, std::span<const float>, Panel<const float>, std::size_t,
+                               MlpWorkspace<float>&, std::size_t, OutputLoss<float>&, const MlpGradient<float>&);
+template void forward_backward(const Mlp&, std::span<const double>, Panel<const double>, std::size_t,
+                               MlpWorkspace<double>&, std::size_t, OutputLoss<double>&, const MlpGradient<double>&);
 
 }  // namespace dissent

@@ -83,6 +83,11 @@ class MlpWorkspace {
   // respect to them (in place, which saves a pass through the cache).
   Panel<T> outputs() { return outputs_.panel(num_outputs_); }
 
+  // What the last layer saw in the last forward(), which was of this network: the activations of the last hidden layer.
+  Panel<const T> last_layer_inputs(const Mlp& mlp) const {
+    return hidden_.empty() ? inputs_ : hidden_.back().panel().slice(0, mlp.layers().back().num_inputs);
+  }
+
   struct Access;  // for forward and backward
 
  private:
@@ -114,5 +119,23 @@ struct MlpGradient {
 // Gradients of the batch last evaluated in `workspace`, whose outputs() now hold the gradient with respect to them.
 template <class T>
 void backward(const Mlp& mlp, std::span<const T> block, MlpWorkspace<T>& workspace, const MlpGradient<T>& gradient);
+
+// A loss that can be taken a few outputs at a time: replaces outputs [first, first + outputs.rows) of the batch by the
+// gradient with respect to them.
+template <class T>
+class OutputLoss {
+ public:
+  virtual void differentiate(Panel<T> outputs, std::size_t first) = 0;
+
+ protected:
+  ~OutputLoss() = default;
+};
+
+// forward() and backward() in one go, `at_a_time` outputs after the other: however many there are, they are computed,
+// differentiated and used while they are in the cache.
+template <class T>
+void forward_backward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
+                      MlpWorkspace<T>& workspace, std::size_t at_a_time, OutputLoss<T>& loss,
+                      const MlpGradient<T>& gradient);
 
 }  // namespace dissent

@@ -24,4 +24,17 @@ void pack_rows(RowTable<const double> table, const std::uint32_t* chosen, std::s
 void unpack_rows(Panel<const float> panel, std::size_t batch, RowTable<float> table);
 void unpack_rows(Panel<const double> panel, std::size_t batch, RowTable<double> table);
 
+// How numbers change on their way out of a panel: v to offset[c] + scale[c] * v, or with a range, whose ends are
+// finite, to offset[c] + scale[c] * exp(v clamped to [low, high]). Arrays of panel.rows numbers.
+struct OutputMap {
+  const double* offset = nullptr;
+  const double* scale = nullptr;
+  bool exponential = false;
+  double low = 0;
+  double high = 0;
+};
+
+// table[b][c] = map(panel[c][b]) for b < batch, computed in double precision.
+void unpack_rows(Panel<const float> panel, std::size_t batch, const OutputMap& map, RowTable<double> table);
+
 }  // namespace dissent

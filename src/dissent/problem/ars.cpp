@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <numeric>
+#include <system_error>
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/problem/text_file.hpp"
 
 namespace dissent {
 namespace {
@@ -30,7 +30,8 @@ void check_options(const TrainOptions& o) {
   check(o.step_size > 0 && o.noise > 0, "train_policy: step_size = {} and noise = {} must be > 0", o.step_size,
         o.noise);
   check(o.clock_hz >= 0 && std::isfinite(o.clock_hz), "train_policy: clock_hz = {} must be >= 0", o.clock_hz);
-  check(o.control_weight >= 0, "train_policy: control_weight = {} must be >= 0", o.control_weight);
+  check(o.control_weight >= 0 && o.alive_weight >= 0,
+        "train_policy: control_weight = {} and alive_weight = {} must be >= 0", o.control_weight, o.alive_weight);
   check(o.evaluate_every > 0 && o.num_evaluation_episodes > 0 && o.checkpoint_every > 0,
         "train_policy: evaluate_every, num_evaluation_episodes and checkpoint_every must be > 0");
   check(o.start_count > 0, "train_policy: start_count = {} must be > 0", o.start_count);
@@ -43,7 +44,11 @@ class Trainer {
         threads_(options.num_threads),
         training_(options.environment, {.model_file = {}, .euler = options.euler}, threads_.num_threads()),
         exact_(options.environment, {}, threads_.num_threads()),
-        spec_(training_.at(0).spec()) {
+        spec_(training_.at(0).spec()),
+        num_observed_(options.num_observed > 0 ? options.num_observed : spec_.observation_size),
+        num_features_(num_observed_ + num_clock_features(options.clock_hz)) {
+    check(num_observed_ <= spec_.observation_size, "train_policy: num_observed = {}; {} has {} entries", num_observed_,
+          spec_.name, spec_.observation_size);
     restore();
   }
 
@@ -90,20 +95,24 @@ class Trainer {
   LinearPolicyParameters current() const { return with_weights(state_.weights); }
 
  private:
+  bool has_checkpoint() const {
+    std::error_code error;
+    const bool found = !options_.checkpoint_file.empty() && std::filesystem::exists(options_.checkpoint_file, error);
+    check(!error, "{}: the checkpoint cannot be looked up: {}", options_.checkpoint_file, error.message());
+    return found;
+  }
+
   void restore() {
-    if (!options_.checkpoint_file.empty() && std::filesystem::exists(options_.checkpoint_file)) {
-      std::ifstream stream(options_.checkpoint_file, std::ios::binary);
-      check(stream.good(), "{}: cannot open the checkpoint", options_.checkpoint_file);
-      const std::string text(std::istreambuf_iterator<char>(stream), {});
-      state_ = parse_train_state(text, options_, options_.checkpoint_file);
-      check(state_.weights.size() == spec_.action_size() * num_features(spec_, options_.clock_hz) &&
-                state_.normaliser.mean.size() == spec_.observation_size,
+    if (has_checkpoint()) {
+      state_ = parse_train_state(read_text(options_.checkpoint_file), options_, options_.checkpoint_file);
+      check(state_.weights.size() == spec_.action_size() * num_features_ &&
+                state_.normaliser.mean.size() == num_observed_,
             "{}: the checkpoint's sizes do not fit {}", options_.checkpoint_file, spec_.name);
       resumed_ = true;
       return;
     }
-    state_.weights.assign(spec_.action_size() * num_features(spec_, options_.clock_hz), 0);
-    state_.normaliser = Normaliser(spec_.observation_size);
+    state_.weights.assign(spec_.action_size() * num_features_, 0);
+    state_.normaliser = Normaliser(num_observed_);
     if (!options_.start_file.empty()) {
       start_from(read_linear_policy(options_.start_file));
     }
@@ -113,10 +122,12 @@ class Trainer {
     check(start.clock_hz == options_.clock_hz, "{}: its clock runs at {} Hz, the training's at {}", options_.start_file,
           start.clock_hz, options_.clock_hz);
     const LinearPolicy checked(start, spec_, options_.start_file);
+    check(start.num_features == num_features_, "{}: its policy has {} features, the training's {}", options_.start_file,
+          start.num_features, num_features_);
     state_.weights = start.weights;
     Normaliser& normaliser = state_.normaliser;
     normaliser.count = options_.start_count;
-    for (std::size_t k = 0; k < spec_.observation_size; ++k) {
+    for (std::size_t k = 0; k < num_observed_; ++k) {
       normaliser.mean[k] = start.mean[k];
       const double inverse = start.inverse_stddev[k];
       normaliser.squares[k] = inverse > 0 ? (options_.start_count - 1) / (inverse * inverse) : 0;
@@ -126,7 +137,7 @@ class Trainer {
   LinearPolicyParameters with_weights(std::vector<double> weights) const {
     LinearPolicyParameters p;
     p.num_actions = spec_.action_size();
-    p.num_features = num_features(spec_, options_.clock_hz);
+    p.num_features = num_features_;
     p.clock_hz = options_.clock_hz;
     p.mean = state_.normaliser.mean;
     p.mean.resize(p.num_features, 0);  // the clock's features are bounded as they are
@@ -139,13 +150,13 @@ class Trainer {
   std::vector<Trial> run_trials() {
     const std::size_t num_weights = state_.weights.size();
     std::vector<Trial> trials(options_.num_directions);
-    std::vector<Normaliser> seen(2 * trials.size(), Normaliser(spec_.observation_size));
+    std::vector<Normaliser> seen(2 * trials.size(), Normaliser(num_observed_));
     const std::uint64_t first_stream = state_.iteration * options_.num_directions;
     for (std::size_t k = 0; k < trials.size(); ++k) {
       trials[k].direction.resize(num_weights);
       Stream(options_.seed, Purpose::kPolicy, first_stream + k).fill_normal(trials[k].direction);
     }
-    const EpisodeOptions episode_options{options_.episode_steps, options_.alive_bonus, options_.control_weight};
+    const EpisodeOptions episode_options{options_.episode_steps, options_.alive_weight, options_.control_weight};
     threads_.for_blocks(2 * trials.size(), 1, [&](std::size_t item, std::size_t, int thread) {
       Trial& trial = trials[item / 2];
       const double sign = item % 2 == 0 ? 1 : -1;
@@ -155,9 +166,9 @@ class Trainer {
       }
       const LinearPolicy policy(with_weights(std::move(weights)), spec_, "train_policy");
       const Stream stream(options_.seed, Purpose::kProblem, first_stream + item / 2);
-      (item % 2 == 0 ? trial.plus : trial.minus) =
-          run_episode(training_.at(thread), policy, stream, stream.substream(0), episode_options,
-                      [&](std::span<const double> observation, std::size_t) { seen[item].add(observation); });
+      (item % 2 == 0 ? trial.plus : trial.minus) = run_episode(
+          training_.at(thread), policy, stream, stream.substream(0), episode_options,
+          [&](std::span<const double> observation, std::size_t) { seen[item].add(observation.first(num_observed_)); });
     });
     for (std::size_t k = 0; k < trials.size(); ++k) {
       trials[k].seen = std::move(seen[2 * k]);
@@ -214,6 +225,8 @@ class Trainer {
   EnvironmentPool training_;
   EnvironmentPool exact_;
   EnvironmentSpec spec_;
+  std::size_t num_observed_;
+  std::size_t num_features_;
   TrainState state_;
   bool resumed_ = false;
 };

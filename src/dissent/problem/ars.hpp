@@ -29,9 +29,10 @@ struct TrainOptions {
   std::size_t num_top_directions = 4;  // b <= N
   double step_size = 0.02;             // alpha
   double noise = 0.025;                // nu
+  std::size_t num_observed = 0;        // the policy sees so many first entries of the observation; 0: all
   double clock_hz = 0;                 // > 0 adds clock features
   double control_weight = 1;
-  bool alive_bonus = false;
+  double alive_weight = 0;
   bool euler = false;             // train with the faster integrator; evaluation is always exact
   std::size_t episode_steps = 0;  // 0: the environment's own limit
   std::size_t evaluate_every = 10;
@@ -61,7 +62,7 @@ struct TrainState {
   std::size_t iteration = 0;
   std::uint64_t num_steps = 0;  // simulated in training episodes
   std::vector<double> weights;  // [action][feature]
-  Normaliser normaliser;        // over the observation, not the clock
+  Normaliser normaliser;        // over the entries observed, not the clock
   double best_return = 0;       // valid when best.num_actions > 0
   LinearPolicyParameters best;
 };

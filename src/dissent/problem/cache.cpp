@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 #include <system_error>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/problem/digest.hpp"
 #include "dissent/problem/embedded.hpp"
 #include "dissent/problem/robot.hpp"
 #include "dissent/table/npz.hpp"
@@ -15,41 +18,15 @@ namespace dissent {
 namespace {
 
 constexpr std::string_view kFormat = "problem cache 1";  // raise when collection changes in any way
+constexpr std::string_view kCacheAdvice = "set XDG_CACHE_HOME to a folder you may write to";
 constexpr double kPoolExpertShare = 0.1;
 constexpr std::size_t kTestDilution = 10;  // test rows are a random tenth of the expert's, so that they are less alike
 enum Part : std::uint64_t { kTrainPart = 1, kPoolPart = 2, kTestPart = 3 };
 
-// FNV-1a over text: a name for a file, not a defence.
-std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
-}
-
-// The rows named by `order`, in that order.
-Transitions select_rows(const Transitions& from, std::span<const std::size_t> order) {
-  Transitions out;
-  out.observation_size = from.observation_size;
-  out.action_size = from.action_size;
-  out.num_rows = order.size();
-  const auto pick = [&order](auto& to, const auto& source, std::size_t width) {
-    to.reserve(order.size() * width);
-    for (const std::size_t row : order) {
-      const auto begin = source.begin() + static_cast<std::ptrdiff_t>(row * width);
-      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
-    }
-  };
-  pick(out.observations, from.observations, from.observation_size);
-  pick(out.actions, from.actions, from.action_size);
-  pick(out.next_observations, from.next_observations, from.observation_size);
-  pick(out.expert, from.expert, 1);
-  return out;
-}
+using PartProgress = std::function<void(std::size_t rows_done)>;
 
 Transitions shuffled_part(const std::string& environment, std::size_t num_rows, std::size_t dilution, Part part,
-                          double expert_share, const ProblemOptions& options) {
+                          double expert_share, const ProblemOptions& options, PartProgress progress) {
   CollectOptions collect_options;
   collect_options.environment = environment;
   collect_options.policy.expert_share = expert_share;
@@ -57,21 +34,27 @@ Transitions shuffled_part(const std::string& environment, std::size_t num_rows, 
   collect_options.seed = options.data_seed;
   collect_options.part = part;
   collect_options.num_threads = options.num_threads;
-  if (options.progress) {
-    collect_options.progress = [&](std::size_t rows) { options.progress(rows, num_rows * dilution); };
-  }
+  collect_options.progress = std::move(progress);
   const Transitions rows = collect(collect_options);
   std::vector<std::size_t> order(rows.num_rows);
   std::iota(order.begin(), order.end(), std::size_t{0});
   Stream(options.data_seed, Purpose::kSplit, part).shuffle(std::span(order));
-  return select_rows(rows, std::span(order).first(num_rows));
+  return rows.select(std::span(order).first(num_rows));
 }
 
 CollectedProblem collect_problem(const std::string& environment, const CollectedSizes& sizes,
                                  const ProblemOptions& options) {
-  return {shuffled_part(environment, sizes.train, 1, kTrainPart, 0, options),
-          shuffled_part(environment, sizes.pool, 1, kPoolPart, kPoolExpertShare, options),
-          shuffled_part(environment, sizes.test, kTestDilution, kTestPart, 1, options)};
+  const std::size_t total = sizes.train + sizes.pool + kTestDilution * sizes.test;
+  const auto progress_from = [&options, total](std::size_t before) -> PartProgress {
+    if (!options.progress) {
+      return {};
+    }
+    return [&options, total, before](std::size_t rows) { options.progress(before + rows, total); };
+  };
+  return {shuffled_part(environment, sizes.train, 1, kTrainPart, 0, options, progress_from(0)),
+          shuffled_part(environment, sizes.pool, 1, kPoolPart, kPoolExpertShare, options, progress_from(sizes.train)),
+          shuffled_part(environment, sizes.test, kTestDilution, kTestPart, 1, options,
+                        progress_from(sizes.train + sizes.pool))};
 }
 
 void store(const std::string& path, const CollectedProblem& problem) {
@@ -117,13 +100,12 @@ void prepare_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    fail_system("{}: the cache directory cannot be made: {}; set XDG_CACHE_HOME to a folder you may write to",
-                folder.string(), error.message());
+    fail_system("{}: the cache directory cannot be made: {}; {}", folder.string(), error.message(), kCacheAdvice);
   }
   try {
     AtomicFile probe((folder / "probe").string());
   } catch (const Error& failure) {
-    fail_system("{}; set XDG_CACHE_HOME to a folder you may write to", failure.what());
+    fail_system("{}; {}", failure.what(), kCacheAdvice);
   }
 }
 
@@ -143,7 +125,7 @@ std::string cache_file(const std::string& environment, const CollectedSizes& siz
       fmt::format("{} {} {} {} {} {} {} {} {}", kFormat, environment, options.data_seed, sizes.train, sizes.pool,
                   sizes.test, mujoco_version(), embedded_model(environment), embedded_policy(environment));
   const std::string root = options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
-  return fmt::format("{}/problems/{}-{:016x}.npz", root, environment, hash_text(key));
+  return fmt::format("{}/problems/{}-{:016x}.npz", root, environment, digest(key));
 }
 
 CollectedProblem cached_problem(const std::string& environment, const CollectedSizes& sizes,
@@ -154,7 +136,8 @@ CollectedProblem cached_problem(const std::string& environment, const CollectedS
       options.notice(message);
     }
   };
-  if (std::filesystem::exists(path)) {
+  std::error_code unreachable;  // prepare_folder() then says why
+  if (std::filesystem::exists(path, unreachable)) {
     try {
       return restore(path, sizes);
     } catch (const InputError& failure) {

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/problem/evaluate.hpp"
-#include "dissent/base/names.hpp"
 #include "dissent/problem/policy.hpp"
 
 namespace dissent {
@@ -21,6 +21,8 @@ Transitions empty_transitions(const EnvironmentSpec& spec) {
   rows.observation_size = spec.observation_size;
   rows.action_size = spec.action_size();
   rows.environment = spec.name;
+  rows.model = spec.model;
+  rows.model_digest = spec.model_digest;
   return rows;
 }
 
@@ -139,6 +141,31 @@ void Transitions::append(const Transitions& other, std::size_t max_rows) {
   }
   num_rows += count;
   num_episodes += other.num_episodes;
+}
+
+Transitions Transitions::select(std::span<const std::size_t> order) const {
+  Transitions out;
+  out.observation_size = observation_size;
+  out.action_size = action_size;
+  out.num_rows = order.size();
+  const auto pick = [&order](auto& to, const auto& source, std::size_t width) {
+    if (source.empty()) {
+      return;
+    }
+    to.reserve(order.size() * width);
+    for (const std::size_t row : order) {
+      const auto begin = source.begin() + static_cast<std::ptrdiff_t>(row * width);
+      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+    }
+  };
+  pick(out.observations, observations, observation_size);
+  pick(out.actions, actions, action_size);
+  pick(out.rewards, rewards, 1);
+  pick(out.next_observations, next_observations, observation_size);
+  pick(out.terminals, terminals, 1);
+  pick(out.timeouts, timeouts, 1);
+  pick(out.expert, expert, 1);
+  return out;
 }
 
 PolicyChoice parse_policy_choice(std::string_view text) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +32,15 @@ struct Transitions {
   std::size_t num_episodes = 0;          // that gave at least one row
   std::size_t num_unstable = 0;          // episodes that diverged, among those used
   std::string environment;
+  std::string model;         // as in EnvironmentSpec
+  std::string model_digest;  // as in EnvironmentSpec
   std::string policy;
   std::uint64_t seed = 0;
 
   void append(const Transitions& other, std::size_t max_rows);
+
+  // The rows named by `order`, in that order; arrays that are empty stay so. Counts of episodes are not kept.
+  Transitions select(std::span<const std::size_t> order) const;
 };
 
 // What share of the rows comes from the expert: "random" 0, "expert" 1, "mixed:0.1" 0.1. A file name means the rows

@@ -24,6 +24,8 @@ struct EnvironmentSpec {
   std::vector<double> action_high;
   double seconds_per_step = 0;
   std::size_t max_steps = 0;  // an episode that has not ended by then is cut off (a timeout, not a terminal)
+  std::string model;          // robots: "built-in" or the model's file; empty for what is computed in closed form
+  std::string model_digest;   // robots: 16 hexadecimal digits of the compiled model, included files and all
 
   std::size_t action_size() const { return action_low.size(); }
 };

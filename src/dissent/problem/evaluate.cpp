@@ -30,7 +30,7 @@ Episode run_episode(Environment& environment, const Policy& policy, Stream reset
     episode.unstable = outcome.unstable;
     if (!outcome.unstable) {
       episode.total_reward += outcome.reward;
-      episode.shaped_reward += outcome.reward - (options.alive_bonus ? 0 : outcome.alive_bonus) +
+      episode.shaped_reward += outcome.reward - (1 - options.alive_weight) * outcome.alive_bonus +
                                (1 - options.control_weight) * outcome.control_cost;
     }
   }

@@ -13,7 +13,7 @@ namespace dissent {
 
 struct Episode {
   double total_reward = 0;
-  double shaped_reward = 0;  // without alive bonus, control cost weighted: what a trainer climbs
+  double shaped_reward = 0;  // alive bonus and control cost weighted: what a trainer climbs
   std::size_t num_steps = 0;
   bool terminated = false;
   bool unstable = false;  // the diverged step counts in num_steps but not in the rewards
@@ -21,7 +21,7 @@ struct Episode {
 
 struct EpisodeOptions {
   std::size_t max_steps = 0;  // 0: the environment's own limit
-  bool alive_bonus = false;   // whether shaped_reward includes it
+  double alive_weight = 0;    // how much of the alive bonus shaped_reward includes
   double control_weight = 1;  // how much of the control cost shaped_reward includes
 };
 

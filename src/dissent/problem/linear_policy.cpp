@@ -4,11 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <numbers>
 
 #include "dissent/base/error.hpp"
+#include "dissent/problem/text_file.hpp"
 
 namespace dissent {
 namespace {
@@ -104,10 +104,7 @@ LinearPolicyParameters parse_linear_policy(std::string_view text, const std::str
 }
 
 LinearPolicyParameters read_linear_policy(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  check(stream.good(), "{}: cannot open the policy file", path);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
-  return parse_linear_policy(text, path);
+  return parse_linear_policy(read_text(path), path);
 }
 
 std::string format_linear_policy(const LinearPolicyParameters& parameters, std::string_view comment) {
@@ -127,34 +124,31 @@ std::string format_linear_policy(const LinearPolicyParameters& parameters, std::
   return text;
 }
 
-std::size_t num_features(const EnvironmentSpec& spec, double clock_hz) {
-  return spec.observation_size + (clock_hz > 0 ? 3 : 0);
-}
-
-void append_clock(double clock_hz, double seconds_per_step, std::size_t step, std::span<double> out) {
-  if (clock_hz > 0) {
-    const double phase = 2 * std::numbers::pi * clock_hz * static_cast<double>(step) * seconds_per_step;
-    out[out.size() - 3] = std::sin(phase);
-    out[out.size() - 2] = std::cos(phase);
-    out[out.size() - 1] = 1;
-  }
-}
+std::size_t num_clock_features(double clock_hz) { return clock_hz > 0 ? 3 : 0; }
 
 LinearPolicy::LinearPolicy(LinearPolicyParameters parameters, const EnvironmentSpec& spec, const std::string& source)
     : parameters_(std::move(parameters)), spec_(spec) {
-  const std::size_t features = dissent::num_features(spec, parameters_.clock_hz);
-  check(parameters_.num_actions == spec.action_size() && parameters_.num_features == features,
-        "{}: a policy of {} actions and {} features; {} needs {} and {}", source, parameters_.num_actions,
-        parameters_.num_features, spec.name, spec.action_size(), features);
-  check(features <= kMaxFeatures, "{}: {} features; at most {} are supported", source, features, kMaxFeatures);
+  const std::size_t clock = num_clock_features(parameters_.clock_hz);
+  const std::size_t most = spec.observation_size + clock;
+  check(parameters_.num_actions == spec.action_size() && parameters_.num_features > clock &&
+            parameters_.num_features <= most,
+        "{}: a policy of {} actions and {} features; {} needs {} actions and {} to {} features", source,
+        parameters_.num_actions, parameters_.num_features, spec.name, spec.action_size(), clock + 1, most);
+  check(most <= kMaxFeatures, "{}: {} features; at most {} are supported", source, most, kMaxFeatures);
 }
 
 void LinearPolicy::act(std::span<const double> observation, std::size_t step, Stream&, std::span<double> action) const {
   const LinearPolicyParameters& p = parameters_;
   std::array<double, kMaxFeatures> buffer;
   const std::span<double> z(buffer.data(), p.num_features);
-  std::copy(observation.begin(), observation.end(), z.begin());
-  append_clock(p.clock_hz, spec_.seconds_per_step, step, z);
+  const std::size_t num_observed = p.num_features - num_clock_features(p.clock_hz);
+  std::copy_n(observation.begin(), num_observed, z.begin());
+  if (p.clock_hz > 0) {
+    const double phase = 2 * std::numbers::pi * p.clock_hz * static_cast<double>(step) * spec_.seconds_per_step;
+    z[num_observed] = std::sin(phase);
+    z[num_observed + 1] = std::cos(phase);
+    z[num_observed + 2] = 1;
+  }
   for (std::size_t k = 0; k < p.num_features; ++k) {
     z[k] = (z[k] - p.mean[k]) * p.inverse_stddev[k];
   }

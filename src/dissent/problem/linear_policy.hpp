@@ -1,9 +1,9 @@
 // Linear policies with a normaliser and an optional clock, and their text file.
 //
-// z = the observation, with sin(2 pi f t), cos(2 pi f t) and 1 appended when the clock frequency f > 0 (t = time since
-// reset); action = W ((z - mean) * inverse_stddev), clipped to the action bounds. The file: any number of lines that
-// begin with '#', then "A D f", a line of D means, a line of D inverse stddevs, and A lines of D weights. Numbers are
-// written with the fewest digits that read back to the same bits.
+// z = the observation or its first entries, with sin(2 pi f t), cos(2 pi f t) and 1 appended when the clock frequency
+// f > 0 (t = time since reset); action = W ((z - mean) * inverse_stddev), clipped to the action bounds. The file: any
+// number of lines that begin with '#', then "A D f", a line of D means, a line of D inverse stddevs, and A lines of D
+// weights. Numbers are written with the fewest digits that read back to the same bits.
 #pragma once
 
 #include <string>
@@ -28,10 +28,8 @@ LinearPolicyParameters parse_linear_policy(std::string_view text, const std::str
 LinearPolicyParameters read_linear_policy(const std::string& path);
 std::string format_linear_policy(const LinearPolicyParameters& parameters, std::string_view comment = {});
 
-// The number of features for an environment: its observation, and three more with a clock.
-std::size_t num_features(const EnvironmentSpec& spec, double clock_hz);
-// Writes the features z of the header above; `out` has num_features entries, the observation already in front.
-void append_clock(double clock_hz, double seconds_per_step, std::size_t step, std::span<double> out);
+// How many features a clock of this frequency adds: three, or none at 0 Hz.
+std::size_t num_clock_features(double clock_hz);
 
 class LinearPolicy : public Policy {
  public:

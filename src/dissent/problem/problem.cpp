@@ -5,9 +5,9 @@
 #include <span>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/problem/cache.hpp"
-#include "dissent/base/names.hpp"
 #include "dissent/problem/one_dimensional.hpp"
 #include "dissent/problem/transitions_file.hpp"
 

@@ -6,7 +6,7 @@
 // FILE.h5, .hdf5, .npz            (state, action) next state   200       rest     a tenth, at most 2,000
 //
 // Robots: training rows come from the random policy, test rows from the expert, the pool is 90% random and 10% expert.
-// They are collected once per data_seed, kept under a cache directory (ZIP checksums guard them; a damaged file is
+// They are collected once per data_seed, kept under a cache directory (checksums guard them; a damaged file is
 // collected again), and shared by all runs; a run's own seed chooses its training rows out of 10,000. Pool and test
 // rows are the same for every seed, so that runs can be compared. Matrices are row-major, in the environment's own
 // units.
@@ -44,7 +44,7 @@ struct ProblemOptions {
   std::string cache_directory;  // empty: default_cache_directory()
   int num_threads = 0;
   std::function<void(const std::string& message)> notice;                 // "collecting ...", "cache damaged ..."
-  std::function<void(std::size_t rows_done, std::size_t rows)> progress;  // while collecting
+  std::function<void(std::size_t rows_done, std::size_t rows)> progress;  // of the whole problem, while collecting
 };
 
 const std::vector<std::string>& problem_names();

@@ -9,12 +9,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <mutex>
 
-#include "dissent/problem/embedded.hpp"
+#include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/problem/digest.hpp"
+#include "dissent/problem/embedded.hpp"
 
 namespace dissent {
 namespace {
@@ -109,36 +110,48 @@ const Task& find_task(std::string_view name) {
   fail("Robot: no robot is called \"{}\" (known: hopper, ant, humanoid)", name);
 }
 
-std::string read_model_text(const Task& task, const std::string& file) {
-  if (file.empty()) {
-    return std::string(embedded_model(task.name));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  check(stream.good(), "{}: cannot open the model file", file);
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+constexpr std::size_t kMessageSize = 1000;
+
+mjModel* compile_text(std::string_view text, char* message) {
+  const auto files = std::make_unique<mjVFS>();  // some megabytes: not for the stack
+  mj_defaultVFS(files.get());
+  mj_makeEmptyFileVFS(files.get(), "model.xml", static_cast<int>(text.size()));
+  std::memcpy(files->filedata[0], text.data(), text.size());
+  mjModel* model = mj_loadXML("model.xml", files.get(), message, kMessageSize);
+  mj_deleteVFS(files.get());
+  return model;
 }
 
-// Compiles a model from text. MuJoCo's parser keeps global state, hence the lock.
-ModelPointer compile_model(const std::string& text, const std::string& source) {
+// MuJoCo opens the file itself: what it includes is found beside it.
+mjModel* compile_file(const std::string& file, char* message) {
+  const MappedFile mapped(file);  // names a missing file, a directory and missing rights better than MuJoCo does
+  check(!mapped.bytes().empty(), "{}: the model file is empty", file);
+  return mj_loadXML(file.c_str(), nullptr, message, kMessageSize);
+}
+
+// The model of a file, or the built-in one. MuJoCo's parser keeps global state, hence the lock.
+ModelPointer compile_model(const Task& task, const std::string& file) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
+  check(mj_version() == mjVERSION_HEADER, "MuJoCo: this program was built with version {} and runs with {}",
+        mjVERSION_HEADER, mj_version());
   if (mju_user_error == nullptr) {  // a program that has its own handlers keeps them
     mju_user_error = raise_mujoco_error;
   }
   if (mju_user_warning == nullptr) {
     mju_user_warning = ignore_mujoco_warning;
   }
-  check(!text.empty(), "{}: the model file is empty", source);
-  const auto files = std::make_unique<mjVFS>();  // some megabytes: not for the stack
-  mj_defaultVFS(files.get());
-  mj_makeEmptyFileVFS(files.get(), "model.xml", static_cast<int>(text.size()));
-  std::memcpy(files->filedata[0], text.data(), text.size());
-  char message[1000] = "";
-  ModelPointer model(mj_loadXML("model.xml", files.get(), message, sizeof message));
-  mj_deleteVFS(files.get());
+  char message[kMessageSize] = "";
+  ModelPointer model(file.empty() ? compile_text(embedded_model(task.name), message) : compile_file(file, message));
   std::replace(std::begin(message), std::end(message), '\n', ' ');
-  check(model != nullptr, "{}: not a valid MuJoCo model: {}", source, static_cast<const char*>(message));
+  check(model != nullptr, "{}: not a valid MuJoCo model: {}", file, static_cast<const char*>(message));
   return model;
+}
+
+std::string compiled_digest(const mjModel& model) {
+  std::string bytes(static_cast<std::size_t>(mj_sizeModel(&model)), '\0');
+  mj_saveModel(&model, nullptr, bytes.data(), static_cast<int>(bytes.size()));
+  return fmt::format("{:016x}", digest(bytes));
 }
 
 void check_sizes(const mjModel& model, const Task& task, const std::string& source) {
@@ -171,15 +184,17 @@ std::string mujoco_version() { return mj_versionString(); }
 Robot::Robot(std::string_view name, const EnvironmentOptions& options) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.task = &find_task(name);
-  const std::string source = options.model_file.empty() ? fmt::format("built-in model {}", name) : options.model_file;
-  s.model = compile_model(read_model_text(*s.task, options.model_file), source);
-  check_sizes(*s.model, *s.task, source);
+  const std::string& file = options.model_file;
+  s.model = compile_model(*s.task, file);
+  check_sizes(*s.model, *s.task, file);
+  s.spec.model = file.empty() ? "built-in" : file;
+  s.spec.model_digest = compiled_digest(*s.model);
   if (options.euler) {
     s.model->opt.integrator = mjINT_EULER;
   }
   s.data.reset(mj_makeData(s.model.get()));
   if (s.data == nullptr) {
-    fail_system("{}: MuJoCo could not allocate its state", source);
+    fail_system("{}: MuJoCo could not allocate its state", name);
   }
 
   s.spec.name = s.task->name;
@@ -298,7 +313,10 @@ bool mujoco_available() { return false; }
 std::string mujoco_version() { return "none"; }
 
 Robot::Robot(std::string_view name, const EnvironmentOptions&) {
-  fail("environment {}: this build has no MuJoCo; install libmujoco-dev and configure the build again", name);
+  fail(
+      "environment {}: this build has no MuJoCo 2.2.2; install libmujoco-dev of that version and configure the build "
+      "again",
+      name);
 }
 // No object exists, so none of the following is ever called.
 Robot::~Robot() = default;

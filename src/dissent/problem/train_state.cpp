@@ -16,11 +16,12 @@ constexpr std::string_view kMagic = "dissent policy training 1";
 // Everything that changes the numbers; neither threads nor the number of iterations (a run may be prolonged).
 std::string settings_line(const TrainOptions& o) {
   return fmt::format(
-      "environment={} directions={} top={} step_size={} noise={} clock_hz={} control_weight={} alive_bonus={} euler={} "
+      "environment={} directions={} top={} step_size={} noise={} observed={} clock_hz={} control_weight={} "
+      "alive_weight={} euler={} "
       "episode_steps={} evaluate_every={} evaluation_episodes={} start={} start_count={} seed={}",
-      o.environment, o.num_directions, o.num_top_directions, o.step_size, o.noise, o.clock_hz, o.control_weight,
-      o.alive_bonus, o.euler, o.episode_steps, o.evaluate_every, o.num_evaluation_episodes, o.start_file, o.start_count,
-      o.seed);
+      o.environment, o.num_directions, o.num_top_directions, o.step_size, o.noise, o.num_observed, o.clock_hz,
+      o.control_weight, o.alive_weight, o.euler, o.episode_steps, o.evaluate_every, o.num_evaluation_episodes,
+      o.start_file, o.start_count, o.seed);
 }
 
 void append_numbers(std::string& text, const std::vector<double>& values) {
@@ -52,6 +53,18 @@ std::vector<double> take_numbers(std::string_view& text, const std::string& sour
   return values;
 }
 
+// Names the first setting that differs.
+void check_settings(std::string_view made, std::string_view wanted, const std::string& source) {
+  while (made != wanted) {
+    const std::string_view old_word = made.substr(0, made.find(' '));
+    const std::string_view new_word = wanted.substr(0, wanted.find(' '));
+    check(old_word == new_word, "{}: made with other settings ({}, now {}); give the same ones or another file", source,
+          old_word, new_word);
+    made.remove_prefix(std::min(made.size(), old_word.size() + 1));
+    wanted.remove_prefix(std::min(wanted.size(), new_word.size() + 1));
+  }
+}
+
 }  // namespace
 
 std::string format_train_state(const TrainState& state, const TrainOptions& options) {
@@ -71,8 +84,7 @@ TrainState parse_train_state(std::string_view text, const TrainOptions& options,
   check(text.starts_with(kMagic), "{}: not a training checkpoint", source);
   take_line(text, source);
   const std::string_view settings = take_line(text, source);
-  check(settings == settings_line(options), "{}: made with other settings ({}); give the same ones or another file",
-        source, settings);
+  check_settings(settings, settings_line(options), source);
   const std::vector<double> numbers = take_numbers(text, source);
   check(numbers.size() == 5, "{}: the checkpoint is damaged; delete it to start afresh", source);
   TrainState state;

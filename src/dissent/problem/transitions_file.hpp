@@ -2,7 +2,8 @@
 //
 // Fields: observations [N, S], actions [N, A], rewards [N], next_observations [N, S], terminals [N], timeouts [N], and
 // infos/expert [N] (NPZ: expert), all float32 but for the last three, which are booleans (NPZ: int64 of 0 and 1). HDF5
-// attributes environment, policy, seed, rows, unstable_episodes and generator say how a file was made.
+// attributes problem, policy, seed, rows, episodes, unstable_episodes and dissent_version say how a file was made, and
+// for robots model ("built-in" or a file), model_digest (of the compiled model) and mujoco_version.
 #pragma once
 
 #include <string>
@@ -16,12 +17,12 @@ void write_transitions(const std::string& path, const Transitions& rows);
 void check_transitions_ending(const std::string& path);
 
 // Reads HDF5 made here or elsewhere, and NPZ made here:
-// - D4RL: as above; terminals, timeouts, infos/expert and rewards may be missing. Without next_observations they are
-// the
-//   observation of the row that follows, and the last row of an episode is dropped (timeouts must be there then).
+// - D4RL: as above; all but observations and actions may be missing. Without next_observations they are the observation
+//   of the row that follows, and the last row of an episode is dropped (timeouts must be there then).
 // - Minari: groups episode_0, episode_1, ... of observations [T + 1, S], actions [T, A], rewards, terminations,
-//   truncations.
-// Arrays whose lengths disagree and values that are not finite are InputErrors that name dataset and row.
+//   truncations. Dictionaries of observations are not read.
+// Either name of a flag is taken in either layout, and 0 and 1 of any type. Missing rewards are 0.
+// Arrays whose sizes disagree and values that are not finite are InputErrors that name dataset and row.
 Transitions read_transitions(const std::string& path);
 
 }  // namespace dissent

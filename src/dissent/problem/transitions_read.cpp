@@ -1,6 +1,9 @@
+// Both layouts are read alike: arrays are asked for by name, below a group (Minari: one for each episode) or at the top
+// (D4RL, NPZ). They differ in where the next observation stands.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +18,7 @@ namespace {
 
 // One array of a file: [rows][width], finite float32.
 struct Field {
+  std::string source;
   std::size_t rows = 0;
   std::size_t width = 1;
   std::vector<float> values;
@@ -24,7 +28,8 @@ Field to_field(const Array& array) {
   const Shape& shape = array.shape();
   check(shape.size() == 1 || shape.size() == 2, "{}: has shape {}; expected one or two dimensions", array.source(),
         shape_text(shape));
-  Field field{shape[0], shape.size() == 2 ? shape[1] : 1, array.to<float>()};
+  Field field{array.source(), shape[0], shape.size() == 2 ? shape[1] : 1, array.to<float>()};
+  check(field.width > 0, "{}: has no columns", array.source());
   for (std::size_t k = 0; k < field.values.size(); ++k) {
     check(std::isfinite(field.values[k]), "{}: row {} holds {}; values must be finite", array.source(), k / field.width,
           field.values[k]);
@@ -32,177 +37,162 @@ Field to_field(const Array& array) {
   return field;
 }
 
-void check_rows(const Field& field, std::size_t rows, const std::string& path, const char* name) {
-  check(field.rows == rows, "{}: {} has {} rows, observations and actions call for {}", path, name, field.rows, rows);
+// Where arrays are looked up, and how messages call the place.
+struct Place {
+  std::string name;
+  std::function<std::optional<Field>(const std::string& name)> find;
+
+  // The first of the names that is there.
+  std::optional<Field> find_any(std::initializer_list<const char*> names) const {
+    for (const char* candidate : names) {
+      if (std::optional<Field> field = find(candidate)) {
+        return field;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+Place group_of(const Hdf5File& file, const std::string& group) {
+  const std::string prefix = group.empty() ? "" : group + "/";
+  return {group.empty() ? file.path() : file.path() + ":" + group, [&file, prefix](const std::string& name) {
+            const std::string full = prefix + name;
+            return file.contains(full) ? std::optional(to_field(file.load(full))) : std::nullopt;
+          }};
 }
 
-std::vector<std::uint8_t> to_flags(const Field& field) {
-  std::vector<std::uint8_t> flags(field.values.size());
-  std::transform(field.values.begin(), field.values.end(), flags.begin(), [](float x) { return x != 0 ? 1 : 0; });
+Place archive_of(const NpzFile& file, const std::string& path) {
+  return {path, [&file](const std::string& name) {
+            const std::string plain = name.substr(name.rfind('/') + 1);  // npos + 1 == 0
+            return file.contains(plain) ? std::optional(to_field(file.load(plain))) : std::nullopt;
+          }};
+}
+
+void check_shape(const Field& field, std::size_t rows, std::size_t width) {
+  check(field.rows == rows && field.width == width,
+        "{}: has {} rows of {} values; observations and actions call for {} of {}", field.source, field.rows,
+        field.width, rows, width);
+}
+
+Field require(const Place& place, const char* name) {
+  std::optional<Field> field = place.find(name);
+  check(field.has_value(), "{}: has no \"{}\"; expected D4RL's flat arrays or Minari's groups episode_0, ...",
+        place.name, name);
+  return *std::move(field);
+}
+
+// 0 and 1 as whatever type; zeros when the field is missing.
+std::vector<std::uint8_t> to_flags(const std::optional<Field>& field, std::size_t num_rows) {
+  std::vector<std::uint8_t> flags(num_rows, 0);
+  if (field) {
+    check_shape(*field, num_rows, 1);
+    for (std::size_t row = 0; row < num_rows; ++row) {
+      const float value = field->values[row];
+      check(value == 0 || value == 1, "{}: row {} holds {}; flags are 0 or 1", field->source, row, value);
+      flags[row] = value == 1 ? 1 : 0;
+    }
+  }
   return flags;
 }
 
-// A file of flat arrays, behind one way to ask for them.
-class FlatFile {
- public:
-  virtual ~FlatFile() = default;
-  virtual std::optional<Field> find(const std::string& name) const = 0;
-};
-
-class FlatHdf5 : public FlatFile {
- public:
-  explicit FlatHdf5(const Hdf5File& file) : file_(file) {}
-  std::optional<Field> find(const std::string& name) const override {
-    return file_.contains(name) ? std::optional(to_field(file_.load(name))) : std::nullopt;
+// Everything but the next observations. Without rewards they are 0.
+Transitions read_fields(const Place& place, Field observations, Field actions) {
+  Transitions rows;
+  rows.num_rows = actions.rows;
+  rows.observation_size = observations.width;
+  rows.action_size = actions.width;
+  rows.observations = std::move(observations.values);
+  rows.actions = std::move(actions.values);
+  rows.rewards.assign(rows.num_rows, 0);
+  if (std::optional<Field> rewards = place.find("rewards")) {
+    check_shape(*rewards, rows.num_rows, 1);
+    rows.rewards = std::move(rewards->values);
   }
-
- private:
-  const Hdf5File& file_;
-};
-
-class FlatNpz : public FlatFile {
- public:
-  explicit FlatNpz(const std::string& path) : file_(path) {}
-  std::optional<Field> find(const std::string& name) const override {
-    const std::string plain = name.substr(name.rfind('/') + 1);  // npos + 1 == 0
-    return file_.contains(plain) ? std::optional(to_field(file_.load(plain))) : std::nullopt;
-  }
-
- private:
-  NpzFile file_;
-};
+  rows.terminals = to_flags(place.find_any({"terminals", "terminations"}), rows.num_rows);
+  rows.timeouts = to_flags(place.find_any({"timeouts", "truncations"}), rows.num_rows);
+  rows.expert = to_flags(place.find("infos/expert"), rows.num_rows);
+  return rows;
+}
 
 // next_observations from the rows that follow; rows without one (an episode's last) go.
-void derive_next_observations(Transitions& rows, const std::string& path) {
-  check(!rows.timeouts.empty(), "{}: has neither next_observations nor timeouts, so the ends of episodes are unknown",
-        path);
-  Transitions kept = rows;
-  for (auto* values : {&kept.observations, &kept.actions, &kept.rewards, &kept.next_observations}) {
-    values->clear();
-  }
-  for (auto* flags : {&kept.terminals, &kept.timeouts, &kept.expert}) {
-    flags->clear();
-  }
-  kept.num_rows = 0;
-  const auto copy_row = [](std::vector<float>& to, const std::vector<float>& from, std::size_t row, std::size_t width) {
-    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row * width);
-    to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
-  };
+void derive_next_observations(Transitions& rows) {
   const auto ends = [&rows](std::size_t row) {
     return row + 1 >= rows.num_rows || rows.terminals[row] != 0 || rows.timeouts[row] != 0;
   };
+  std::vector<std::size_t> kept;
   for (std::size_t row = 0; row < rows.num_rows; ++row) {
-    if (ends(row)) {
-      continue;
+    if (!ends(row)) {
+      kept.push_back(row);
     }
-    copy_row(kept.observations, rows.observations, row, rows.observation_size);
-    copy_row(kept.actions, rows.actions, row, rows.action_size);
-    copy_row(kept.rewards, rows.rewards, row, 1);
-    copy_row(kept.next_observations, rows.observations, row + 1, rows.observation_size);
-    kept.terminals.push_back(0);
-    kept.timeouts.push_back(ends(row + 1) ? 1 : 0);
-    kept.expert.push_back(rows.expert[row]);
-    ++kept.num_rows;
   }
-  rows = std::move(kept);
+  Transitions out = rows.select(kept);
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const auto next = rows.observations.begin() + static_cast<std::ptrdiff_t>((kept[k] + 1) * rows.observation_size);
+    out.next_observations.insert(out.next_observations.end(), next,
+                                 next + static_cast<std::ptrdiff_t>(rows.observation_size));
+    out.timeouts[k] = ends(kept[k] + 1) ? 1 : 0;
+  }
+  rows = std::move(out);
 }
 
-Transitions read_flat(const FlatFile& file, const std::string& path) {
-  const auto require = [&](const char* name) {
-    std::optional<Field> field = file.find(name);
-    check(field.has_value(), "{}: has no \"{}\"; expected D4RL's flat arrays or Minari's groups episode_0, ...", path,
-          name);
-    return *std::move(field);
-  };
-  Field observations = require("observations");
-  Field actions = require("actions");
-  Transitions rows;
-  rows.num_rows = actions.rows;
-  rows.observation_size = observations.width;
-  rows.action_size = actions.width;
-  check_rows(observations, rows.num_rows, path, "observations");
-  rows.observations = std::move(observations.values);
-  rows.actions = std::move(actions.values);
-
-  const auto optional_flags = [&](const char* name) {
-    const std::optional<Field> field = file.find(name);
-    if (!field) {
-      return std::vector<std::uint8_t>(rows.num_rows, 0);
-    }
-    check_rows(*field, rows.num_rows, path, name);
-    return to_flags(*field);
-  };
-  std::optional<Field> rewards = file.find("rewards");
-  rows.rewards = rewards ? std::move(rewards->values) : std::vector<float>(rows.num_rows, 0);
-  check(rows.rewards.size() == rows.num_rows, "{}: rewards has {} values for {} rows", path, rows.rewards.size(),
-        rows.num_rows);
-  rows.terminals = optional_flags("terminals");
-  rows.expert = optional_flags("infos/expert");
-  const bool has_timeouts = file.find("timeouts").has_value();
-  if (has_timeouts) {
-    rows.timeouts = optional_flags("timeouts");
-  }
-  if (std::optional<Field> next = file.find("next_observations")) {
-    check_rows(*next, rows.num_rows, path, "next_observations");
-    check(next->width == rows.observation_size, "{}: next_observations has {} columns, observations {}", path,
-          next->width, rows.observation_size);
+Transitions read_flat(const Place& place) {
+  Field observations = require(place, "observations");
+  Field actions = require(place, "actions");
+  check(observations.rows == actions.rows, "{}: {} rows of observations, {} of actions", place.name, observations.rows,
+        actions.rows);
+  Transitions rows = read_fields(place, std::move(observations), std::move(actions));
+  if (std::optional<Field> next = place.find("next_observations")) {
+    check_shape(*next, rows.num_rows, rows.observation_size);
     rows.next_observations = std::move(next->values);
-    rows.timeouts.resize(rows.num_rows, 0);
   } else {
-    derive_next_observations(rows, path);
+    check(place.find_any({"timeouts", "truncations"}).has_value(),
+          "{}: has neither next_observations nor timeouts, so the ends of episodes are unknown", place.name);
+    derive_next_observations(rows);
   }
   return rows;
 }
 
-// The numbers of groups named episode_<number>, ascending.
-std::vector<std::size_t> episode_numbers(const Hdf5File& file) {
+// One observation more than actions: the last one only follows.
+Transitions read_episode(const Place& place) {
+  Field observations = require(place, "observations");
+  Field actions = require(place, "actions");
+  check(observations.rows == actions.rows + 1, "{}: {} rows of observations, {} of actions; expected one more",
+        place.name, observations.rows, actions.rows);
+  const auto width = static_cast<std::ptrdiff_t>(observations.width);
+  std::vector<float> next(observations.values.begin() + width, observations.values.end());
+  observations.values.resize(next.size());
+  Transitions rows = read_fields(place, std::move(observations), std::move(actions));
+  rows.next_observations = std::move(next);
+  return rows;
+}
+
+// Groups named episode_<number>, by number.
+std::vector<std::string> episode_groups(const Hdf5File& file) {
   constexpr std::string_view kPrefix = "episode_";
-  std::vector<std::size_t> numbers;
+  std::vector<std::pair<std::size_t, std::string>> found;
   for (const std::string& name : file.names()) {
     std::size_t number = 0;
     const char* end = name.data() + name.size();
-    if (name.starts_with(kPrefix) && std::from_chars(name.data() + kPrefix.size(), end, number).ptr == end) {
-      numbers.push_back(number);
+    if (name.starts_with(kPrefix)) {
+      const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, number);
+      if (error == std::errc() && stop == end) {
+        found.emplace_back(number, name);
+      }
     }
   }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> groups;
+  for (auto& [number, name] : found) {
+    groups.push_back(std::move(name));
+  }
+  return groups;
 }
 
-Transitions read_minari_episode(const Hdf5File& file, const std::string& group) {
-  const std::string where = file.path() + ":" + group;
-  const Field observations = to_field(file.load(group + "/observations"));
-  const Field actions = to_field(file.load(group + "/actions"));
-  Transitions rows;
-  rows.num_rows = actions.rows;
-  rows.observation_size = observations.width;
-  rows.action_size = actions.width;
-  check_rows(observations, rows.num_rows + 1, where, "observations");
-  const auto width = static_cast<std::ptrdiff_t>(observations.width);
-  rows.observations.assign(observations.values.begin(), observations.values.end() - width);
-  rows.next_observations.assign(observations.values.begin() + width, observations.values.end());
-  rows.actions = actions.values;
-  const auto flags = [&](const char* name) {
-    const Field field = to_field(file.load(group + "/" + name));
-    check_rows(field, rows.num_rows, where, name);
-    return to_flags(field);
-  };
-  const Field rewards = to_field(file.load(group + "/rewards"));
-  check_rows(rewards, rows.num_rows, where, "rewards");
-  rows.rewards = rewards.values;
-  rows.terminals = flags("terminations");
-  rows.timeouts = flags("truncations");
-  rows.expert.assign(rows.num_rows, 0);
-  rows.num_episodes = rows.num_rows > 0 ? 1 : 0;
-  return rows;
-}
-
-Transitions read_minari(const Hdf5File& file, const std::vector<std::size_t>& episodes) {
+Transitions read_episodes(const Hdf5File& file, const std::vector<std::string>& groups) {
   Transitions all;
-  for (const std::size_t number : episodes) {
-    const std::string group = fmt::format("episode_{}", number);
-    const Transitions rows = read_minari_episode(file, group);
-    if (number == episodes.front()) {
+  for (const std::string& group : groups) {
+    const Transitions rows = read_episode(group_of(file, group));
+    if (group == groups.front()) {
       all.observation_size = rows.observation_size;
       all.action_size = rows.action_size;
     }
@@ -216,11 +206,24 @@ Transitions read_minari(const Hdf5File& file, const std::vector<std::size_t>& ep
 
 Transitions read_hdf5_transitions(const std::string& path) {
   const Hdf5File file(path);
-  const std::vector<std::size_t> episodes = episode_numbers(file);
-  Transitions rows = episodes.empty() ? read_flat(FlatHdf5(file), path) : read_minari(file, episodes);
-  rows.environment = file.attribute("environment");
+  const std::vector<std::string> groups = episode_groups(file);
+  Transitions rows = groups.empty() ? read_flat(group_of(file, "")) : read_episodes(file, groups);
+  rows.environment = file.attribute("problem");
   rows.policy = file.attribute("policy");
   return rows;
+}
+
+Transitions read_npz_transitions(const std::string& path) {
+  const NpzFile file(path);
+  return read_flat(archive_of(file, path));
+}
+
+std::size_t count_episodes(const Transitions& rows) {
+  std::size_t ends = 0;
+  for (std::size_t row = 0; row < rows.num_rows; ++row) {
+    ends += rows.terminals[row] != 0 || rows.timeouts[row] != 0 || row + 1 == rows.num_rows ? 1 : 0;
+  }
+  return ends;
 }
 
 }  // namespace
@@ -228,8 +231,9 @@ Transitions read_hdf5_transitions(const std::string& path) {
 Transitions read_transitions(const std::string& path) {
   check(path.ends_with(".h5") || path.ends_with(".hdf5") || path.ends_with(".npz"),
         "{}: experience is read from .h5, .hdf5 and .npz files", path);
-  Transitions rows = path.ends_with(".npz") ? read_flat(FlatNpz(path), path) : read_hdf5_transitions(path);
+  Transitions rows = path.ends_with(".npz") ? read_npz_transitions(path) : read_hdf5_transitions(path);
   check(rows.num_rows > 0, "{}: holds no rows", path);
+  rows.num_episodes = count_episodes(rows);
   return rows;
 }
 

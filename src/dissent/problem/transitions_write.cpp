@@ -4,6 +4,8 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/problem/robot.hpp"
 #include "dissent/problem/transitions_file.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/hdf5.hpp"
@@ -17,6 +19,23 @@ Hdf5Dataset dataset(std::string name, DType dtype, Shape shape, const std::vecto
   return {std::move(name), dtype, std::move(shape), std::as_bytes(std::span(values))};
 }
 
+// How the rows came about: with these, the same program makes them again.
+std::vector<Hdf5Attribute> provenance(const Transitions& rows) {
+  std::vector<Hdf5Attribute> attributes{{"problem", rows.environment},
+                                        {"policy", rows.policy},
+                                        {"seed", rows.seed},
+                                        {"rows", std::uint64_t{rows.num_rows}},
+                                        {"episodes", std::uint64_t{rows.num_episodes}},
+                                        {"unstable_episodes", std::uint64_t{rows.num_unstable}},
+                                        {"dissent_version", std::string(kVersion)}};
+  if (!rows.model.empty()) {
+    attributes.insert(
+        attributes.end(),
+        {{"model", rows.model}, {"model_digest", rows.model_digest}, {"mujoco_version", mujoco_version()}});
+  }
+  return attributes;
+}
+
 void write_transitions_hdf5(const std::string& path, const Transitions& rows) {
   const Shape states{rows.num_rows, rows.observation_size};
   const Shape flags{rows.num_rows};
@@ -28,13 +47,7 @@ void write_transitions_hdf5(const std::string& path, const Transitions& rows) {
               dataset("terminals", DType::kBool, flags, rows.terminals),
               dataset("timeouts", DType::kBool, flags, rows.timeouts),
               dataset("infos/expert", DType::kBool, flags, rows.expert)},
-             {{"environment", rows.environment},
-              {"policy", rows.policy},
-              {"seed", static_cast<std::int64_t>(rows.seed)},
-              {"rows", static_cast<std::int64_t>(rows.num_rows)},
-              {"episodes", static_cast<std::int64_t>(rows.num_episodes)},
-              {"unstable_episodes", static_cast<std::int64_t>(rows.num_unstable)},
-              {"generator", std::string("dissent collect")}});
+             provenance(rows));
 }
 
 void write_transitions_npz(const std::string& path, const Transitions& rows) {

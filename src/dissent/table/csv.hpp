@@ -33,15 +33,11 @@ enum class NumberText { kNumber, kText, kOutOfRange };
 // Reads one field by the rule above; sets `value` only for kNumber. Empty is kText.
 NumberText parse_number(std::string_view field, double& value);
 
-// Writes row after row; the file appears, whole, on commit(). Numbers are written with the fewest digits that read back
-// to the same bits.
-//
-//     CsvWriter writer("scores.csv", {"index", "epistemic"});
-//     writer.row(0, 0.25);
-//     writer.commit();
-class CsvWriter {
+// Rows as CSV text. Numbers are written with the fewest digits that read back to the same bits.
+class CsvText {
  public:
-  CsvWriter(const std::string& path, std::vector<std::string> column_names, char delimiter = ',');
+  // Begins with the header line. `source` names the table in errors.
+  CsvText(std::string source, const std::vector<std::string>& column_names, char delimiter = ',');
 
   void field(double value);
   void field(float value);
@@ -56,6 +52,38 @@ class CsvWriter {
   // InputError unless the row has as many fields as there are columns.
   void end_row();
 
+  bool row_begun() const { return num_fields_ > 0; }
+  const std::string& text() const { return text_; }
+  void clear() { text_.clear(); }
+
+ private:
+  void integer(std::string_view digits);
+  void begin_field();
+  void put_text(std::string_view text);
+
+  std::string source_;
+  std::string text_;
+  std::size_t num_columns_;
+  std::size_t num_fields_ = 0;
+  char delimiter_;
+};
+
+// Writes row after row; the file appears, whole, on commit().
+//
+//     CsvWriter writer("scores.csv", {"index", "epistemic"});
+//     writer.row(0, 0.25);
+//     writer.commit();
+class CsvWriter {
+ public:
+  CsvWriter(const std::string& path, const std::vector<std::string>& column_names, char delimiter = ',');
+
+  template <class T>
+  void field(const T& value) {
+    text_.field(value);
+  }
+  void missing() { text_.missing(); }
+  void end_row();
+
   template <class... Fields>
   void row(const Fields&... fields) {
     (field(fields), ...);
@@ -65,17 +93,11 @@ class CsvWriter {
   void commit();
 
  private:
-  void integer(std::string_view digits);
-  void begin_field();
-  void put_text(std::string_view text);
-
   AtomicFile file_;
-  std::string line_;
-  std::size_t num_columns_;
-  std::size_t num_fields_ = 0;
-  char delimiter_;
+  CsvText text_;
 };
 
+std::string format_csv(const Table& table);
 void write_csv(const std::string& path, const Table& table);
 
 }  // namespace dissent

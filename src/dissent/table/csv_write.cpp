@@ -24,87 +24,103 @@ bool needs_quotes(std::string_view text, char delimiter) {
 
 }  // namespace
 
-CsvWriter::CsvWriter(const std::string& path, std::vector<std::string> column_names, char delimiter)
-    : file_(path), num_columns_(column_names.size()), delimiter_(delimiter) {
-  check(delimiter == ',' || delimiter == ';' || delimiter == '\t', "{}: the delimiter must be ',', ';' or a tab", path);
-  check_column_names(column_names, path);
+CsvText::CsvText(std::string source, const std::vector<std::string>& column_names, char delimiter)
+    : source_(std::move(source)), num_columns_(column_names.size()), delimiter_(delimiter) {
+  check(delimiter == ',' || delimiter == ';' || delimiter == '\t', "{}: the delimiter must be ',', ';' or a tab",
+        source_);
+  check_column_names(column_names, source_);
   for (const std::string& name : column_names) {
     field(std::string_view(name));
   }
   end_row();
 }
 
-void CsvWriter::begin_field() {
+void CsvText::begin_field() {
   if (num_fields_ > 0) {
-    line_ += delimiter_;
+    text_ += delimiter_;
   }
   ++num_fields_;
 }
 
-void CsvWriter::field(double value) {
+void CsvText::field(double value) {
   begin_field();
-  append_number(line_, value);
+  append_number(text_, value);
 }
 
-void CsvWriter::field(float value) {
+void CsvText::field(float value) {
   begin_field();
-  append_number(line_, value);
+  append_number(text_, value);
 }
 
-void CsvWriter::integer(std::string_view digits) {
+void CsvText::integer(std::string_view digits) {
   begin_field();
-  line_ += digits;
+  text_ += digits;
 }
 
-void CsvWriter::field(std::string_view text) {
+void CsvText::field(std::string_view text) {
   begin_field();
   put_text(text);
 }
 
-void CsvWriter::put_text(std::string_view text) {
-  check(text.find('\0') == std::string_view::npos, "{}: text '{}' holds a zero byte, which CSV cannot carry",
-        file_.path(), text.substr(0, text.find('\0')));
+void CsvText::put_text(std::string_view text) {
+  check(text.find('\0') == std::string_view::npos, "{}: text '{}' holds a zero byte, which CSV cannot carry", source_,
+        text.substr(0, text.find('\0')));
   if (!needs_quotes(text, delimiter_)) {
-    line_ += text;
+    text_ += text;
     return;
   }
-  line_ += '"';
+  text_ += '"';
   for (const char c : text) {
-    line_ += c;
+    text_ += c;
     if (c == '"') {
-      line_ += '"';
+      text_ += '"';
     }
   }
-  line_ += '"';
+  text_ += '"';
 }
 
-void CsvWriter::missing() {
+void CsvText::missing() {
   begin_field();
   if (num_columns_ == 1) {
-    line_ += "\"\"";  // an empty line would be skipped by readers
+    text_ += "\"\"";  // an empty line would be skipped by readers
   }
 }
 
-void CsvWriter::end_row() {
-  check(num_fields_ == num_columns_, "{}: a row of {} fields was written to a table of {} columns", file_.path(),
+void CsvText::end_row() {
+  check(num_fields_ == num_columns_, "{}: a row of {} fields was written to a table of {} columns", source_,
         num_fields_, num_columns_);
-  line_ += '\n';
-  file_.write(line_);
-  line_.clear();
+  text_ += '\n';
   num_fields_ = 0;
 }
 
+CsvWriter::CsvWriter(const std::string& path, const std::vector<std::string>& column_names, char delimiter)
+    : file_(path), text_(path, column_names, delimiter) {}
+
+void CsvWriter::end_row() {
+  text_.end_row();
+  file_.write(text_.text());
+  text_.clear();
+}
+
 void CsvWriter::commit() {
-  check(num_fields_ == 0, "{}: the last row is not finished", file_.path());
+  check(!text_.row_begun(), "{}: the last row is not finished", file_.path());
+  file_.write(text_.text());  // the header of a table without rows
   file_.commit();
 }
 
-void write_csv(const std::string& path, const Table& table) {
+namespace {
+
+std::vector<std::string> names_of(const Table& table) {
   std::vector<std::string> names;
   for (const Column& column : table.columns) {
     names.push_back(column.name);
   }
-  CsvWriter writer(path, std::move(names));
+  return names;
+}
+
+// Into a CsvText or a CsvWriter.
+template <class Writer>
+void put_rows(Writer& writer, const Table& table) {
   std::vector<std::size_t> next_missing(table.columns.size(), 0);
   for (std::size_t row = 0; row < table.num_rows; ++row) {
     for (std::size_t k = 0; k < table.columns.size(); ++k) {
@@ -121,6 +137,19 @@ void write_csv(const std::string& path, const Table& table) {
     }
     writer.end_row();
   }
+}
+
+}  // namespace
+
+std::string format_csv(const Table& table) {
+  CsvText text(table.source, names_of(table));
+  put_rows(text, table);
+  return text.text();
+}
+
+void write_csv(const std::string& path, const Table& table) {
+  CsvWriter writer(path, names_of(table));
+  put_rows(writer, table);
   writer.commit();
 }
 

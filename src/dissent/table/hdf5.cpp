@@ -150,15 +150,19 @@ void write_dataset(hid_t file, const Hdf5Dataset& dataset, const std::string& pa
 void write_attribute(hid_t file, const Hdf5Attribute& attribute, const std::string& path) {
   hid_t type_id = -1;
   const void* data = nullptr;
-  if (const auto* text = std::get_if<std::string>(&attribute.second)) {
+  const char* characters = nullptr;
+  if (const auto* text = std::get_if<std::string>(&attribute.second)) {  // of variable length, which h5py reads as str
     type_id = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type_id, std::max<std::size_t>(1, text->size()));
+    H5Tset_size(type_id, H5T_VARIABLE);
     H5Tset_cset(type_id, H5T_CSET_UTF8);
-    H5Tset_strpad(type_id, H5T_STR_NULLPAD);
-    data = text->c_str();
+    characters = text->c_str();
+    data = &characters;
   } else if (const auto* integer = std::get_if<std::int64_t>(&attribute.second)) {
     type_id = H5Tcopy(H5T_STD_I64LE);
     data = integer;
+  } else if (const auto* natural = std::get_if<std::uint64_t>(&attribute.second)) {
+    type_id = H5Tcopy(H5T_STD_U64LE);
+    data = natural;
   } else {
     type_id = H5Tcopy(H5T_IEEE_F64LE);
     data = &std::get<double>(attribute.second);
@@ -252,7 +256,7 @@ Array Hdf5File::load(const std::string& name) const {
   const Session session;
   const std::string source = path_ + ":" + name;
   const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
-  check(static_cast<bool>(dataset), "{}: not a dataset", source);
+  check(static_cast<bool>(dataset), "{}: is a group, not a dataset", source);
   const Handle file_type(H5Dget_type(dataset.get()), H5Tclose);
   DType dtype = DType::kFloat32;
   check(file_type && find_dtype(file_type.get(), dtype), "{}: holds neither numbers nor booleans", source);
@@ -292,6 +296,11 @@ std::string Hdf5File::attribute(const std::string& name) const {
   const Handle space(H5Aget_space(attribute.get()), H5Sclose);
   if (!attribute || H5Sget_simple_extent_npoints(space.get()) != 1) {
     return {};
+  }
+  if (H5Tget_class(type.get()) == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_NONE) {
+    std::uint64_t value = 0;
+    H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value);
+    return fmt::format("{}", value);
   }
   if (H5Tget_class(type.get()) == H5T_INTEGER) {
     std::int64_t value = 0;

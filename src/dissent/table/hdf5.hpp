@@ -29,7 +29,7 @@ struct Hdf5Dataset {
   std::span<const std::byte> bytes;
 };
 
-using Hdf5Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, double>>;
+using Hdf5Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, std::uint64_t, double>>;
 
 // Written through AtomicFile: whole or not at all. The file is assembled in memory first (HDF5 cannot report a full
 // disk reliably), so this needs as much memory again as the data. The same content gives the same bytes.

@@ -1,0 +1,155 @@
+// dissent ask: which rows of the pool people should label next, remembered until `dissent tell` brings the labels.
+//
+// --batch is the number of rows that wait for an answer afterwards: those that wait already come first, new ones fill
+// up. So a command that was killed, or whose output was lost, can be run again and says the same.
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "ask_tell.hpp"
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/table/csv.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct Arguments {
+  std::string directory;
+  LaboratoryOptions laboratory;
+  FitOptions fit;
+  std::string output = "-";
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+// row, the pool's columns, and empty targets to fill in.
+template <class Writer>
+void put_questions(Writer& writer, const LaboratoryCampaign& laboratory) {
+  for (const std::size_t position : pending(laboratory.campaign)) {
+    const std::size_t row = laboratory.campaign.chosen[position].row;
+    writer.field(row);
+    for (const Column& column : laboratory.pool.columns) {
+      put_field(writer, column, row);
+    }
+    for (std::size_t d = 0; d < laboratory.data.target_names.size(); ++d) {
+      writer.missing();
+    }
+    writer.end_row();
+  }
+}
+
+void print_questions(const Arguments& arguments, const LaboratoryCampaign& laboratory) {
+  std::vector<std::string> names{"row"};
+  for (const Column& column : laboratory.pool.columns) {
+    names.push_back(column.name);
+  }
+  names.insert(names.end(), laboratory.data.target_names.begin(), laboratory.data.target_names.end());
+  if (arguments.output != "-") {
+    CsvWriter writer(arguments.output, names);
+    put_questions(writer, laboratory);
+    writer.commit();
+  } else if (!arguments.json) {
+    CsvText text("standard output", names);
+    put_questions(text, laboratory);
+    print(text.text());
+    flush_output();
+  }
+}
+
+void print_json_questions(const LaboratoryCampaign& laboratory, std::size_t num_new) {
+  const Campaign& campaign = laboratory.campaign;
+  const std::size_t C = laboratory.data.input_names.size();
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const std::size_t position : pending(campaign)) {
+    const ChosenRow& chosen = campaign.chosen[position];
+    nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
+    for (std::size_t c = 0; c < C; ++c) {
+      inputs[laboratory.data.input_names[c]] = laboratory.data.pool.inputs[chosen.row * C + c];
+    }
+    rows.push_back({{"row", chosen.row},
+                    {"round", chosen.round},
+                    {"score", chosen.score},
+                    {"epistemic", chosen.epistemic},
+                    {"aleatoric", chosen.aleatoric},
+                    {"inputs", inputs}});
+  }
+  print_json({{"version", kVersion},
+              {"directory", laboratory.directory.path()},
+              {"round", campaign.rounds.size()},
+              {"labelled", laboratory.data.train.num_rows + campaign.chosen.size() - campaign.num_pending()},
+              {"new", num_new},
+              {"pending", rows}});
+}
+
+void run_ask(const Arguments& arguments) {
+  if (arguments.output != "-") {
+    check_writable(arguments.output);
+  }
+  const bool silent = arguments.quiet || arguments.json;
+  LaboratoryCampaign laboratory = open_laboratory(arguments.directory, arguments.laboratory);
+  Campaign& campaign = laboratory.campaign;
+  const std::size_t num_pending = campaign.num_pending();
+  const std::size_t num_open = laboratory.data.pool.num_rows - campaign.chosen.size();
+  const std::size_t batch = arguments.laboratory.choice.batch;
+  check(num_open + num_pending > 0, "{}: the pool is empty: every row of it has its answer", arguments.directory);
+  std::size_t num_new = batch > num_pending ? std::min(batch - num_pending, num_open) : 0;
+  if (num_new > 0) {
+    ThreadPool pool(arguments.threads);
+    std::optional<Ensemble> model;
+    if (campaign.fitted) {
+      model = laboratory.directory.load_model(*campaign.fitted);
+    }
+    if (!model) {
+      model = refit(laboratory, pool, silent);
+    }
+    choose_rows(campaign, laboratory.data, learn_options(campaign), *model, num_new, &pool);
+  }
+  laboratory.directory.save(campaign);
+  laboratory.directory.write_tables(campaign, laboratory.data);
+  print_questions(arguments, laboratory);
+  if (arguments.json) {
+    print_json_questions(laboratory, num_new);
+  } else if (!arguments.quiet && (arguments.output != "-" || ::isatty(STDERR_FILENO) == 1)) {
+    fmt::print(arguments.output != "-" ? stdout : stderr,
+               "{} rows to label, {} of them new; fill in {} and run 'dissent tell {} FILE'\n", num_pending + num_new,
+               num_new, fmt::join(laboratory.data.target_names, ", "), arguments.directory);
+  }
+}
+
+}  // namespace
+
+void add_ask(CLI::App& app) {
+  CLI::App* command = add_command(
+      app, "ask", "Ask people for labels: the rows of the pool to measure next, as a table to fill in",
+      "  dissent ask DIR --labelled L.csv --pool P.csv --targets y --batch 10 > todo.csv\n"
+      "  dissent ask DIR --batch 10 > todo.csv\n"
+      "The first command begins the campaign, which keeps copies of the tables; later ones need DIR alone.\n"
+      "Rows that wait for an answer are listed first; new ones make them up to --batch.");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR", arguments->directory, "The campaign's directory")
+      ->option_text(" ")
+      ->required()
+      ->check(not_empty);
+  add_table_options(*command, arguments->laboratory.tables);
+  add_choice_options(*command, arguments->laboratory.choice);
+  command->add_option("-o,--output", arguments->output, "The table to fill in; standard output by default")
+      ->option_text("FILE.csv")
+      ->check(not_empty);
+  add_fit_options(*command, arguments->fit);
+  add_threads(*command, arguments->threads);
+  add_json(*command, arguments->json);
+  add_quiet(*command, arguments->quiet);
+  command->callback([arguments, command] {
+    arguments->laboratory.given_fit = given_fit_options(*command);
+    arguments->laboratory.choice_given = command->count("--acquisition") > 0 || command->count("--candidates") > 0;
+    run_ask(*arguments);
+  });
+}
+
+}  // namespace dissent::cli

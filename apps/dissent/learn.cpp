@@ -1,0 +1,245 @@
+// dissent learn: a whole campaign of active learning, in a directory from which it can go on after anything.
+#include "dissent/loop/learn.hpp"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "campaign_options.hpp"
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/version.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+
+namespace dissent::cli {
+namespace {
+
+constexpr std::uint64_t kUnitsPerRound = 1000;  // of the progress bar
+
+struct Arguments {
+  std::string directory;
+  TableOptions tables;
+  std::string problem;
+  std::string oracle;
+  double oracle_timeout = 0;
+  std::size_t rounds = 20;
+  ChoiceOptions choice;
+  FitOptions fit;
+  Settings given_fit;
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+Problem load_data(const Arguments& arguments) {
+  if (arguments.problem.empty()) {
+    check(arguments.tables.any(), "there is no data: give --labelled, --pool and --targets, or --problem");
+    return load_tables(arguments.tables, arguments.oracle.empty());
+  }
+  check(!arguments.tables.any(), "--problem brings its own tables; leave out --labelled, --pool, --test and --targets");
+  ProblemOptions options;
+  options.seed = arguments.fit.seed;
+  options.num_threads = arguments.threads;
+  std::unique_ptr<Progress> progress;
+  if (!arguments.quiet && !arguments.json) {
+    options.notice = [](const std::string& message) {
+      print_line("{}", message);
+      flush_output();
+    };
+  }
+  options.progress = [&](std::size_t done, std::size_t total) {
+    if (!progress) {
+      progress = std::make_unique<Progress>("collect", total, arguments.quiet || arguments.json);
+    }
+    progress->update(done);
+  };
+  return load_problem(arguments.problem, options);
+}
+
+Settings settings_of(const Arguments& arguments) {
+  Settings settings = arguments.given_fit;
+  settings["--acquisition"] = Acquisition::parse(arguments.choice.acquisition).text();
+  settings["--batch"] = std::to_string(arguments.choice.batch);
+  if (!arguments.choice.candidates.empty()) {
+    settings["--candidates"] = arguments.choice.candidates;
+  }
+  settings["command"] = "learn";
+  return settings;
+}
+
+Campaign open_campaign(CampaignDirectory& directory, const Problem& data, const Settings& settings) {
+  if (directory.begun()) {
+    Campaign campaign = directory.load();
+    check_same(campaign, settings, directory.path());
+    check_same(campaign, data, directory.path());
+    return campaign;
+  }
+  Campaign campaign = begin_campaign(data, settings);
+  directory.save(campaign);
+  return campaign;
+}
+
+// "-" where there is no number.
+std::string number_text(double value, int digits) {
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+}
+
+void print_head() {
+  print_line("{:>6}  {:>8}  {:>9}  {:>14}  {:>16}  {:>8}", "round", "labelled", "rmse", "log-likelihood",
+             "chosen epistemic", "seconds");
+}
+
+void print_round(const RoundRecord& record) {
+  print_line("{:>6}  {:>8}  {:>9}  {:>14}  {:>16}  {:>8.1f}", record.round, record.fit.labelled,
+             number_text(record.fit.rmse, 4), number_text(record.fit.log_likelihood, 4),
+             number_text(record.chosen_epistemic, 4), record.fit.seconds + record.score_seconds);
+  flush_output();  // minutes may pass until the next
+}
+
+nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+nlohmann::ordered_json round_json(const RoundRecord& record) {
+  return {{"round", record.round},
+          {"labelled", record.fit.labelled},
+          {"rmse", number_or_null(record.fit.rmse)},
+          {"rmse_paper", number_or_null(record.fit.rmse_paper)},
+          {"log_likelihood", number_or_null(record.fit.log_likelihood)},
+          {"chosen_epistemic", number_or_null(record.chosen_epistemic)},
+          {"fit_seconds", record.fit.seconds},
+          {"score_seconds", record.score_seconds}};
+}
+
+void print_end(const Arguments& arguments, const Campaign& campaign, const Problem& data, LearnEnd end) {
+  const std::size_t labelled = data.train.num_rows + campaign.chosen.size() - campaign.num_pending();
+  if (arguments.json) {
+    nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
+    for (const RoundRecord& record : campaign.rounds) {
+      rounds.push_back(round_json(record));
+    }
+    print_json({{"version", kVersion},
+                {"directory", arguments.directory},
+                {"acquisition", arguments.choice.acquisition},
+                {"seed", arguments.fit.seed},
+                {"labelled", labelled},
+                {"pool_left", data.pool.num_rows - campaign.chosen.size()},
+                {"pool_empty", end == LearnEnd::kPoolEmpty},
+                {"rounds", rounds}});
+  } else if (!arguments.quiet) {
+    if (end == LearnEnd::kPoolEmpty) {
+      print_line("the pool is empty: the campaign ends after round {} of {}", campaign.rounds.size(), arguments.rounds);
+    }
+    print_line("{}: {} rounds, {} labelled rows; rounds.csv, chosen.csv and model.safetensors (of the last round)",
+               arguments.directory, campaign.rounds.size(), labelled);
+  }
+}
+
+// Lines and a bar while the campaign runs.
+LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Campaign& campaign, const Problem& data,
+                    const LearnOptions& options, const Interrupt& interrupt) {
+  std::unique_ptr<Oracle> oracle;
+  if (arguments.oracle.empty()) {
+    oracle = std::make_unique<TableOracle>();
+  } else {
+    oracle = std::make_unique<CommandOracle>(arguments.oracle, arguments.oracle_timeout);
+  }
+  const bool talk = !arguments.quiet && !arguments.json;
+  const std::size_t first = campaign.rounds.size();
+  if (talk && first > 0) {
+    print_line("{}: going on after round {}", arguments.directory, first);
+  }
+  if (talk && first < arguments.rounds) {
+    print_head();
+  }
+  Progress progress("learn", first < arguments.rounds ? (arguments.rounds - first) * kUnitsPerRound : 0, !talk);
+  ThreadPool pool(arguments.threads);
+  LearnControl control;
+  control.pool = &pool;
+  control.stop = [&] { return interrupt.noted(); };
+  control.fitting = [&](const FitProgress& fit) {
+    const std::size_t done = (campaign.rounds.size() - first) * kUnitsPerRound;
+    progress.update(done + kUnitsPerRound * fit.epoch / (fit.epochs + 1),
+                    fmt::format("round {}/{}{}", campaign.next_round(), arguments.rounds,
+                                interrupt.noted() ? ", stopping after this step" : ""));
+  };
+  control.finished = [&](const RoundRecord& record) {
+    progress.wipe();
+    if (talk) {
+      print_round(record);
+    }
+  };
+  return learn(directory, campaign, data, options, *oracle, arguments.rounds, control);
+}
+
+void run_learn(const Arguments& arguments) {
+  const LearnOptions options = learn_options(arguments.fit, arguments.choice);
+  const Problem data = load_data(arguments);
+  check(arguments.choice.batch <= data.pool.num_rows, "--batch: {} rows are wanted each round; the pool has {}",
+        arguments.choice.batch, data.pool.num_rows);
+  CampaignDirectory directory(arguments.directory);
+  Campaign campaign = open_campaign(directory, data, settings_of(arguments));
+  const Interrupt interrupt;
+  LearnEnd end = LearnEnd::kRoundsDone;
+  try {
+    end = run_rounds(arguments, directory, campaign, data, options, interrupt);
+  } catch (const InputError& error) {
+    const bool asked = campaign.num_pending() > 0;
+    check(!asked, "{}; nothing is lost: {} rows wait for their labels, and the same command goes on", error.what(),
+          campaign.num_pending());
+    fail_fit(data.name, error);
+  }
+  if (end == LearnEnd::kStopped) {
+    fmt::print(stderr, "stopped in round {} of {}; all is saved, and the same command goes on from there\n",
+               std::min(campaign.next_round(), arguments.rounds), arguments.rounds);
+    Interrupt::end_program();
+  }
+  directory.write_tables(campaign, data);  // a kill may have come between the state and them
+  print_end(arguments, campaign, data, end);
+}
+
+}  // namespace
+
+void add_learn(CLI::App& app) {
+  CLI::App* command =
+      add_command(app, "learn", "Run a campaign of active learning: fit, choose rows, label them, again",
+                  "  dissent learn out --labelled L.csv --pool P.csv --test T.csv --targets y --rounds 20 --batch 10\n"
+                  "  dissent learn out --labelled L.csv --pool P.csv --targets y --oracle './simulate --quick'\n"
+                  "  dissent learn out --problem hetero --acquisition bhattacharyya --seed 3\n"
+                  "After Ctrl-C, a crash or a kill the same command goes on and ends with the same result.");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR", arguments->directory, "The campaign's directory: state, rounds.csv, chosen.csv, model")
+      ->option_text(" ")
+      ->required()
+      ->check(not_empty);
+  add_table_options(*command, arguments->tables);
+  command
+      ->add_option("--problem", arguments->problem,
+                   "In place of tables: hetero, bimodal, pendulum, hopper, ant, humanoid, or an HDF5 or NPZ file")
+      ->option_text("NAME")
+      ->check(not_empty);
+  command
+      ->add_option("--oracle", arguments->oracle,
+                   "Command that labels rows: CSV of inputs on its standard input, CSV of targets on its output")
+      ->option_text("CMD")
+      ->check(not_empty);
+  command->add_option("--oracle-timeout", arguments->oracle_timeout, "Kill it after so many seconds; 0: never")
+      ->option_text("S=0")
+      ->check(number_from(0));
+  command->add_option("-n,--rounds", arguments->rounds, "Rounds of the whole campaign; more prolong a finished one")
+      ->option_text("N=20")
+      ->check(whole_number(1, 1'000'000));
+  add_choice_options(*command, arguments->choice);
+  add_fit_options(*command, arguments->fit);
+  add_threads(*command, arguments->threads);
+  add_json(*command, arguments->json);
+  add_quiet(*command, arguments->quiet);
+  command->callback([arguments, command] {
+    arguments->given_fit = given_fit_options(*command);
+    run_learn(*arguments);
+  });
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,183 @@
+#include "pool_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dissent/base/error.hpp"
+#include "dissent/table/read_table.hpp"
+
+namespace dissent::cli {
+namespace {
+
+void check_finite(double value, const std::string& source, std::size_t row, const std::string& name) {
+  check(std::isfinite(value), "{}: row {} column '{}' is {}; numbers must be finite", source, row + 1, name, value);
+}
+
+Column picked(const Column& column, std::span<const std::size_t> rows) {
+  Column part;
+  part.name = column.name;
+  part.first_text_row = column.first_text_row;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (std::ranges::binary_search(column.missing_rows, rows[k])) {
+      part.missing_rows.push_back(k);
+    }
+    if (column.is_text()) {
+      part.text.push_back(column.text[rows[k]]);
+    } else {
+      part.values.push_back(column.values[rows[k]]);
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+PoolFile::PoolFile(const std::string& path) : source_(path) {
+  if (path.ends_with(".npz")) {
+    open_archive(path);
+  } else {
+    table_ = read_table(path);
+    num_rows_ = table_->num_rows;
+  }
+  check(num_rows_ > 0, "{}: has no rows", source_);
+}
+
+void PoolFile::open_archive(const std::string& path) {
+  const NpzFile archive(path);
+  std::vector<std::string> names;
+  for (const std::string& name : archive.names()) {
+    NpyFile array = archive.open(name);
+    const std::size_t axes = array.shape().size();
+    check(axes == 1 || axes == 2, "{}: has shape {}; columns need one axis, or two", array.source(),
+          shape_text(array.shape()));
+    check(arrays_.empty() || array.num_rows() == num_rows_, "{}: has {} rows, '{}' has {}; all must have as many",
+          array.source(), array.num_rows(), names.empty() ? "" : names.front(), num_rows_);
+    num_rows_ = array.num_rows();
+    for (std::size_t k = 0; k < array.row_size(); ++k) {
+      names.push_back(axes == 1 ? name : fmt::format("{}{}", name, k));
+      columns_.push_back({names.back(), arrays_.size(), k});
+    }
+    arrays_.push_back(std::move(array));
+  }
+  check_column_names(names, path);
+}
+
+double PoolFile::value(const ArrayColumn& column, std::size_t row) const {
+  std::vector<double> buffer;
+  return arrays_[column.array].rows<double>(row, row + 1, buffer)[column.offset];
+}
+
+bool PoolFile::has(const std::string& name) const {
+  return table_ ? table_->has(name) : std::ranges::find(columns_, name, &ArrayColumn::name) != columns_.end();
+}
+
+void PoolFile::check_columns(const std::vector<std::string>& names) const {
+  if (table_) {
+    for (const std::string& name : names) {
+      table_->column(name);
+    }
+    return;
+  }
+  find(names);
+}
+
+std::vector<const PoolFile::ArrayColumn*> PoolFile::find(const std::vector<std::string>& names) const {
+  std::vector<const ArrayColumn*> found;
+  for (const std::string& name : names) {
+    const auto column = std::ranges::find(columns_, name, &ArrayColumn::name);
+    if (column == columns_.end()) {
+      std::string known;
+      for (const ArrayColumn& other : columns_) {
+        known += (known.empty() ? "" : ", ") + other.name;
+      }
+      fail("{}: has no column '{}'; it has: {}", source_, name, known);
+    }
+    found.push_back(&*column);
+  }
+  return found;
+}
+
+void PoolFile::read(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
+                    std::span<double> out) const {
+  const std::size_t C = names.size();
+  if (table_) {
+    std::vector<std::size_t> rows;
+    for (std::size_t row = begin; row < end; ++row) {
+      rows.push_back(row);
+    }
+    std::ranges::copy(pick(names, rows), out.begin());
+    return;
+  }
+  const std::vector<const ArrayColumn*> columns = find(names);
+  std::vector<double> buffer;
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    const NpyFile& array = arrays_[a];
+    const double* values = nullptr;
+    for (std::size_t c = 0; c < C; ++c) {
+      if (columns[c]->array != a) {
+        continue;
+      }
+      values = values != nullptr ? values : array.rows<double>(begin, end, buffer);
+      for (std::size_t row = begin; row < end; ++row) {
+        const double value = values[(row - begin) * array.row_size() + columns[c]->offset];
+        check_finite(value, source_, row, names[c]);
+        out[(row - begin) * C + c] = value;
+      }
+    }
+    if (values != nullptr) {
+      array.release(begin, end);
+    }
+  }
+}
+
+std::vector<double> PoolFile::pick(const std::vector<std::string>& names, std::span<const std::size_t> rows) const {
+  std::vector<double> out(rows.size() * names.size());
+  if (table_) {
+    for (const std::string& name : names) {
+      const Column& column = table_->column(name);
+      // Named by their places in the file, not among the rows picked.
+      check(!column.is_text(), "{}: column '{}' row {} is text ('{}'); a number is required", source_, name,
+            column.first_text_row.value_or(0) + 1, column.is_text() ? column.text[*column.first_text_row] : "");
+      check(column.missing_rows.empty(), "{}: column '{}' row {} is missing; a number is required", source_, name,
+            column.missing_rows.empty() ? 0 : column.missing_rows.front() + 1);
+    }
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const Column& column = table_->column(names[c]);
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        out[k * names.size() + c] = column.values[rows[k]];
+        check_finite(column.values[rows[k]], source_, rows[k], names[c]);
+      }
+    }
+    return out;
+  }
+  const std::vector<const ArrayColumn*> columns = find(names);
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const std::size_t row = rows[k / names.size()];
+    out[k] = value(*columns[k % names.size()], row);
+    check_finite(out[k], source_, row, names[k % names.size()]);
+  }
+  return out;
+}
+
+Table PoolFile::table(std::span<const std::size_t> rows) const {
+  Table part;
+  part.source = source_;
+  part.num_rows = rows.size();
+  if (table_) {
+    for (const Column& column : table_->columns) {
+      part.columns.push_back(picked(column, rows));
+    }
+    return part;
+  }
+  for (const ArrayColumn& column : columns_) {
+    Column values;
+    values.name = column.name;
+    for (const std::size_t row : rows) {
+      values.values.push_back(value(column, row));
+    }
+    part.columns.push_back(std::move(values));
+  }
+  return part;
+}
+
+}  // namespace dissent::cli

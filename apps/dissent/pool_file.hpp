@@ -1,0 +1,54 @@
+// The rows to choose from, as a file: any table, of which only the rows asked for are handed out. An uncompressed NPZ
+// archive (numpy.savez) stays on disk and is read block by block, so it may be far larger than memory; other files are
+// read whole.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissent/table/npz.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent::cli {
+
+class PoolFile {
+ public:
+  // InputError for what read_table() refuses, and for a table without rows.
+  explicit PoolFile(const std::string& path);
+
+  const std::string& source() const { return source_; }
+  std::size_t num_rows() const { return num_rows_; }
+  bool has(const std::string& name) const;
+  void check_columns(const std::vector<std::string>& names) const;  // InputError that names the first missing one
+
+  // Rows [begin, end) of the named columns, row-major into `out`. InputError for what is not a finite number.
+  void read(const std::vector<std::string>& names, std::size_t begin, std::size_t end, std::span<double> out) const;
+
+  // The same for chosen rows.
+  std::vector<double> pick(const std::vector<std::string>& names, std::span<const std::size_t> rows) const;
+
+  // Chosen rows with every column.
+  Table table(std::span<const std::size_t> rows) const;
+
+ private:
+  struct ArrayColumn {
+    std::string name;
+    std::size_t array = 0;   // of arrays_
+    std::size_t offset = 0;  // in its rows
+  };
+
+  void open_archive(const std::string& path);
+  double value(const ArrayColumn& column, std::size_t row) const;
+  std::vector<const ArrayColumn*> find(const std::vector<std::string>& names) const;
+
+  std::string source_;
+  std::size_t num_rows_ = 0;
+  std::optional<Table> table_;   // or
+  std::vector<NpyFile> arrays_;  // of an archive
+  std::vector<ArrayColumn> columns_;
+};
+
+}  // namespace dissent::cli

@@ -1,0 +1,159 @@
+// dissent rounds: learning curves of one or more campaigns side by side, drawn with characters.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/table/csv.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+constexpr std::size_t kWidth = 72;
+constexpr std::size_t kHeight = 18;
+constexpr std::string_view kMarks = "abcdefghijklmnopqrstuvwxyz";
+constexpr char kSeveral = '*';
+const std::vector<std::string> kMetrics{"log_likelihood", "rmse", "rmse_paper", "chosen_epistemic"};
+
+struct Arguments {
+  std::vector<std::string> directories;
+  std::string metric = "log_likelihood";
+  bool json = false;
+};
+
+struct Curve {
+  std::string name;
+  std::vector<double> labelled;
+  std::vector<double> value;
+};
+
+Curve read_curve(const std::string& directory, const std::string& metric) {
+  const Table table = read_csv(directory + "/rounds.csv");
+  Curve curve{directory, table.column("labelled").values, {}};
+  check(table.num_rows > 0, "{}: has no finished round yet", directory);
+  const Column& column = table.column(metric);
+  check(column.missing_rows.empty(),
+        "{}: has no {}, since the campaign has no test rows; try --metric "
+        "chosen_epistemic",
+        directory, metric);
+  curve.value = column.values;
+  return curve;
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void include(const std::vector<double>& values) {
+    for (const double value : values) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+  // Place of a value among `cells`, from 0.
+  std::size_t cell(double value, std::size_t cells) const {
+    const double share = high > low ? (value - low) / (high - low) : 0.5;
+    return static_cast<std::size_t>(std::lround(share * static_cast<double>(cells - 1)));
+  }
+};
+
+// The curve at x, on straight lines between its rounds; NaN beyond its ends.
+double value_at(const Curve& curve, double x) {
+  const auto after = std::ranges::lower_bound(curve.labelled, x);
+  if (after == curve.labelled.end() || (after == curve.labelled.begin() && *after > x)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto k = static_cast<std::size_t>(after - curve.labelled.begin());
+  if (*after == x) {
+    return curve.value[k];
+  }
+  const double share = (x - curve.labelled[k - 1]) / (curve.labelled[k] - curve.labelled[k - 1]);
+  return curve.value[k - 1] + share * (curve.value[k] - curve.value[k - 1]);
+}
+
+std::vector<std::string> draw(const std::vector<Curve>& curves, const Range& x, const Range& y) {
+  std::vector<std::string> lines(kHeight, std::string(kWidth, ' '));
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    for (std::size_t column = 0; column < kWidth; ++column) {
+      const double at = x.low + (x.high - x.low) * static_cast<double>(column) / static_cast<double>(kWidth - 1);
+      const double value = value_at(curves[c], at);
+      if (!std::isnan(value)) {
+        char& cell = lines[kHeight - 1 - y.cell(value, kHeight)][column];
+        cell = cell == ' ' ? kMarks[c] : kSeveral;
+      }
+    }
+  }
+  return lines;
+}
+
+void print_chart(const std::vector<Curve>& curves, const std::string& metric) {
+  Range x;
+  Range y;
+  for (const Curve& curve : curves) {
+    x.include(curve.labelled);
+    y.include(curve.value);
+  }
+  print_line("{} over the number of labelled rows", metric);
+  const std::vector<std::string> lines = draw(curves, x, y);
+  for (std::size_t k = 0; k < kHeight; ++k) {
+    const double value = y.high - (y.high - y.low) * static_cast<double>(k) / static_cast<double>(kHeight - 1);
+    const std::size_t end = lines[k].find_last_not_of(' ');
+    print_line("{:>10.4g} |{}", value, lines[k].substr(0, end == std::string::npos ? 0 : end + 1));
+  }
+  print_line("{:>10} +{:->{}}", "", "", kWidth);
+  print_line("{:>10}  {:<{}.6g}{:>{}.6g}", "", x.low, kWidth / 2, x.high, kWidth - kWidth / 2);
+  std::size_t width = 0;
+  for (const Curve& curve : curves) {
+    width = std::max(width, curve.name.size());
+  }
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    const Curve& curve = curves[c];
+    print_line("{}  {:<{}}  {} rounds, {:.4g} -> {:.4g}", kMarks[c], curve.name, width, curve.value.size(),
+               curve.value.front(), curve.value.back());
+  }
+}
+
+void run_rounds(const Arguments& arguments) {
+  check_name("--metric", arguments.metric, kMetrics);
+  check(arguments.directories.size() <= kMarks.size(), "{} campaigns; at most {} are drawn together",
+        arguments.directories.size(), kMarks.size());
+  std::vector<Curve> curves;
+  for (const std::string& directory : arguments.directories) {
+    curves.push_back(read_curve(directory, arguments.metric));
+  }
+  if (!arguments.json) {
+    print_chart(curves, arguments.metric);
+    return;
+  }
+  nlohmann::ordered_json campaigns = nlohmann::ordered_json::array();
+  for (const Curve& curve : curves) {
+    campaigns.push_back({{"directory", curve.name}, {"labelled", curve.labelled}, {arguments.metric, curve.value}});
+  }
+  print_json({{"version", kVersion}, {"metric", arguments.metric}, {"campaigns", campaigns}});
+}
+
+}  // namespace
+
+void add_rounds(CLI::App& app) {
+  CLI::App* command = add_command(app, "rounds", "Draw the learning curves of campaigns, one or several together",
+                                  "  dissent rounds DIR\n"
+                                  "  dissent rounds by_kl by_chance --metric rmse");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR", arguments->directories, "Directories of 'dissent learn' or 'dissent ask'")
+      ->option_text("...")
+      ->required()
+      ->check(not_empty);
+  command->add_option("--metric", arguments->metric, "log_likelihood, rmse, rmse_paper or chosen_epistemic")
+      ->option_text("NAME=log_likelihood");
+  add_json(*command, arguments->json);
+  command->callback([arguments] { run_rounds(*arguments); });
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,304 @@
+// dissent suggest: the rows of a pool that are worth a label most, once, and why.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "campaign_options.hpp"
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/table/csv.hpp"
+#include "dissent/table/read_table.hpp"
+#include "options.hpp"
+#include "pool_file.hpp"
+#include "progress.hpp"
+
+namespace dissent::cli {
+namespace {
+
+constexpr std::size_t kComparedRows = 1000;  // of the pool, for the sentence on what drove the choice
+constexpr double kHardlyMore = 1.2;          // times the pool's disagreement
+
+struct Arguments {
+  TableOptions tables;
+  std::string fitted;
+  ChoiceOptions choice;
+  FitOptions fit;
+  std::string output;
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct Labelled {
+  std::vector<double> inputs;
+  std::vector<double> targets;
+};
+
+Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
+                   const Labelled& rows, ThreadPool& pool) {
+  std::unique_ptr<Progress> progress;
+  const auto show = [&](const FitProgress& state) {
+    if (!progress) {
+      progress = std::make_unique<Progress>("fit", state.epochs, arguments.quiet || arguments.json);
+    }
+    progress->update(state.epoch, loss_text(state));
+    return true;
+  };
+  try {
+    return fit(arguments.fit.ensemble(), arguments.fit.train(),
+               {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets}, {&pool, show})
+        .model;
+  } catch (const InputError& error) {
+    fail_fit(table.source, error);
+  }
+}
+
+// Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
+std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
+  if (!arguments.choice.candidates.empty()) {
+    return learn_options(arguments.fit, arguments.choice).candidates;
+  }
+  const bool cheap = acquisition.streams() && acquisition.kind() != AcquisitionKind::kMonteCarlo;
+  return cheap ? 0 : acquisition.default_candidates(num_outputs);
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Disagreement and noise of rows by the same measure, whatever chose them.
+Choice measured(AcquisitionTask task, std::span<const double> inputs) {
+  task.batch = inputs.size() / task.model.num_inputs();
+  return choose(Acquisition::parse("random"), task, inputs);
+}
+
+// "7 of 10 lie outside the labelled range of 'x'", for the input where it is most; empty where it is none.
+std::string outside_text(const Ensemble& model, std::span<const double> chosen, std::span<const double> labelled) {
+  const std::size_t C = model.num_inputs();
+  std::size_t most = 0;
+  std::size_t column = 0;
+  for (std::size_t c = 0; c < C && !labelled.empty(); ++c) {
+    double low = labelled[c];
+    double high = labelled[c];
+    for (std::size_t k = c; k < labelled.size(); k += C) {
+      low = std::min(low, labelled[k]);
+      high = std::max(high, labelled[k]);
+    }
+    std::size_t outside = 0;
+    for (std::size_t k = c; k < chosen.size(); k += C) {
+      outside += chosen[k] < low || chosen[k] > high ? 1 : 0;
+    }
+    if (outside > most) {
+      most = outside;
+      column = c;
+    }
+  }
+  return most == 0 ? ""
+                   : fmt::format("; {} of {} lie outside the labelled range of '{}'", most, chosen.size() / C,
+                                 model.columns().inputs[column]);
+}
+
+// One sentence on what drove the choice.
+std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, const PoolFile& pool,
+                   const Choice& choice) {
+  const std::vector<std::string>& names = task.model.columns().inputs;
+  const std::vector<double> chosen = pool.pick(names, choice.rows);
+  const Choice ours = measured(task, chosen);
+  const Choice usual = measured(task, pool.pick(names, draw_candidates(pool.num_rows(), kComparedRows, task.stream)));
+  const double disagreement = mean(ours.epistemic);
+  const double of_pool = mean(usual.epistemic);
+  const std::string numbers = fmt::format(
+      "{:.3g} nats on average where the pool has {:.3g} (noise: {:.3g} against {:.3g}){}", disagreement, of_pool,
+      mean(ours.aleatoric), mean(usual.aleatoric), outside_text(task.model, chosen, task.training.inputs));
+  if (acquisition.kind() == AcquisitionKind::kRandom) {
+    return "Drawn at random; the members disagree about these rows by " + numbers + ".";
+  }
+  if (disagreement < kHardlyMore * of_pool) {
+    return "The members disagree about these rows hardly more than about the rest of the pool: " + numbers + ".";
+  }
+  return fmt::format("Chosen because the members disagree about these rows {:.1f} times as much as usual: {}.",
+                     disagreement / of_pool, numbers);
+}
+
+std::vector<std::string> output_names(const Table& pool) {
+  std::vector<std::string> names{"row"};
+  for (const Column& column : pool.columns) {
+    names.push_back(column.name);
+  }
+  names.insert(names.end(), {"score", "epistemic", "aleatoric"});
+  return names;
+}
+
+// `rows` are the chosen ones alone.
+template <class Writer>
+void put_rows(Writer& writer, const Table& rows, const Choice& choice) {
+  for (std::size_t k = 0; k < choice.rows.size(); ++k) {
+    writer.field(choice.rows[k]);
+    for (const Column& column : rows.columns) {
+      put_field(writer, column, k);
+    }
+    writer.field(choice.scores[k]);
+    writer.field(choice.epistemic[k]);
+    writer.field(choice.aleatoric[k]);
+    writer.end_row();
+  }
+}
+
+void write_output(const Arguments& arguments, const Table& rows, const Choice& choice) {
+  if (arguments.output == "-") {
+    CsvText text("standard output", output_names(rows));
+    put_rows(text, rows, choice);
+    print(text.text());
+    return;
+  }
+  CsvWriter writer(arguments.output, output_names(rows));
+  put_rows(writer, rows, choice);
+  writer.commit();
+}
+
+void print_report(const Arguments& arguments, const Choice& choice, std::size_t num_candidates,
+                  const std::string& why) {
+  if (arguments.json) {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (std::size_t k = 0; k < choice.rows.size(); ++k) {
+      rows.push_back({{"row", choice.rows[k]},
+                      {"score", choice.scores[k]},
+                      {"epistemic", choice.epistemic[k]},
+                      {"aleatoric", choice.aleatoric[k]}});
+    }
+    print_json({{"version", kVersion},
+                {"acquisition", arguments.choice.acquisition},
+                {"candidates", num_candidates},
+                {"rows", rows},
+                {"reason", why},
+                {"seed", arguments.fit.seed},
+                {"output", arguments.output}});
+  } else if (!arguments.quiet && arguments.output != "-") {
+    print_line("{}: {} of {} rows", arguments.output, choice.rows.size(), num_candidates);
+    print_line("{}", why);
+  }
+}
+
+struct Suggestion {
+  Choice choice;  // rows of the pool
+  std::size_t num_candidates = 0;
+};
+
+Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, const AcquisitionTask& task,
+                       std::size_t num_candidates, bool quiet) {
+  const std::vector<std::string>& names = task.model.columns().inputs;
+  if (num_candidates == 0 && acquisition.streams()) {
+    Progress progress("score", pool.num_rows(), quiet);
+    std::size_t at = 0;
+    const auto next = [&](std::span<double> rows) {
+      const std::size_t begin = at;
+      at = std::min(pool.num_rows(), begin + rows.size() / names.size());
+      pool.read(names, begin, at, rows);
+      progress.update(at);
+      return at - begin;
+    };
+    return {choose_streaming(acquisition, task, next), pool.num_rows()};
+  }
+  const std::vector<std::size_t> candidates =
+      draw_candidates(pool.num_rows(), num_candidates == 0 ? 0 : std::max(num_candidates, task.batch), task.stream);
+  Choice choice = choose(acquisition, task, pool.pick(names, candidates));
+  for (std::size_t& row : choice.rows) {
+    row = candidates[row];
+  }
+  return {std::move(choice), candidates.size()};
+}
+
+// Everything that can be wrong is looked at before the fit, which takes longest.
+void check_arguments(const Arguments& arguments) {
+  Acquisition::parse(arguments.choice.acquisition);
+  arguments.fit.ensemble();
+  arguments.fit.train();
+  check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
+  check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
+        "give --labelled and --targets to fit a model, or one fitted before by --fitted");
+  check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
+  if (arguments.output != "-") {
+    check_writable(arguments.output);
+  }
+}
+
+void check_pool(const Arguments& arguments, const PoolFile& pool, const std::vector<std::string>& input_names) {
+  pool.check_columns(input_names);
+  for (const char* own : {"row", "score", "epistemic", "aleatoric"}) {
+    check(!pool.has(own), "{}: has a column '{}', a name that the output needs for itself; rename it", pool.source(),
+          own);
+  }
+  check(arguments.choice.batch <= pool.num_rows(), "--batch: {} rows are wanted; {} has {}", arguments.choice.batch,
+        pool.source(), pool.num_rows());
+}
+
+void run_suggest(const Arguments& arguments) {
+  check_arguments(arguments);
+  const PoolFile pool(arguments.tables.pool);
+  ThreadPool threads(arguments.threads);
+  std::optional<Ensemble> model;
+  if (!arguments.fitted.empty()) {
+    model = Ensemble::load(arguments.fitted);
+    check_pool(arguments, pool, model->columns().inputs);
+  }
+  Labelled labelled;
+  if (!arguments.tables.labelled.empty()) {
+    const Table table = read_table(arguments.tables.labelled);
+    const std::vector<std::string> input_names =
+        model ? model->columns().inputs : arguments.tables.columns.input_names(table);
+    labelled.inputs = finite_matrix(table, input_names);
+    labelled.targets = finite_matrix(table, model ? model->columns().targets : arguments.tables.columns.targets);
+    if (!model) {
+      check_pool(arguments, pool, input_names);
+      model = fit_model(arguments, table, input_names, labelled, threads);
+    }
+  }
+  const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
+  const AcquisitionTask task{.model = *model,
+                             .training = {labelled.inputs, labelled.targets},
+                             .batch = arguments.choice.batch,
+                             .stream = Stream(arguments.fit.seed, Purpose::kAcquire),
+                             .pool = &threads};
+  const auto [choice, num_candidates] =
+      choose_from(pool, acquisition, task, wanted_candidates(arguments, acquisition, model->num_outputs()),
+                  arguments.quiet || arguments.json);
+  write_output(arguments, pool.table(choice.rows), choice);
+  print_report(arguments, choice, num_candidates, reason(acquisition, task, pool, choice));
+}
+
+}  // namespace
+
+void add_suggest(CLI::App& app) {
+  CLI::App* command = add_command(
+      app, "suggest", "Choose the rows of a pool that are worth a label most, and say why",
+      "  dissent suggest --labelled L.csv --pool P.csv --targets y --batch 10 --acquisition kl --output next.csv\n"
+      "  dissent suggest --fitted y.model --pool P.csv --output next.csv");
+  const auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("--labelled", arguments->tables.labelled, "Rows whose targets are known; a model is fitted to them")
+      ->option_text("FILE")
+      ->check(not_empty);
+  command->add_option("--pool", arguments->tables.pool, "Rows to choose from, with the same inputs")
+      ->option_text("FILE")
+      ->check(not_empty);
+  add_column_options(*command, arguments->tables.columns, false);
+  command->add_option("--fitted", arguments->fitted, "A model of 'dissent fit', in place of a fit")
+      ->option_text("MODEL")
+      ->check(not_empty);
+  add_choice_options(*command, arguments->choice);
+  command->add_option("-o,--output", arguments->output, "The rows chosen, best first; - is standard output")
+      ->option_text("OUT.csv")
+      ->required()
+      ->check(not_empty);
+  add_fit_options(*command, arguments->fit);
+  add_threads(*command, arguments->threads);
+  add_json(*command, arguments->json);
+  add_quiet(*command, arguments->quiet);
+  command->callback([arguments] { run_suggest(*arguments); });
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,80 @@
+"""How much the members of an ensemble disagree, in nats, in closed form; and where to measure next.
+
+>>> import numpy as np, dissent
+>>> mean = np.array([[0.0, 0.1], [0.0, 5.0]])        # 2 inputs, 2 ensemble members
+>>> stddev = np.ones((2, 2))
+>>> dissent.epistemic(mean, stddev).round(3)
+array([0.002, 0.693])
+
+Arrays are [N inputs, M components, D outputs]; a single output may drop its axis. Bad input raises ValueError.
+"""
+from typing import TYPE_CHECKING, Any
+
+from ._core import version as __version__
+from ._uncertainty import (
+    Bounds,
+    EstimatorInfo,
+    Uncertainty,
+    bounds,
+    divergence,
+    epistemic,
+    estimators,
+    uncertainty,
+)
+
+if TYPE_CHECKING:
+    from . import plot
+    from ._campaign import Campaign
+    from ._ensembles import FitProgress, FlowEnsemble, Mixture, ProbabilisticEnsemble
+    from ._query import AcquisitionInfo, acquisitions, query
+
+__all__ = [
+    "AcquisitionInfo",
+    "Bounds",
+    "Campaign",
+    "EstimatorInfo",
+    "FitProgress",
+    "FlowEnsemble",
+    "Mixture",
+    "ProbabilisticEnsemble",
+    "Uncertainty",
+    "acquisitions",
+    "bounds",
+    "divergence",
+    "epistemic",
+    "estimators",
+    "plot",
+    "query",
+    "uncertainty",
+]
+
+# What needs more than numpy is imported when it is first asked for.
+_LAZY = {
+    "Campaign": "_campaign",
+    "FitProgress": "_ensembles",
+    "FlowEnsemble": "_ensembles",
+    "Mixture": "_ensembles",
+    "ProbabilisticEnsemble": "_ensembles",
+    "AcquisitionInfo": "_query",
+    "acquisitions": "_query",
+    "query": "_query",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "plot":
+        return importlib.import_module(".plot", __name__)
+    if name not in _LAZY:
+        raise AttributeError(f"module 'dissent' has no attribute '{name}'")
+    try:
+        value = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
+    except ModuleNotFoundError as error:
+        raise ImportError(f"dissent.{name} needs {error.name}, which is not installed") from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> "list[str]":
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,68 @@
+"""Arrays from anywhere (numpy, torch, DLPack, buffers, pandas, lists) as the contiguous ones that _core reads.
+
+What is float32 or float64 and contiguous already is used where it lies; anything else is converted once.
+"""
+from __future__ import annotations
+
+import operator
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+
+def as_array(values: Any, name: str) -> np.ndarray:
+    """`values` as a numpy array of real numbers, sharing memory where that is possible."""
+    if isinstance(values, np.ndarray):
+        array = values
+    elif hasattr(values, "__dlpack__"):
+        array = _from_dlpack(values, name)
+    else:
+        try:
+            array = np.asarray(values)
+        except ValueError as error:  # a list of lists of different lengths
+            raise ValueError(f"{name} is not an array: {error}") from None
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise ValueError(f"{name} has masked values; numbers are required everywhere")
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} has type {array.dtype}; real numbers are required")
+    return np.asarray(array)
+
+
+def _from_dlpack(values: Any, name: str) -> np.ndarray:
+    if hasattr(values, "detach"):  # torch refuses to export what it would differentiate
+        values = values.detach()
+    try:
+        return np.from_dlpack(values)
+    except Exception as error:  # whatever the exporter raises: another device, a type numpy does not have
+        if hasattr(values, "cpu"):
+            hint = f"; pass {name}.cpu().float()"
+        else:
+            hint = ""
+        raise ValueError(f"{name} cannot be read by numpy ({error}){hint}") from None
+
+
+def as_mixture(mean: Any, stddev: Any, covariance: Any, axis: int) -> Tuple[np.ndarray, np.ndarray, bool]:
+    """mean and stddev [N, M, D] or [N, M], or mean and covariance [N, M, D, D]; and whether it is the latter."""
+    if (stddev is None) == (covariance is None):
+        raise ValueError("give exactly one of stddev and covariance")
+    full = stddev is None
+    arrays = [as_array(mean, "mean"), as_array(covariance, "covariance") if full else as_array(stddev, "stddev")]
+    axis = operator.index(axis)
+    if axis not in (0, 1, -1):
+        raise ValueError(f"axis = {axis}: components are the first axis (0), the second (1) or the last (-1)")
+    arrays = [np.moveaxis(array, axis, 1) if array.ndim >= 2 else array for array in arrays]
+    narrow = all(array.dtype.kind == "f" and array.dtype.itemsize <= 4 for array in arrays)
+    dtype = np.float32 if narrow else np.float64
+    return np.require(arrays[0], dtype, ["C", "A"]), np.require(arrays[1], dtype, ["C", "A"]), full
+
+
+def as_weights(weights: Optional[Any]) -> np.ndarray:
+    """One weight per component; empty for None, which means uniform."""
+    if weights is None:
+        return np.empty(0)
+    array = as_array(weights, "weights")
+    if array.ndim != 1:
+        raise ValueError(f"weights has shape {list(array.shape)}; it must be [M]")
+    if len(array) == 0:
+        raise ValueError("weights: there are none; give one per component")
+    return np.require(array, np.float64, ["C", "A"])

@@ -1,0 +1,226 @@
+"""Active learning over days: ask for labels, tell them, and let a directory remember the rest."""
+from __future__ import annotations
+
+import csv
+import operator
+import os
+import tempfile
+import threading
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_array
+from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, Progress, _Ensemble, _reporter
+from ._uncertainty import _threads
+
+Path = Union[str, "os.PathLike[str]"]
+Table = Union[Path, Mapping[str, Any], Any]  # a file, columns by name, or a pandas DataFrame
+
+
+class Campaign:
+    """A campaign of asking and telling, in a directory that ``dissent ask`` and ``dissent tell`` understand as well.
+
+    The first call begins it and copies the tables into the directory; later ones need the directory alone. Every step
+    is saved before it returns; a process that dies leaves the campaign as it was after the last step. One process at a
+    time can have it open: use ``with``, or :meth:`close`.
+
+    Parameters
+    ----------
+    directory : path
+    labelled : table
+        Rows whose targets are known: a file (.csv, .npz, .h5), a pandas DataFrame, or a mapping from names to columns.
+    pool : table
+        Rows to choose from, with the same inputs.
+    targets : str or sequence of str
+        The columns to predict.
+    inputs : sequence of str, optional
+        The columns to predict from; all others of `labelled` by default.
+    test : table, optional
+        Rows to measure each round's model on.
+    acquisition : str, optional
+        Any of :func:`acquisitions`.
+    candidates : int or "all", optional
+        Rows drawn from the pool to choose among; what suits the method by default.
+    model : "flow" or "pne"
+    components, hidden, weights, scaling, preset, epochs, batch_size, learning_rate, validation, seed : optional
+        As the options of ``dissent fit``. Given for a campaign that exists, they replace its own from now on.
+    threads : int, optional
+        One per core by default. Results do not depend on it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> labelled = {"x": np.linspace(-1, 1, 20), "y": np.linspace(-1, 1, 20) ** 2}
+    >>> pool = {"x": np.linspace(-3, 3, 13)}
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with dissent.Campaign(folder.name + "/c", labelled, pool, "y", model="pne", epochs=20) as campaign:
+    ...     rows = campaign.ask(2)
+    ...     campaign.tell(rows, pool["x"][rows] ** 2)
+    >>> with dissent.Campaign(folder.name + "/c") as campaign:    # another day
+    ...     campaign.num_labelled, len(campaign.pending)
+    (22, 0)
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        labelled: Optional[Table] = None,
+        pool: Optional[Table] = None,
+        targets: Union[str, Sequence[str], None] = None,
+        *,
+        inputs: Optional[Sequence[str]] = None,
+        test: Optional[Table] = None,
+        acquisition: Optional[str] = None,
+        candidates: Union[int, str, None] = None,
+        model: Optional[str] = None,
+        components: Optional[int] = None,
+        hidden: Optional[Sequence[int]] = None,
+        weights: Optional[Sequence[float]] = None,
+        scaling: Optional[str] = None,
+        preset: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        learning_rate: Optional[float] = None,
+        validation: Optional[float] = None,
+        seed: Optional[int] = None,
+        threads: Optional[int] = None,
+    ):
+        options = {
+            "acquisition": acquisition,
+            "candidates": candidates,
+            "model": model,
+            "components": components,
+            "hidden": hidden,
+            "weights": weights,
+            "scaling": scaling,
+            "preset": preset,
+            "epochs": epochs,
+            "batch-size": batch_size,
+            "learning-rate": learning_rate,
+            "validation": validation,
+            "seed": seed,
+        }
+        settings = {f"--{name}": _text(value) for name, value in options.items() if value is not None}
+        names = [targets] if isinstance(targets, str) else list(targets or [])
+        tables = {"labelled": labelled, "pool": pool, "test": test}
+        self._threads = _threads(threads)
+        self._lock = threading.Lock()
+        with tempfile.TemporaryDirectory() as folder:
+            paths = {name: _as_file(table, folder, name) for name, table in tables.items() if table is not None}
+            self._open: Optional[_core.Campaign] = _core.Campaign(
+                os.fspath(directory), paths, names, list(inputs or []), settings
+            )
+
+    def ask(self, batch: int = 10, *, progress: Progress = None) -> np.ndarray:
+        """The rows of the pool that should be labelled next: an array of row numbers, counted from 0.
+
+        `batch` is the number of rows that wait for an answer afterwards: those that wait already come first. So a call
+        whose result was lost can be made again.
+        """
+        with self._lock, _reporter(progress) as tell:
+            return self._campaign.ask(operator.index(batch), self._threads, tell)
+
+    def tell(self, rows: Any, y: Any, *, refit: bool = True, progress: Progress = None) -> None:
+        """The targets `y` (n,) or (n, D) of rows that were asked for: some or all, in any order; all or nothing.
+
+        A fresh model is fitted then, unless `refit` is false: that leaves it to a later call.
+        """
+        numbers = [operator.index(row) for row in np.ravel(as_array(rows, "rows")).tolist()]
+        if min(numbers, default=0) < 0:
+            raise ValueError(f"tell: row {min(numbers)} was never asked for")
+        values = np.require(as_array(y, "y"), np.float64, ["C", "A"])
+        with self._lock, _reporter(progress) as tell:
+            self._campaign.tell(numbers, values, bool(refit), self._threads, tell)
+
+    def model(self, *, progress: Progress = None) -> _Ensemble:
+        """A FlowEnsemble or ProbabilisticEnsemble fitted to what is labelled so far."""
+        with self._lock, _reporter(progress) as tell:
+            fitted = self._campaign.model(self._threads, tell)
+        kinds: Dict[str, Type[_Ensemble]] = {"flow": FlowEnsemble, "pne": ProbabilisticEnsemble}
+        return kinds[fitted.describe()["model"]]._from_core(fitted)
+
+    def pool_inputs(self, rows: Any) -> np.ndarray:
+        """The inputs of rows of the pool: (n, C), in the order of :attr:`inputs`."""
+        return self._campaign.pool_inputs(np.ravel(as_array(rows, "rows")).tolist())
+
+    @property
+    def pending(self) -> np.ndarray:
+        """The rows that wait for their targets."""
+        return self._campaign.pending()
+
+    @property
+    def rounds(self) -> List[Dict[str, float]]:
+        """A record per round: labelled, rmse, log_likelihood, ... ; ``pandas.DataFrame(campaign.rounds)``."""
+        return self._campaign.rounds()
+
+    @property
+    def settings(self) -> Dict[str, str]:
+        """The options it runs with, by their names on the command line; what is not there is at its default."""
+        return self._campaign.settings
+
+    @property
+    def inputs(self) -> List[str]:
+        return self._campaign.inputs
+
+    @property
+    def targets(self) -> List[str]:
+        return self._campaign.targets
+
+    @property
+    def num_labelled(self) -> int:
+        return self._campaign.num_labelled
+
+    @property
+    def num_pool(self) -> int:
+        return self._campaign.num_pool
+
+    def close(self) -> None:
+        """Lets other processes open the campaign. Nothing is lost: every step was saved."""
+        with self._lock:
+            self._open = None
+
+    @property
+    def _campaign(self) -> _core.Campaign:
+        if self._open is None:
+            raise ValueError("the campaign is closed")
+        return self._open
+
+    def __enter__(self) -> "Campaign":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._open is None:
+            return "<dissent.Campaign, closed>"
+        return f"<dissent.Campaign {self._open.path}: {self.num_labelled} labelled, {len(self.pending)} pending>"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, float, np.number)):
+        return repr(value.item() if isinstance(value, np.number) else value)
+    return ",".join(_text(item) for item in value)
+
+
+def _as_file(table: Table, folder: str, name: str) -> str:
+    if isinstance(table, (str, os.PathLike)):
+        return os.fspath(table)
+    path = os.path.join(folder, name + ".csv")
+    if hasattr(table, "to_csv"):
+        table.to_csv(path, index=False)
+        return path
+    if not isinstance(table, Mapping):
+        raise TypeError(f"{name} must be a file, a DataFrame or a mapping, not {type(table).__name__}")
+    columns = {str(key): as_array(column, f"{name}['{key}']") for key, column in table.items()}
+    if any(column.ndim != 1 for column in columns.values()) or len({len(column) for column in columns.values()}) > 1:
+        raise ValueError(f"{name}: columns must be one-dimensional and of equal length")
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(column.tolist() for column in columns.values())))
+    return path

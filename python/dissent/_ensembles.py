@@ -1,0 +1,406 @@
+"""Ensembles that know what they do not know, in the manner of scikit-learn."""
+from __future__ import annotations
+
+import copyreg
+import os
+import tempfile
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._uncertainty import Uncertainty
+from ._uncertainty import uncertainty as uncertainty_of
+
+
+class Mixture(NamedTuple):
+    """The components at each input, as :func:`dissent.uncertainty` takes them."""
+
+    mean: np.ndarray  #: (N, M, D)
+    stddev: np.ndarray  #: (N, M, D)
+    weights: np.ndarray  #: (M,)
+
+
+class FitProgress(NamedTuple):
+    """How far training is; losses are nats per row, `validation_loss` is NaN without held-out rows."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    validation_loss: float
+
+
+Progress = Union[None, bool, Callable[[FitProgress], Any]]
+
+
+class _Ensemble(RegressorMixin, BaseEstimator):
+    """What both models share; see FlowEnsemble."""
+
+    _model = ""  # its name in the library
+
+    def fit(self, X: Any, y: Any, *, progress: Progress = None):
+        """Trains on X (N, C) and y (N,) or (N, D); returns self.
+
+        `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
+        What it raises ends the training and leaves the estimator as it was.
+        """
+        X, y = self._validate_data(
+            X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
+        )
+        targets = np.require(y, np.float64, ["C", "A"])
+        names = getattr(self, "feature_names_in_", None)
+        inputs = [f"x{k}" for k in range(X.shape[1])] if names is None else [str(name) for name in names]
+        num_targets = 1 if targets.ndim == 1 else targets.shape[1]
+        outputs = ["y"] if num_targets == 1 else [f"y{k}" for k in range(num_targets)]
+        with _reporter(progress) as tell:
+            model, report = _core.fit(self._options(), inputs, outputs, X, targets, self._threads(), tell)
+        self.model_ = model
+        self.fit_report_ = report
+        self.n_iter_ = report["epochs_run"]
+        self.n_outputs_ = num_targets
+        self._flat_ = targets.ndim == 1
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
+        """The mean of the prediction, (N,) or (N, D) as `y` was; with `return_std` its standard deviation too."""
+        rows = self._summarise(X, ())
+        mean = self._as_y(rows["mean"])
+        return (mean, self._as_y(rows["stddev"])) if return_std else mean
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.95)) -> np.ndarray:
+        """Quantiles of each output: (N, Q), or (N, D, Q) for several outputs."""
+        return self._as_y(self._summarise(X, [float(q) for q in quantiles])["quantile"])
+
+    def predict_mixture(self, X: Any) -> Mixture:
+        """The Gaussian of each component: for FlowEnsemble before the flow, where the disagreement is the same."""
+        X = self._checked(X)
+        mean, stddev = self.model_.predict(X, self._threads())
+        return Mixture(mean, stddev, np.array(self.model_.describe()["weights"]))
+
+    def epistemic(self, X: Any, estimator: str = "kl") -> np.ndarray:
+        """How much the components disagree at each row of X, in nats: (N,). See :func:`dissent.estimators`."""
+        return self._score(X, estimator).epistemic
+
+    def uncertainty(self, X: Any, estimator: str = "kl") -> Uncertainty:
+        """Epistemic, aleatoric and total uncertainty of the outputs at each row of X."""
+        score = self._score(X, estimator)
+        aleatoric = self._summarise(X, ())["aleatoric"]  # of the outputs, not of the Gaussians before the flow
+        return score._replace(aleatoric=aleatoric, total=aleatoric + score.epistemic)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
+        """Draws from the predicted distribution: (N, n_samples), or (N, D, n_samples) for several outputs."""
+        X = self._checked(X)
+        draws = self.model_.sample(X, n_samples, _seed_of(random_state), self._threads())
+        return self._as_y(np.moveaxis(draws, 1, 2))
+
+    def log_density(self, X: Any, y: Any) -> np.ndarray:
+        """ln p(y | x) of each row, in nats: (N,)."""
+        X, y = self._checked(X, y)
+        return self.model_.log_density(X, y, self._threads())
+
+    def metrics(self, X: Any, y: Any) -> Dict[str, float]:
+        """rmse, mae, log_likelihood, crps, coverage_90, calibration_error, sharpness and more, on known rows."""
+        X, y = self._checked(X, y)
+        return self.model_.evaluate(X, y, self._threads())
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the model file that ``dissent predict`` reads: safetensors, nothing in it is executed."""
+        check_is_fitted(self)
+        self.model_.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"]):
+        """A fitted estimator from a model file of :meth:`save` or ``dissent fit``.
+
+        How it was trained is not in the file: those parameters are at their defaults.
+        """
+        model = _core.Ensemble.load(os.fspath(path))
+        name = model.describe()["model"]
+        if name != cls._model:
+            raise ValueError(f"{os.fspath(path)}: is a {name} ensemble; {cls.__name__} is {cls._model}")
+        return cls._from_core(model)
+
+    @classmethod
+    def _from_core(cls, model: _core.Ensemble):
+        about = model.describe()
+        fitted = cls(**cls._parameters_of(about))
+        fitted.model_ = model
+        fitted.n_features_in_ = len(about["inputs"])
+        if about["inputs"] != [f"x{k}" for k in range(fitted.n_features_in_)]:
+            fitted.feature_names_in_ = np.array(about["inputs"], dtype=object)
+        fitted.n_outputs_ = len(about["targets"])
+        fitted._flat_ = fitted.n_outputs_ == 1
+        return fitted
+
+    def _options(self) -> Dict[str, Any]:
+        """For the library; what is None is left to it."""
+        given = {
+            "num_components": self.n_components,
+            "hidden": self.hidden,
+            "keep_probability": self.keep_probability,
+            "bootstrap": self.bootstrap,
+            "weights": self.weights,
+            "scaling": self.scaling,
+            "preset": self.preset,
+            "epochs": self.epochs,
+            "batch_size": self.batch_size,
+            "learning_rate": self.learning_rate,
+            "validation": self.validation,
+        }
+        options = {name: value for name, value in given.items() if value is not None}
+        return {"model": self._model, "seed": _seed_of(self.random_state), **options}
+
+    @classmethod
+    def _parameters_of(cls, about: Dict[str, Any]) -> Dict[str, Any]:
+        same = ("hidden", "keep_probability", "bootstrap", "scaling")
+        return {
+            "n_components": about["num_components"],
+            "weights": about["weights"],
+            "random_state": about["seed"],
+            **{name: about[name] for name in same},
+        }
+
+    def _threads(self) -> int:
+        if self.n_jobs is None or self.n_jobs == -1:
+            return 0
+        if not 1 <= self.n_jobs <= 1024:
+            raise ValueError(f"n_jobs = {self.n_jobs}; give 1 to 1024, or None or -1 for one per core")
+        return self.n_jobs
+
+    def _checked(self, X: Any, y: Any = None):
+        check_is_fitted(self)
+        X = self._validate_data(X, dtype=np.float64, order="C", reset=False)
+        X = np.require(X, np.float64, ["C", "A"])
+        if y is None:
+            return X
+        y = check_array(y, dtype=np.float64, ensure_2d=False, order="C", input_name="y")
+        if y.shape[:1] != X.shape[:1] or y.size != len(X) * self.n_outputs_:
+            raise ValueError(f"y has shape {list(y.shape)}, but X has {len(X)} rows and there are {self.n_outputs_} outputs")
+        return X, np.require(y, np.float64, ["C", "A"])
+
+    def _summarise(self, X: Any, quantiles: Sequence[float]) -> Dict[str, np.ndarray]:
+        X = self._checked(X)
+        return self.model_.summarise(X, list(quantiles), self._threads())
+
+    def _score(self, X: Any, estimator: str) -> Uncertainty:
+        mixture = self.predict_mixture(X)
+        return uncertainty_of(
+            mixture.mean, mixture.stddev, weights=mixture.weights, estimator=estimator, threads=self._threads() or None
+        )
+
+    def _as_y(self, values: np.ndarray) -> np.ndarray:
+        """(N, D, ...) without the axis of outputs where `y` had none."""
+        return values[:, 0] if self._flat_ else values
+
+    def _more_tags(self):
+        return {"multioutput": True}
+
+
+class FlowEnsemble(_Ensemble):
+    """An ensemble whose components share a normalizing flow: any shape of noise, several modes included.
+
+    p(y | x) = sum_j w_j N(f(y; x); mean_j(x), stddev_j(x)) |det df/dy|: each component is a network with its own
+    fixed mask, trained on its own resample of the rows; f is a flow that all share.
+
+    Parameters
+    ----------
+    n_components : int
+        Members of the ensemble.
+    hidden : sequence of int, optional
+        Hidden units of each layer of a component, before masking.
+    keep_probability : float
+        Of a hidden unit under a component's fixed mask; 1 is no mask.
+    bootstrap : bool
+        Whether each component trains on its own resample of the rows.
+    weights : sequence of float, optional
+        Of the components; uniform by default.
+    scaling : "minmax", "standard" or "none"
+        Of inputs and targets before training. Results are in the units of the data.
+    flow_hidden : sequence of int, optional
+        Hidden units of the network that shapes the flow.
+    n_flow_layers : int
+    preset : "default" or "paper"
+        How to train; the parameters below change single settings of it.
+    epochs, batch_size, learning_rate, validation : optional
+        `validation` is the share of the rows held out to choose the best epoch; 0 trains on all.
+    random_state : int, RandomState or None
+        An int gives the same bits as ``--seed`` on the command line, on any number of threads.
+    n_jobs : int, optional
+        Threads; None and -1 are one per core. Results do not depend on it.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_, n_outputs_, n_iter_
+        As everywhere in scikit-learn.
+    fit_report_ : dict
+        Rows, epochs, losses in nats per row, and the components that diverged, if any.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 80)
+    >>> model = dissent.FlowEnsemble(epochs=30, random_state=0).fit(x[:, None], np.sin(3 * x))
+    >>> mean, std = model.predict([[0.0], [0.5]], return_std=True)
+    >>> mean.shape, std.shape
+    ((2,), (2,))
+    >>> inside, outside = model.epistemic([[0.0], [3.0]])    # more is known where there were data
+    >>> bool(inside < outside)
+    True
+    """
+
+    _model = "flow"
+
+    def __init__(
+        self,
+        n_components: int = 5,
+        *,
+        hidden: Optional[Sequence[int]] = None,
+        keep_probability: float = 0.5,
+        bootstrap: bool = True,
+        weights: Optional[Sequence[float]] = None,
+        scaling: str = "minmax",
+        flow_hidden: Optional[Sequence[int]] = None,
+        n_flow_layers: int = 1,
+        preset: str = "default",
+        epochs: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        learning_rate: Optional[float] = None,
+        validation: Optional[float] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+    ):
+        self.n_components = n_components
+        self.hidden = hidden
+        self.keep_probability = keep_probability
+        self.bootstrap = bootstrap
+        self.weights = weights
+        self.scaling = scaling
+        self.flow_hidden = flow_hidden
+        self.n_flow_layers = n_flow_layers
+        self.preset = preset
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.validation = validation
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _options(self) -> Dict[str, Any]:
+        options = super()._options()
+        options["num_flow_layers"] = self.n_flow_layers
+        if self.flow_hidden is not None:
+            options["flow_hidden"] = self.flow_hidden
+        return options
+
+    @classmethod
+    def _parameters_of(cls, about: Dict[str, Any]) -> Dict[str, Any]:
+        own = {"flow_hidden": about["flow_hidden"], "n_flow_layers": about["num_flow_layers"]}
+        return {**super()._parameters_of(about), **own}
+
+
+class ProbabilisticEnsemble(_Ensemble):
+    """An ensemble of networks that each predict a Gaussian: mean and standard deviation of every output.
+
+    The parameters are those of :class:`FlowEnsemble`, without the flow's.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 80)
+    >>> model = dissent.ProbabilisticEnsemble(epochs=30, random_state=0).fit(x[:, None], np.sin(3 * x))
+    >>> model.predict_mixture([[0.0], [0.5]]).mean.shape    # 2 inputs, 5 components, 1 output
+    (2, 5, 1)
+    >>> inside, outside = model.epistemic([[0.0], [3.0]])
+    >>> bool(inside < outside)
+    True
+    """
+
+    _model = "pne"
+
+    def __init__(
+        self,
+        n_components: int = 5,
+        *,
+        hidden: Optional[Sequence[int]] = None,
+        keep_probability: float = 0.5,
+        bootstrap: bool = True,
+        weights: Optional[Sequence[float]] = None,
+        scaling: str = "minmax",
+        preset: str = "default",
+        epochs: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        learning_rate: Optional[float] = None,
+        validation: Optional[float] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+    ):
+        self.n_components = n_components
+        self.hidden = hidden
+        self.keep_probability = keep_probability
+        self.bootstrap = bootstrap
+        self.weights = weights
+        self.scaling = scaling
+        self.preset = preset
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.validation = validation
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+def _seed_of(random_state: Any) -> int:
+    """A whole number is the seed itself; a generator, or None for numpy's global one, draws it."""
+    if isinstance(random_state, (int, np.integer)):
+        if random_state < 0:
+            raise ValueError(f"random_state = {random_state}; a seed must be >= 0")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+class _reporter:
+    """The function that training calls with its progress, and the bar that may stand behind it."""
+
+    def __init__(self, progress: Progress):
+        if progress is not None and not isinstance(progress, bool) and not callable(progress):
+            raise TypeError(f"progress must be True or a function, not {type(progress).__name__}")
+        self.progress = progress
+        self.bar: Any = None
+
+    def __enter__(self) -> Optional[Callable[[int, int, float, float], None]]:
+        if self.progress is True:
+            from tqdm.auto import tqdm
+
+            self.bar = tqdm(desc="fit", unit="epoch")
+            return self._draw
+        if callable(self.progress):
+            tell = self.progress
+            return lambda *state: tell(FitProgress(*state))
+        return None
+
+    def _draw(self, epoch: int, epochs: int, loss: float, validation_loss: float) -> None:
+        self.bar.total = epochs
+        held_out = {} if np.isnan(validation_loss) else {"held out": f"{validation_loss:.3f}"}
+        self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False, **held_out)
+        self.bar.update(epoch - self.bar.n)
+
+    def __exit__(self, *error: Any) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _parse(file: bytes) -> _core.Ensemble:
+    return _core.Ensemble.parse(file)
+
+
+def _reduce(model: _core.Ensemble):
+    """Pickled as its model file, which checks itself when it is read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        model.save(path)
+        with open(path, "rb") as file:
+            return _parse, (file.read(),)
+
+
+copyreg.pickle(_core.Ensemble, _reduce)

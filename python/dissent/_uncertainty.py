@@ -1,0 +1,221 @@
+"""The uncertainty of predictions that someone already has, as arrays of means and standard deviations."""
+from __future__ import annotations
+
+import operator
+from typing import Any, Dict, List, NamedTuple, Optional
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_mixture, as_weights
+
+
+class Uncertainty(NamedTuple):
+    """What :func:`uncertainty` says of each input, in nats: arrays of shape (N,)."""
+
+    epistemic: np.ndarray  #: how much the components disagree: what more data would remove
+    aleatoric: np.ndarray  #: the mean entropy of the components: what would remain
+    total: np.ndarray  #: their sum
+    log_deficit: np.ndarray  #: ln(H(weights) - epistemic), exact where epistemic is at its ceiling; smaller is more
+    extras: Dict[str, np.ndarray]  #: what only some estimators know: standard_error, lower, upper, ...
+
+    def top(self, k: int) -> np.ndarray:
+        """The indices of the `k` most uncertain inputs, the most uncertain first.
+
+        Ranked by ``log_deficit``, which tells inputs apart where ``epistemic`` has saturated.
+
+        >>> mean, stddev = np.array([[0., 0.], [0., 3.], [0., 1.]]), np.ones((3, 2))
+        >>> dissent.uncertainty(mean, stddev).top(2)
+        array([1, 2])
+        """
+        k = operator.index(k)
+        if k < 0:
+            raise ValueError(f"top: k = {k} is negative")
+        return np.lexsort((-self.epistemic, self.log_deficit))[:k]
+
+
+class Bounds(NamedTuple):
+    """What :func:`bounds` certifies of each input: arrays of shape (N,)."""
+
+    lower: np.ndarray  #: the largest Chernoff estimate
+    upper: np.ndarray  #: the KL estimate
+    alpha: np.ndarray  #: of the Chernoff divergence that gave `lower`
+
+
+class EstimatorInfo(NamedTuple):
+    """A row of :func:`estimators`."""
+
+    name: str  #: as typed; ``mc:K`` takes a number for K
+    formula: str
+    bound: str  #: of the true mutual information: lower, upper, interval, exact or none
+    cost: str
+
+
+def _threads(threads: Optional[int]) -> int:
+    if threads is None:
+        return 0
+    number = operator.index(threads)
+    if not 1 <= number <= 1024:
+        raise ValueError(f"threads = {number}; give 1 to 1024, or None for one per core")
+    return number
+
+
+def _seed(seed: int) -> int:
+    number = operator.index(seed)
+    if not 0 <= number < 2**64:
+        raise ValueError(f"seed = {number}; give a whole number from 0 to 2^64 - 1")
+    return number
+
+
+def _name(text: str, argument: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{argument} must be a name, not {type(text).__name__}")
+    return text
+
+
+def uncertainty(
+    mean: Any,
+    stddev: Any = None,
+    *,
+    covariance: Any = None,
+    weights: Any = None,
+    estimator: str = "kl",
+    axis: int = 1,
+    seed: int = 0,
+    threads: Optional[int] = None,
+) -> Uncertainty:
+    """Epistemic, aleatoric and total uncertainty of an ensemble's predictions.
+
+    Parameters
+    ----------
+    mean : array (N, M, D), or (N, M) for one output
+        Of N inputs, M components and D outputs. numpy, torch, anything with DLPack or the buffer protocol, or lists.
+        Contiguous float32 and float64 arrays are read where they lie; others are converted once.
+    stddev : array (N, M, D)
+        Standard deviations. Give this or `covariance`.
+    covariance : array (N, M, D, D)
+    weights : array (M,), optional
+        Of the components; they sum to 1. Uniform by default.
+    estimator : str
+        Any of :func:`estimators`: "kl", "bhattacharyya", "mc:5000", ...
+    axis : 0, 1 or -1
+        Which axis counts components: 1 for (N, M, D), 0 for (M, N, D), -1 for (N, D, M).
+    seed : int
+        Of the sampling estimators.
+    threads : int, optional
+        One per core by default. Results are the same to the bit.
+
+    Returns
+    -------
+    Uncertainty
+        A named tuple of arrays (N,), in nats.
+
+    Examples
+    --------
+    >>> mean = np.array([[0.0, 0.1, -0.1], [0.0, 5.0, -5.0]])    # 2 inputs, 3 components, 1 output
+    >>> u = dissent.uncertainty(mean, np.ones((2, 3)))
+    >>> u.epistemic.round(3)
+    array([0.007, 1.099])
+    >>> u.log_deficit.round(3)    # how far below the ceiling ln 3 = 1.099, as a logarithm
+    array([  0.088, -12.212])
+    """
+    mean, spread, full = as_mixture(mean, stddev, covariance, axis)
+    columns = _core.estimate(
+        _name(estimator, "estimator"), mean, spread, full, as_weights(weights), _threads(threads), _seed(seed)
+    )
+    take = columns.pop
+    return Uncertainty(take("epistemic"), take("aleatoric"), take("total"), take("log_deficit"), extras=columns)
+
+
+def epistemic(
+    mean: Any,
+    stddev: Any = None,
+    *,
+    covariance: Any = None,
+    weights: Any = None,
+    estimator: str = "kl",
+    axis: int = 1,
+    seed: int = 0,
+    threads: Optional[int] = None,
+) -> np.ndarray:
+    """How much the components of an ensemble disagree, in nats: an array (N,).
+
+    The arguments are those of :func:`uncertainty`. To rank inputs use ``uncertainty(...).top(k)``.
+
+    Examples
+    --------
+    >>> mean = np.array([[0.0, 0.1, -0.1], [0.0, 5.0, -5.0]])
+    >>> dissent.epistemic(mean, np.ones((2, 3))).round(3)
+    array([0.007, 1.099])
+    >>> dissent.epistemic(mean.T, np.ones((3, 2)), axis=0, estimator="bhattacharyya").round(3)   # components first
+    array([0.002, 1.042])
+    """
+    return uncertainty(
+        mean,
+        stddev,
+        covariance=covariance,
+        weights=weights,
+        estimator=estimator,
+        axis=axis,
+        seed=seed,
+        threads=threads,
+    ).epistemic
+
+
+def bounds(
+    mean: Any,
+    stddev: Any = None,
+    *,
+    covariance: Any = None,
+    weights: Any = None,
+    axis: int = 1,
+    threads: Optional[int] = None,
+) -> Bounds:
+    """An interval that holds the true mutual information for certain, without sampling.
+
+    The arguments are those of :func:`uncertainty`.
+
+    Examples
+    --------
+    >>> mean = np.array([[0.0, 0.1, -0.1], [0.0, 2.0, -2.0]])
+    >>> b = dissent.bounds(mean, np.ones((2, 3)))
+    >>> b.lower.round(3), b.upper.round(3)
+    (array([0.002, 0.464]), array([0.007, 0.934]))
+    """
+    columns = uncertainty(
+        mean, stddev, covariance=covariance, weights=weights, estimator="bounds", axis=axis, threads=threads
+    ).extras
+    return Bounds(columns["lower"], columns["upper"], columns["alpha"])
+
+
+def divergence(
+    mean: Any,
+    stddev: Any = None,
+    *,
+    covariance: Any = None,
+    kind: str = "kl",
+    axis: int = 1,
+    threads: Optional[int] = None,
+) -> np.ndarray:
+    """The divergences D(p_i || p_j) between the components of each input: an array (N, M, M) with [n, i, j].
+
+    `kind` is "kl", "bhattacharyya", "chernoff:0.3", "renyi:2", "hellinger" or "wasserstein" (squared); the other
+    arguments are those of :func:`uncertainty`. Two Gaussians are an input with two components.
+
+    Examples
+    --------
+    >>> dissent.divergence([[0.0, 2.0]], [[1.0, 1.0]])
+    array([[[0., 2.],
+            [2., 0.]]])
+    """
+    mean, spread, full = as_mixture(mean, stddev, covariance, axis)
+    return _core.divergence(_name(kind, "kind"), mean, spread, full, _threads(threads))
+
+
+def estimators() -> List[EstimatorInfo]:
+    """Every estimator there is.
+
+    >>> [e.name for e in dissent.estimators() if e.bound == "lower"]
+    ['bhattacharyya', 'chernoff:A', 'hellinger', 'min']
+    """
+    return [EstimatorInfo(*row) for row in _core.estimators()]

@@ -1,0 +1,123 @@
+"""Plots in one line, with matplotlib.
+
+Each function draws on `ax` (the current axes by default) and returns it.
+"""
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional
+
+import numpy as np
+
+COLOURS = ["#0b6e99", "#d1495b", "#66801f", "#8a4fa3", "#e08d13", "#4a4e57"]
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("dissent.plot needs matplotlib, which is not installed") from None
+    return plt.gca()
+
+
+def uncertainty_1d(
+    model: Any, X: Any, y: Any = None, *, grid: int = 300, margin: float = 0.25, estimator: str = "kl", ax: Any = None
+) -> Any:
+    """A fitted model of one input and one output: mean, 90% interval, draws, data; epistemic uncertainty below.
+
+    Parameters
+    ----------
+    model : FlowEnsemble or ProbabilisticEnsemble, fitted
+    X, y : arrays (N,) or (N, 1)
+        The data; `X` alone sets the range.
+    margin : float
+        How far to look beyond the data, as a share of their range.
+    estimator : str
+        Of the epistemic uncertainty, drawn on an axis of its own at the right.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 50)
+    >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(x[:, None], x**2)
+    >>> ax = dissent.plot.uncertainty_1d(model, x, x**2)
+    >>> ax.get_ylabel()
+    'y'
+    """
+    if model.n_features_in_ != 1 or model.n_outputs_ != 1:
+        raise ValueError(f"uncertainty_1d: the model has {model.n_features_in_} inputs and {model.n_outputs_} outputs; "
+                         "one of each can be drawn")  # fmt: skip
+    ax = _axes(ax)
+    x = np.asarray(X, dtype=float).ravel()
+    reach = margin * (x.max() - x.min())
+    at = np.linspace(x.min() - reach, x.max() + reach, grid)
+    rows = _named(model, at)
+    mean = np.ravel(model.predict(rows))
+    low, high = model.predict_quantiles(rows, (0.05, 0.95)).reshape(grid, 2).T
+    ax.fill_between(at, low, high, color=COLOURS[0], alpha=0.15, linewidth=0, label="90% interval")
+    draws = model.sample_y(rows, 15).ravel()  # show shapes that an interval hides, such as two branches
+    ax.plot(np.repeat(at, 15), draws, ".", color=COLOURS[0], alpha=0.25, markersize=2, markeredgewidth=0)
+    ax.plot(at, mean, color=COLOURS[0], label="mean")
+    if y is not None:
+        ax.plot(x, np.ravel(y), ".", color=COLOURS[5], markersize=4, label="data")
+    right = ax.twinx()
+    epistemic = model.epistemic(rows, estimator=estimator)
+    right.fill_between(at, 0, epistemic, color=COLOURS[1], alpha=0.35, linewidth=0)
+    right.set_ylim(0, 4 * max(float(epistemic.max()), 1e-12))  # the lowest quarter
+    right.set_ylabel("epistemic uncertainty, nats", color=COLOURS[1])
+    names = getattr(model, "feature_names_in_", ["x"])
+    ax.set_xlabel(str(names[0]))
+    ax.set_ylabel("y")
+    ax.legend(loc="best", frameon=False)
+    return ax
+
+
+def learning_curves(
+    curves: Mapping[str, Any], *, rows: Optional[Any] = None, metric: str = "rmse", log: bool = True, ax: Any = None
+) -> Any:
+    """How an error falls as data are acquired, a line per method with a band of one standard error.
+
+    Parameters
+    ----------
+    curves : mapping from a method's name to an array (rounds,) or (repeats, rounds)
+    rows : array (rounds,), optional
+        The number of training rows at each round.
+    metric : str
+        What the values are, for the axis.
+    log : bool
+        Whether the vertical axis is logarithmic.
+
+    Examples
+    --------
+    >>> ax = dissent.plot.learning_curves({"kl": [[3, 2, 1], [4, 2, 1]], "random": [[3, 3, 2], [4, 3, 3]]})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['kl', 'random']
+    """
+    ax = _axes(ax)
+    for k, (name, values) in enumerate(curves.items()):
+        repeats = np.atleast_2d(np.asarray(values, dtype=float))
+        at = np.arange(repeats.shape[1]) if rows is None else np.asarray(rows, dtype=float)
+        if repeats.ndim != 2 or at.shape != repeats.shape[1:]:
+            raise ValueError(f"learning_curves: '{name}' has shape {list(np.shape(values))}, rows {list(at.shape)}")
+        mean = repeats.mean(0)
+        colour = COLOURS[k % len(COLOURS)]
+        ax.plot(at, mean, color=colour, label=name)
+        if len(repeats) > 1:
+            error = repeats.std(0, ddof=1) / np.sqrt(len(repeats))
+            ax.fill_between(at, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+    ax.set_xlabel("round" if rows is None else "training rows")
+    ax.set_ylabel(metric)
+    if log:
+        ax.set_yscale("log")
+    ax.legend(loc="best", frameon=False)
+    return ax
+
+
+def _named(model: Any, values: np.ndarray) -> Any:
+    """As a table when the model was fitted to one, so that scikit-learn does not warn about missing names."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return values[:, np.newaxis]
+    import pandas as pd
+
+    return pd.DataFrame({names[0]: values})

@@ -1,0 +1,55 @@
+// Which rows of a pool to label next.
+#include "dissent/acquisition/acquisition.hpp"
+
+#include "support.hpp"
+
+namespace dissent::python {
+namespace {
+
+constexpr double kAllThreads = 1e12;  // nanoseconds: some methods take long on few rows
+
+// Rows, scores, epistemic and aleatoric uncertainty of the chosen, in the order of choice.
+py::dict choose_rows(const std::string& name, const Ensemble& model, const Doubles& candidates,
+                     const Doubles& training_inputs, const Doubles& training_targets, std::size_t batch,
+                     std::uint64_t seed, int threads) {
+  const Acquisition acquisition = Acquisition::parse(name);
+  const LabelledRows training{span_of(training_inputs), span_of(training_targets)};
+  Choice choice = unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
+    const AcquisitionTask task{model, training, batch, Stream(seed, Purpose::kAcquire), &pool};
+    return choose(acquisition, task, span_of(candidates));
+  });
+  py::dict result;
+  result["rows"] = to_numpy(std::vector<std::int64_t>(choice.rows.begin(), choice.rows.end()));
+  result["scores"] = to_numpy(std::move(choice.scores));
+  result["epistemic"] = to_numpy(std::move(choice.epistemic));
+  result["aleatoric"] = to_numpy(std::move(choice.aleatoric));
+  return result;
+}
+
+py::array_t<std::int64_t> candidate_rows(std::size_t pool_size, std::size_t count, std::uint64_t seed) {
+  const std::vector<std::size_t> rows = draw_candidates(pool_size, count, Stream(seed, Purpose::kAcquire));
+  return to_numpy(std::vector<std::int64_t>(rows.begin(), rows.end()));
+}
+
+py::list list_acquisitions() {
+  py::list rows;
+  for (const AcquisitionInfo& info : acquisitions()) {
+    const std::string name{info.name};
+    const std::string typed = info.parameter.empty() ? name : name + ":" + std::string(info.parameter);
+    rows.append(py::make_tuple(typed, info.summary, info.score));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_acquisition(py::module_& module) {
+  const auto matrix = [](const char* name) { return py::arg(name).noconvert(); };
+  module.def("choose", &choose_rows, py::arg("acquisition"), py::arg("model"), matrix("candidates"),
+             matrix("training_inputs"), matrix("training_targets"), py::arg("batch"), py::arg("seed"),
+             py::arg("threads"));
+  module.def("draw_candidates", &candidate_rows, py::arg("pool_size"), py::arg("count"), py::arg("seed"));
+  module.def("acquisitions", &list_acquisitions);
+}
+
+}  // namespace dissent::python

@@ -1,0 +1,181 @@
+// Mixtures in numpy arrays: their uncertainty and the divergences between their components.
+#include "dissent/base/error.hpp"
+#include "dissent/divergence/pairwise.hpp"
+#include "dissent/estimator/estimator.hpp"
+#include "dissent/estimator/for_blocks.hpp"
+#include "dissent/table/array.hpp"
+#include "support.hpp"
+
+namespace dissent::python {
+namespace {
+
+// mean and stddev [N, M, D] or covariance [N, M, D, D] of one type, contiguous: the Python side sees to that.
+struct Arrays {
+  py::array mean;
+  py::array spread;
+  bool full;
+};
+
+Shape shape_of(const py::array& array) { return {array.shape(), array.shape() + array.ndim()}; }
+
+// [N, M] is [N, M, 1].
+Shape with_outputs(Shape shape) {
+  if (shape.size() == 2) {
+    shape.push_back(1);
+  }
+  return shape;
+}
+
+// The sentences are those of the command line, which adds the file.
+Shape checked_shape(const Arrays& arrays) {
+  const Shape given = shape_of(arrays.mean);
+  const Shape shape = with_outputs(given);
+  check(shape.size() == 3, "mean has shape {}; it must be [N, M, D] (inputs, components, outputs), or [N, M] for D = 1",
+        shape_text(given));
+  Shape wanted = shape;
+  if (arrays.full) {
+    wanted.push_back(shape[2]);
+  }
+  const Shape spread = shape_of(arrays.spread);
+  check((arrays.full ? spread : with_outputs(spread)) == wanted, "{} has shape {}, but the mean {} needs {}",
+        arrays.full ? "covariance" : "stddev", shape_text(spread), shape_text(given), shape_text(wanted));
+  check(shape[1] > 0, "mean has shape {}: M = 0; a mixture needs at least one component", shape_text(given));
+  check(shape[2] > 0, "mean has shape {}: D = 0; a mixture needs at least one output", shape_text(given));
+  return shape;
+}
+
+template <class T>
+MixtureView<T> view_of(const Arrays& arrays, const Shape& shape) {
+  MixtureView<T> view{shape[0], shape[1], shape[2]};
+  view.mean = static_cast<const T*>(arrays.mean.data());
+  (arrays.full ? view.covariance : view.stddev) = static_cast<const T*>(arrays.spread.data());
+  return view;
+}
+
+template <class T>
+bool both_are(const Arrays& arrays) {
+  using Exact = py::array_t<T, py::array::c_style>;
+  return py::isinstance<Exact>(arrays.mean) && py::isinstance<Exact>(arrays.spread);
+}
+
+// Calls body with the view of the arrays' own type.
+template <class Body>
+auto with_view(const Arrays& arrays, const Body& body) {
+  const Shape shape = checked_shape(arrays);
+  if (both_are<float>(arrays)) {
+    return body(view_of<float>(arrays, shape));
+  }
+  check(both_are<double>(arrays), "the arrays must be contiguous, and both float32 or both float64");
+  return body(view_of<double>(arrays, shape));
+}
+
+// Nanoseconds, roughly: what an estimator does for each input.
+double work_of(const Estimator& estimator, std::size_t num_components, std::size_t num_outputs) {
+  const auto M = static_cast<double>(num_components);
+  const double pairs = M * M * (static_cast<double>(num_outputs) + 8) / 5;
+  switch (estimator.kind) {
+    case EstimatorKind::kMonteCarlo:
+      return static_cast<double>(estimator.num_samples) * pairs;
+    case EstimatorKind::kQuadrature:
+      return 1e4 * pairs;
+    case EstimatorKind::kBounds:
+    case EstimatorKind::kRefine:
+      return 24 * pairs;
+    default:
+      return pairs;
+  }
+}
+
+// With several threads the first error in time wins; the plain check names the first in the array instead.
+template <class T, class Body>
+auto name_first_error(const MixtureView<T>& mixture, const Body& body) {
+  try {
+    return body();
+  } catch (const InputError&) {
+    validate(mixture);
+    throw;
+  }
+}
+
+py::dict estimate_arrays(const std::string& name, const Arrays& arrays, const std::vector<double>& weights, int threads,
+                         std::uint64_t seed) {
+  const Estimator estimator = parse_estimator(name);
+  Uncertainty result = with_view(arrays, [&](const auto& mixture) {
+    const Weights checked = Weights::from(weights, mixture.num_components);
+    const double work =
+        static_cast<double>(mixture.num_inputs) * work_of(estimator, mixture.num_components, mixture.num_outputs);
+    return unlocked(threads, work, [&](ThreadPool& pool) {
+      return name_first_error(mixture, [&] { return estimate(estimator, mixture, checked, {&pool, seed}); });
+    });
+  });
+  py::dict columns;
+  columns["epistemic"] = to_numpy(std::move(result.epistemic));
+  columns["aleatoric"] = to_numpy(std::move(result.aleatoric));
+  columns["total"] = to_numpy(std::move(result.total));
+  columns["log_deficit"] = to_numpy(std::move(result.log_deficit));
+  for (Uncertainty::Extra& extra : result.extras) {
+    columns[py::str(extra.name)] = to_numpy(std::move(extra.values));
+  }
+  return columns;
+}
+
+// result[n][i][j] from blocks [i][j][n].
+template <class T>
+void fill_divergences(const Divergence& kind, const MixtureView<T>& mixture, ThreadPool& pool, double* result) {
+  validate_shape(mixture);
+  const std::size_t num_pairs = mixture.num_components * mixture.num_components;
+  const auto make = [&] { return PairwiseDivergences(kind, mixture.num_components, mixture.num_outputs); };
+  for_input_blocks(mixture.num_inputs, PairwiseDivergences::kBlock, {.pool = &pool}, make,
+                   [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
+                     pairs.compute(mixture, begin, count, 0);
+                     for (std::size_t n = 0; n < count; ++n) {
+                       for (std::size_t k = 0; k < num_pairs; ++k) {
+                         result[(begin + n) * num_pairs + k] = pairs.divergence()[k * PairwiseDivergences::kBlock + n];
+                       }
+                     }
+                   });
+}
+
+py::array_t<double> divergence_arrays(const std::string& name, const Arrays& arrays, int threads) {
+  const Divergence kind = parse_divergence(name);
+  return with_view(arrays, [&](const auto& mixture) {
+    py::array_t<double> result({mixture.num_inputs, mixture.num_components, mixture.num_components});
+    double* to = result.mutable_data();
+    const double work =
+        static_cast<double>(mixture.num_inputs) *
+        work_of({.kind = EstimatorKind::kPairwise, .divergence = kind}, mixture.num_components, mixture.num_outputs);
+    unlocked(threads, work,
+             [&](ThreadPool& pool) { name_first_error(mixture, [&] { fill_divergences(kind, mixture, pool, to); }); });
+    return result;
+  });
+}
+
+py::list list_estimators() {
+  py::list rows;
+  for (const EstimatorInfo& info : estimators()) {
+    rows.append(py::make_tuple(info.name, info.formula, name_of(info.bound), info.cost));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_estimators(py::module_& module) {
+  module.def(
+      "estimate",
+      [](const std::string& estimator, const py::array& mean, const py::array& spread, bool full,
+         const std::vector<double>& weights, int threads, std::uint64_t seed) {
+        return estimate_arrays(estimator, {mean, spread, full}, weights, threads, seed);
+      },
+      py::arg("estimator"), py::arg("mean"), py::arg("spread"), py::arg("full"), py::arg("weights"), py::arg("threads"),
+      py::arg("seed"));
+  module.def(
+      "divergence",
+      [](const std::string& kind, const py::array& mean, const py::array& spread, bool full, int threads) {
+        return divergence_arrays(kind, {mean, spread, full}, threads);
+      },
+      py::arg("kind"), py::arg("mean"), py::arg("spread"), py::arg("full"), py::arg("threads"));
+  module.def("estimators", &list_estimators);
+}
+
+}  // namespace dissent::python

@@ -1,0 +1,26 @@
+// dissent._core: the library as Python sees it, thin. Arrays come in as the Python files of the package prepare them
+// (contiguous, float32 or float64); errors go out as ValueError (the caller's) and OSError (the machine's).
+#include "dissent/base/error.hpp"
+#include "dissent/base/version.hpp"
+#include "support.hpp"
+
+PYBIND11_MODULE(_core, module) {
+  namespace py = pybind11;
+  using namespace dissent;
+  module.attr("version") = kVersion;
+  py::register_exception_translator([](std::exception_ptr pointer) {
+    try {
+      if (pointer) {
+        std::rethrow_exception(pointer);
+      }
+    } catch (const InputError& error) {
+      PyErr_SetString(PyExc_ValueError, error.what());
+    } catch (const SystemError& error) {
+      PyErr_SetString(PyExc_OSError, error.what());
+    }
+  });
+  python::bind_estimators(module);
+  python::bind_ensemble(module);
+  python::bind_acquisition(module);
+  python::bind_campaign(module);
+}

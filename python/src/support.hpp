@@ -1,0 +1,110 @@
+// What every binding shares: results handed to numpy, and long calls that other Python threads and Ctrl-C get through.
+//
+// A binding reads its arguments, then calls unlocked(threads, work, body): body(pool) runs without the interpreter's
+// lock and passes the pool to the library, whose loops look for Ctrl-C between blocks. body must not touch Python.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "dissent/base/threads.hpp"
+#include "dissent/ensemble/fit.hpp"
+
+namespace dissent::python {
+
+namespace py = pybind11;
+
+using Doubles = py::array_t<double, py::array::c_style>;  // bound with noconvert(): a conversion would be a hidden copy
+
+// The vector's memory becomes the array's; nothing is copied.
+template <class T>
+py::array_t<T> to_numpy(std::vector<T>&& values, const std::vector<std::size_t>& shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  const py::capsule owner(owned, [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
+  return py::array_t<T>(shape, owned->data(), owner);
+}
+
+template <class T>
+py::array_t<T> to_numpy(std::vector<T>&& values) {
+  const std::size_t size = values.size();
+  return to_numpy(std::move(values), {size});
+}
+
+inline std::span<const double> span_of(const Doubles& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+// Runs Python's signal handlers a few times a second; a handler that raises (Ctrl-C does) ends the call. Called without
+// the lock, on the thread that came from Python.
+class SignalPoll {
+ public:
+  void operator()() {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) {
+      return;
+    }
+    last_ = now;
+    const py::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) {
+      throw py::error_already_set();
+    }
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// asked = 0 is one per core. A thread is started for each millisecond of work, since starting one may cost a tenth of
+// that; `work` is a rough guess in nanoseconds. Results do not depend on the number of threads.
+inline int useful_threads(int asked, double work) {
+  constexpr double kWorth = 1e6;
+  static const unsigned num_cores = std::max(1U, std::thread::hardware_concurrency());  // it asks the system each time
+  const double most = asked == 0 ? num_cores : std::max(1, asked);
+  return static_cast<int>(std::clamp(work / kWorth, 1.0, most));
+}
+
+template <class Body>
+auto unlocked(int threads, double work, const Body& body) {
+  const py::gil_scoped_release release;
+  ThreadPool pool(useful_threads(threads, work), SignalPoll());
+  return body(pool);
+}
+
+// What training tells: Ctrl-C is looked for, and `progress` is called with (epoch, epochs, loss, validation_loss)
+// unless it is None.
+class FitTeller {
+ public:
+  explicit FitTeller(py::object progress) : progress_(std::move(progress)), silent_(progress_.is_none()) {}
+
+  bool operator()(const FitProgress& state) {
+    poll_();
+    if (!silent_) {
+      const py::gil_scoped_acquire lock;
+      progress_(state.epoch, state.epochs, state.loss, state.validation_loss);
+    }
+    return true;
+  }
+
+ private:
+  py::object progress_;
+  bool silent_;
+  SignalPoll poll_;
+};
+
+void bind_estimators(py::module_& module);
+void bind_ensemble(py::module_& module);
+void bind_acquisition(py::module_& module);
+void bind_campaign(py::module_& module);
+
+}  // namespace dissent::python

@@ -1,0 +1,268 @@
+"""FlowEnsemble and ProbabilisticEnsemble: scikit-learn's own checks, equality with the command line, persistence."""
+import copy
+import io
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import dissent
+from support import PackageTest, dissent_program
+
+BOTH = (dissent.FlowEnsemble, dissent.ProbabilisticEnsemble)
+
+
+def rows(n=60, d=1, seed=0):
+    random = np.random.default_rng(seed)
+    x = random.uniform(-1, 1, size=(n, 2))
+    y = np.sin(3 * x[:, :1]) + x[:, 1:] * np.arange(1, d + 1) + 0.1 * random.normal(size=(n, d))
+    return x, y[:, 0] if d == 1 else y
+
+
+class Conformance(PackageTest):
+    """Every check of check_estimator, on the defaults; none is skipped or declared to fail."""
+
+    def run_checks(self, estimator):
+        count = 0
+        for instance, check in check_estimator(estimator, generate_only=True):
+            count += 1
+            with self.subTest(check.func.__name__), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    check(instance)
+                except unittest.SkipTest as reason:
+                    self.fail(f"skipped: {reason}")
+        self.assertGreater(count, 40)
+
+    def test_flow(self):
+        self.run_checks(dissent.FlowEnsemble())
+
+    def test_probabilistic(self):
+        self.run_checks(dissent.ProbabilisticEnsemble())
+
+
+class SameBits(PackageTest):
+    """As `dissent fit`, `predict` and `evaluate` with the same seed."""
+
+    def check(self, kind, d):
+        x, y = rows(d=d)
+        targets = ["y"] if d == 1 else [f"y{k}" for k in range(d)]
+        table = pd.DataFrame(np.column_stack([x, y]), columns=["x0", "x1", *targets])
+        model = kind(n_components=3, epochs=8, random_state=5).fit(x, y)
+        with tempfile.TemporaryDirectory() as folder:
+            table.to_csv(os.path.join(folder, "rows.csv"), index=False)
+            fitted = dissent_program("fit", "rows.csv", "--targets", ",".join(targets), "--output", "cli.model", "--model",
+                                     kind._model, "--components", 3, "--epochs", 8, "--seed", 5, cwd=folder)  # fmt: skip
+            self.assertEqual(fitted.returncode, 0, fitted.stderr)
+            model.save(os.path.join(folder, "python.model"))
+            with open(os.path.join(folder, "cli.model"), "rb") as a, open(os.path.join(folder, "python.model"), "rb") as b:
+                self.assertEqual(a.read(), b.read())
+            dissent_program("predict", "python.model", "rows.csv", "--output", "out.csv", cwd=folder)
+            out = pd.read_csv(os.path.join(folder, "out.csv"), float_precision="round_trip")
+            evaluated = json.loads(dissent_program("evaluate", "python.model", "rows.csv", "--json", cwd=folder).stdout)
+        mean, std = model.predict(x, return_std=True)
+        uncertainty = model.uncertainty(x)
+        quantiles = model.predict_quantiles(x).reshape(len(x), d, 2)
+        for k, target in enumerate(targets):
+            self.assert_same_bits(mean.reshape(len(x), d)[:, k], out[f"{target}_mean"])
+            self.assert_same_bits(std.reshape(len(x), d)[:, k], out[f"{target}_stddev"])
+            self.assert_same_bits(quantiles[:, k, 0], out[f"{target}_q0.05"])
+        for name in ("epistemic", "aleatoric", "total", "log_deficit"):
+            self.assert_same_bits(getattr(uncertainty, name), out[name])
+        self.assert_same_bits(model.epistemic(x), uncertainty.epistemic)
+        for name, value in model.metrics(x, y).items():
+            if name != "num_rows":
+                self.assertEqual(evaluated[name], value, name)
+
+    def test_both(self):
+        for kind in BOTH:
+            for d in (1, 3):
+                with self.subTest(kind.__name__, d=d):
+                    self.check(kind, d)
+
+    def test_mixture_gives_the_same_uncertainty(self):
+        x, y = rows(d=2)
+        for kind in BOTH:
+            model = kind(n_components=3, epochs=3, weights=[0.5, 0.3, 0.2], random_state=0).fit(x, y)
+            mixture = model.predict_mixture(x)
+            self.assertEqual(mixture.mean.shape, (60, 3, 2))
+            self.assert_same_bits(
+                dissent.epistemic(mixture.mean, mixture.stddev, weights=mixture.weights), model.epistemic(x)
+            )
+
+    def test_any_number_of_threads(self):
+        x, y = rows()
+        for kind in BOTH:
+            one, two = (kind(epochs=4, random_state=1, n_jobs=jobs).fit(x, y) for jobs in (1, 2))
+            self.assert_same_bits(one.predict(x), two.predict(x))
+
+
+class Predictions(PackageTest):
+    def test_density_of_gaussians(self):
+        x, y = rows(d=2)
+        model = dissent.ProbabilisticEnsemble(n_components=3, epochs=5, random_state=0).fit(x, y)
+        mean, stddev, weights = model.predict_mixture(x)
+        z = (y[:, None, :] - mean) / stddev
+        logs = (-0.5 * z**2 - np.log(stddev) - 0.5 * np.log(2 * np.pi)).sum(-1) + np.log(weights)
+        np.testing.assert_allclose(model.log_density(x, y), np.logaddexp.reduce(logs, axis=1), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(model.predict(x), (weights[:, None] * mean).sum(1), rtol=1e-12)
+
+    def test_samples_agree_with_mean_and_quantiles(self):
+        x, y = rows()
+        for kind in BOTH:
+            model = kind(epochs=40, random_state=0).fit(x, y)
+            draws = model.sample_y(x[:3], 4000, random_state=1)
+            self.assertEqual(draws.shape, (3, 4000))
+            mean, std = model.predict(x[:3], return_std=True)
+            # False alarms: 5 standard errors of the mean, twice three times: below 1e-5.
+            self.assertTrue((abs(draws.mean(1) - mean) < 5 * std / np.sqrt(4000)).all())
+            share = (draws < model.predict_quantiles(x[:3], [0.25])[:, :1]).mean(1)
+            self.assertTrue((abs(share - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 4000)).all(), share)
+            self.assert_same_bits(draws, model.sample_y(x[:3], 4000, random_state=1))
+
+    def test_shapes_follow_y(self):
+        x, y = rows()
+        model = dissent.ProbabilisticEnsemble(epochs=2, random_state=0)
+        self.assertEqual(model.fit(x, y).predict(x).shape, (60,))
+        self.assertEqual(model.fit(x, y[:, None]).predict(x).shape, (60, 1))
+        self.assertEqual(model.sample_y(x, 7).shape, (60, 1, 7))
+        self.assertEqual(model.predict_quantiles(x, [0.1, 0.5, 0.9]).shape, (60, 1, 3))
+
+    def test_learns(self):
+        x, y = rows(300)
+        for kind in BOTH:
+            model = kind(epochs=200, random_state=0).fit(x[:250], y[:250])
+            self.assertGreater(model.score(x[250:], y[250:]), 0.9)
+            far = model.epistemic(x[250:] + 5).mean()
+            self.assertGreater(far, 3 * model.epistemic(x[250:]).mean())
+
+    def test_errors(self):
+        x, y = rows()
+        with self.assertRaisesRegex(ValueError, "keep_probability = 0; it must be in"):
+            dissent.FlowEnsemble(keep_probability=0).fit(x, y)
+        with self.assertRaisesRegex(ValueError, "preset: 'papper' is not known"):
+            dissent.FlowEnsemble(preset="papper").fit(x, y)
+        with self.assertRaisesRegex(ValueError, "n_jobs = 0"):
+            dissent.FlowEnsemble(n_jobs=0).fit(x, y)
+        with self.assertRaisesRegex(ValueError, "random_state = -1"):
+            dissent.FlowEnsemble(random_state=-1).fit(x, y)
+        with self.assertRaisesRegex(ValueError, "2 rows, 1 of them held out"):
+            dissent.FlowEnsemble().fit(x[:2], y[:2])
+        model = dissent.ProbabilisticEnsemble(epochs=1).fit(x, y)
+        with self.assertRaisesRegex(ValueError, r"y has shape \[59\], but X has 60 rows"):
+            model.log_density(x, y[:-1])
+        with self.assertRaisesRegex(ValueError, "quantile 1 is not between 0 and 1"):
+            model.predict_quantiles(x, [1.0])
+        with self.assertRaisesRegex(ValueError, "'klx' is not known"):
+            model.epistemic(x, estimator="klx")
+
+
+class Persistence(PackageTest):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "a.model")
+
+    def test_pickle_copy_and_clone(self):
+        x, y = rows()
+        for kind in BOTH:
+            model = kind(n_components=2, epochs=2, random_state=3).fit(x, y)
+            for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(x, y)):
+                self.assert_same_bits(twin.predict(x), model.predict(x))
+            self.assertFalse(hasattr(clone(model), "model_"))
+            self.assertEqual(clone(model).get_params(), model.get_params())
+
+    def test_save_and_load(self):
+        x, y = rows(d=2)
+        for kind in BOTH:
+            model = kind(n_components=2, hidden=(7, 5), epochs=2, random_state=3).fit(x, y)
+            model.save(self.path)
+            loaded = kind.load(self.path)
+            self.assert_same_bits(loaded.predict(x), model.predict(x))
+            self.assert_same_bits(loaded.epistemic(x), model.epistemic(x))
+            parameters = loaded.get_params()
+            self.assertEqual((parameters["n_components"], list(parameters["hidden"])), (2, [7, 5]))
+            self.assertFalse(hasattr(loaded, "feature_names_in_"))
+        with self.assertRaisesRegex(ValueError, "is a pne ensemble; FlowEnsemble is flow"):
+            dissent.FlowEnsemble.load(self.path)
+        with self.assertRaisesRegex(ValueError, "nowhere"):
+            dissent.FlowEnsemble.load("nowhere")
+
+    def test_names_from_pandas(self):
+        x, y = rows()
+        frame = pd.DataFrame(x, columns=["width", "height"])
+        model = dissent.ProbabilisticEnsemble(epochs=2, random_state=0).fit(frame, pd.Series(y))
+        self.assertEqual(list(model.feature_names_in_), ["width", "height"])
+        model.save(self.path)
+        loaded = dissent.ProbabilisticEnsemble.load(self.path)
+        self.assertEqual(list(loaded.feature_names_in_), ["width", "height"])
+        self.assert_same_bits(loaded.predict(frame), model.predict(frame))
+        with self.assertRaisesRegex(ValueError, "feature names"):
+            loaded.predict(frame[["height", "width"]])
+        self.assertEqual(dissent_program("show", self.path).returncode, 0)
+
+    def test_in_a_pipeline(self):
+        x, y = rows()
+        pipeline = make_pipeline(StandardScaler(), dissent.ProbabilisticEnsemble(epochs=100, random_state=0))
+        self.assertGreater(cross_val_score(pipeline, x, y, cv=2).mean(), 0.5)
+
+
+class Progress(PackageTest):
+    def test_a_function_is_told(self):
+        x, y = rows()
+        told = []
+        model = dissent.FlowEnsemble(n_components=2, epochs=60, random_state=0).fit(x, y, progress=told.append)
+        epochs = [state.epoch for state in told]
+        self.assertEqual(epochs, sorted(set(epochs)))
+        self.assertEqual((epochs[-1], told[0].epochs), (60, 60))
+        self.assertEqual(told[-1].loss, model.fit_report_["loss"])
+        self.assertEqual(model.n_iter_, 60)
+
+    def test_what_it_raises_ends_the_training(self):
+        x, y = rows()
+        model = dissent.FlowEnsemble(epochs=10**6)
+        with self.assertRaises(ZeroDivisionError):
+            model.fit(x, y, progress=lambda state: 1 / 0)
+        self.assertFalse(hasattr(model, "model_"))
+        with self.assertRaisesRegex(TypeError, "progress must be True or a function, not int"):
+            model.fit(x, y, progress=3)
+
+    def test_tqdm(self):
+        x, y = rows()
+        with unittest.mock.patch("sys.stderr", io.StringIO()) as stderr:
+            dissent.ProbabilisticEnsemble(n_components=2, epochs=30).fit(x, y, progress=True)
+        self.assertIn("30/30", stderr.getvalue())
+
+    def test_control_c(self):
+        script = (
+            "import numpy as np, dissent\n"
+            "x = np.linspace(0, 1, 500)\n"
+            "try:\n"
+            "    said = []\n"
+            "    tell = lambda state: said or said.append(print('training', flush=True))\n"
+            "    dissent.FlowEnsemble(epochs=10**6).fit(x[:, None], x, progress=tell)\n"
+            "except KeyboardInterrupt:\n"
+            "    print('interrupted')\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "training\n")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.stdout.read(), "interrupted\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+"""The package as a whole: its wheel, its types, and what it needs."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+import dissent
+from support import ROOT, PackageTest
+
+sys.path.insert(0, os.path.join(ROOT, "python"))
+import build_backend  # noqa: E402
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+class Wheel(PackageTest):
+    def test_pip_installs_what_the_backend_makes(self):
+        build = os.path.dirname(os.path.dirname(dissent.__path__[0]))
+        with tempfile.TemporaryDirectory() as folder:
+            name = build_backend.build_wheel(folder, {"build-dir": build})
+            with zipfile.ZipFile(os.path.join(folder, name)) as wheel:
+                self.assertIsNone(wheel.testzip())
+            target = os.path.join(folder, "target")
+            pip = run(sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target", target,
+                      os.path.join(folder, name))  # fmt: skip
+            self.assertEqual(pip.returncode, 0, pip.stderr)
+            code = "import dissent; print(dissent.__version__, dissent.__file__, dissent.epistemic([[0., 1.]], [[1., 1.]]))"
+            used = run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": target}, cwd=folder)
+            self.assertEqual(used.returncode, 0, used.stderr)
+            self.assertIn(target, used.stdout)
+            self.assertTrue(used.stdout.startswith(build_backend._version()))
+
+
+class Needs(PackageTest):
+    def test_numpy_is_enough_for_arrays(self):
+        """With scikit-learn, pandas, tqdm, matplotlib and torch out of reach; what needs one of them says so."""
+        code = """
+import sys
+for name in ("sklearn", "pandas", "tqdm", "matplotlib", "torch"):
+    sys.modules[name] = None
+import dissent
+dissent.epistemic([[0.0, 1.0]], [[1.0, 1.0]])
+for what in (lambda: dissent.FlowEnsemble, lambda: dissent.plot.learning_curves({"kl": [1, 2]})):
+    try:
+        what()
+    except ImportError as error:
+        print(error)
+"""
+        result = run(sys.executable, "-c", code)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("dissent.FlowEnsemble needs sklearn", result.stdout)
+        self.assertIn("dissent.plot needs matplotlib", result.stdout)
+
+
+class Types(PackageTest):
+    def test_mypy(self):
+        """The annotations agree with each other and with the stub of _core, and the stub with what is there."""
+        try:
+            import mypy.api
+        except ImportError:
+            self.skipTest("mypy is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            options = ["--cache-dir", folder, "--ignore-missing-imports", "--no-error-summary"]
+            report, errors, status = mypy.api.run([*options, os.path.join(ROOT, "python", "dissent")])
+        self.assertEqual((status, errors), (0, ""), report)
+
+    def test_stub_names_what_there_is(self):
+        with open(os.path.join(ROOT, "python", "dissent", "_core.pyi")) as file:
+            stub = file.read()
+        core = dissent._core
+        for name in vars(core):
+            if not name.startswith("__"):
+                self.assertRegex(stub, rf"\b{name}\b")
+        for owner in (value for value in vars(core).values() if isinstance(value, type)):
+            for name in vars(owner):
+                if not name.startswith("_"):
+                    self.assertRegex(stub, rf"def {name}\(")
+
+
+if __name__ == "__main__":
+    unittest.main()

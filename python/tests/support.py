@@ -1,0 +1,36 @@
+"""Mixtures to test with, and the command line program that results are compared with."""
+import os
+import subprocess
+import unittest
+
+import numpy as np
+
+PROGRAM = os.environ.get("DISSENT_PROGRAM", "dissent")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def mixture(n=50, m=4, d=3, seed=1, dtype="f8"):
+    random = np.random.default_rng(seed)
+    mean = random.normal(size=(n, m, d)).astype(dtype)
+    stddev = np.exp(0.3 * random.normal(size=(n, m, d))).astype(dtype)
+    return mean, stddev
+
+
+def covariances(n=20, m=3, d=2, seed=1, dtype="f8"):
+    random = np.random.default_rng(seed)
+    factor = np.tril(random.normal(size=(n, m, d, d))) + 2 * np.eye(d)
+    covariance = factor @ np.swapaxes(factor, -1, -2)
+    return random.normal(size=(n, m, d)).astype(dtype), ((covariance + np.swapaxes(covariance, -1, -2)) / 2).astype(dtype)
+
+
+def dissent_program(*arguments, cwd=None):
+    return subprocess.run([PROGRAM, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=120)
+
+
+class PackageTest(unittest.TestCase):
+    """A test of the package; CMake registers each class that derives from this."""
+
+    def assert_same_bits(self, a, b):
+        a, b = np.asarray(a), np.asarray(b)
+        self.assertEqual((a.shape, a.dtype), (b.shape, b.dtype))
+        self.assertEqual(a.tobytes(), b.tobytes())

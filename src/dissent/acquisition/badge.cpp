@@ -1,0 +1,188 @@
+#include "dissent/acquisition/badge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dissent/acquisition/blocks.hpp"
+#include "dissent/acquisition/last_layer.hpp"
+#include "dissent/acquisition/ranking.hpp"
+#include "dissent/network/gaussian.hpp"
+#include "dissent/network/linear.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr float kLongestGradient = 1e9F;  // inner products of longer ones may leave the range of a float
+
+// targets[d][b]: one draw from the mixture for each row of the block.
+void draw_targets(const Ensemble& model, const Stream& stream, const LastLayer& layers, const LastLayer::Block& block,
+                  Panel<float> targets) {
+  const std::size_t D = model.num_outputs();
+  for (std::size_t b = 0; b < block.count; ++b) {
+    Stream draw = stream.substream(kTargetDraw + block.begin + b);
+    double left = draw.uniform();
+    std::size_t m = 0;
+    while (m + 1 < model.num_components() && left >= model.weights().value[m]) {
+      left -= model.weights().value[m++];
+    }
+    const Panel<const float> heads = layers.heads(block, m);
+    for (std::size_t d = 0; d < D; ++d) {
+      const double log_stddev =
+          std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
+      targets(d, b) = static_cast<float>(static_cast<double>(heads(d, b)) + std::exp(log_stddev) * draw.normal());
+    }
+  }
+}
+
+// Replaces heads by gradients with respect to them; returns the largest absolute value.
+float take_gradients(const Ensemble& model, const Stream& stream, const LastLayer& layers, LastLayer::Block& block) {
+  const std::size_t D = model.num_outputs();
+  PanelBuffer<float> targets(D, LastLayer::kBlock);
+  draw_targets(model, stream, layers, block, targets.panel());
+  const float count = static_cast<float>(block.count * D);  // of the terms that the loss is a mean of
+  float longest = 0;
+  for (std::size_t m = 0; m < model.num_components(); ++m) {
+    const Panel<float> heads = block.heads.panel().slice(m * layers.num_heads, layers.num_heads);
+    gaussian_nll_gradient(kGaussian, heads, targets.panel(), block.count);
+    for (std::size_t r = 0; r < heads.rows; ++r) {
+      for (std::size_t b = 0; b < block.count; ++b) {
+        heads(r, b) *= count;
+        longest = std::max(longest, std::abs(heads(r, b)));
+      }
+    }
+  }
+  return longest;
+}
+
+// Inner products of the gradients of all rows with a given one.
+class GradientProducts {
+ public:
+  GradientProducts(const LastLayer& layers, ThreadPool* pool) : layers_(layers), pool_(pool), norms_(layers.num_rows) {
+    for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) { add_norms(at); });
+  }
+
+  std::span<const double> norms() const { return norms_; }  // squared
+
+  void distances(std::size_t centre, std::span<double> squared) const {
+    const std::vector<float> hidden = layers_.hidden_of(centre);
+    const std::vector<float> heads = layers_.heads_of(centre);
+    for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
+      const LastLayer::Block& block = layers_.blocks[at];
+      const std::span<double> out = squared.subspan(block.begin, block.count);
+      std::ranges::fill(out, 0.0);
+      PanelBuffer<float> dots(2, LastLayer::kBlock);
+      for (std::size_t m = 0; m < layers_.num_components(); ++m) {
+        dot(layers_.heads(block, m), heads.data() + m * layers_.num_heads, block.count, dots.panel().slice(0, 1));
+        dot(layers_.hidden(block, m), hidden.data() + layers_.hidden_offset[m], block.count, dots.panel().slice(1, 1));
+        for (std::size_t b = 0; b < block.count; ++b) {
+          out[b] += static_cast<double>(dots.panel()(0, b)) * static_cast<double>(dots.panel()(1, b));
+        }
+      }
+      for (std::size_t b = 0; b < block.count; ++b) {
+        out[b] = std::max(0.0, norms_[block.begin + b] + norms_[centre] - 2 * out[b]);
+      }
+    });
+    squared[centre] = 0;
+  }
+
+ private:
+  static void dot(Panel<const float> rows, const float* with, std::size_t count, Panel<float> out) {
+    affine(Affine<float>{
+        .weight = with, .weight_row_stride = rows.rows, .in = rows, .out = out, .batch = count, .factor = {}});
+  }
+
+  void add_norms(std::size_t at) {
+    const LastLayer::Block& block = layers_.blocks[at];
+    const auto squares = [&](Panel<const float> panel, std::span<double> sums) {
+      std::ranges::fill(sums, 0.0);
+      for (std::size_t r = 0; r < panel.rows; ++r) {
+        for (std::size_t b = 0; b < block.count; ++b) {
+          sums[b] += static_cast<double>(panel(r, b)) * static_cast<double>(panel(r, b));
+        }
+      }
+    };
+    std::vector<double> hidden(block.count);
+    std::vector<double> heads(block.count);
+    for (std::size_t m = 0; m < layers_.num_components(); ++m) {
+      squares(layers_.hidden(block, m), hidden);
+      squares(layers_.heads(block, m), heads);
+      for (std::size_t b = 0; b < block.count; ++b) {
+        norms_[block.begin + b] += hidden[b] * heads[b];
+      }
+    }
+  }
+
+  const LastLayer& layers_;
+  ThreadPool* pool_;
+  std::vector<double> norms_;
+};
+
+}  // namespace
+
+Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task) {
+  Choice choice;
+  std::vector<double> nearest(num_rows, std::numeric_limits<double>::infinity());
+  std::vector<double> squared(num_rows);
+  std::vector<char> taken(num_rows, 0);
+  const auto take = [&](std::size_t row, double score) {
+    choice.rows.push_back(row);
+    choice.scores.push_back(score);
+    taken[row] = 1;
+  };
+  take(task.first, task.first_score);
+  while (choice.rows.size() < task.batch) {
+    task.distances(choice.rows.back(), squared);
+    double total = 0;
+    for (std::size_t n = 0; n < num_rows; ++n) {
+      nearest[n] = std::min(nearest[n], squared[n]);
+      total += taken[n] != 0 ? 0 : nearest[n];
+    }
+    std::size_t row = num_rows;
+    while (row == num_rows || taken[row] != 0) {
+      const double u = task.uniform();
+      if (!(total > 0)) {
+        row = std::min(num_rows - 1, static_cast<std::size_t>(u * static_cast<double>(num_rows)));
+        continue;
+      }
+      double sum = 0;
+      for (row = 0; row + 1 < num_rows; ++row) {
+        sum += taken[row] != 0 ? 0 : nearest[row] / total;
+        if (sum >= u) {
+          break;
+        }
+      }
+    }
+    take(row, nearest[row]);
+  }
+  return choice;
+}
+
+Choice badge(const AcquisitionTask& task, std::span<const double> candidates) {
+  LastLayer layers = last_layer(task.model, candidates, true, task.pool);
+  std::vector<float> longest(layers.blocks.size());
+  for_blocks(task.pool, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
+    longest[at] = take_gradients(task.model, task.stream, layers, layers.blocks[at]);
+  });
+  const float most = *std::ranges::max_element(longest);
+  if (most > kLongestGradient) {
+    for (LastLayer::Block& block : layers.blocks) {
+      const Panel<float> heads = block.heads.panel();
+      std::for_each_n(heads.data, heads.rows * heads.stride, [&](float& g) { g *= kLongestGradient / most; });
+    }
+  }
+  const GradientProducts products(layers, task.pool);
+  const Ranked first = GreedyPicks(task.stream, layers.num_rows).take_best([&](std::size_t n) {
+    return Ranked{.score = products.norms()[n]};
+  });
+  Stream draw = task.stream.substream(kMethodDraw);
+  return k_means_plus_plus(
+      layers.num_rows,
+      {.first = first.row,
+       .first_score = first.score,
+       .batch = task.batch,
+       .distances = [&](std::size_t centre, std::span<double> squared) { products.distances(centre, squared); },
+       .uniform = [&] { return draw.uniform(); }});
+}
+
+}  // namespace dissent

@@ -1,0 +1,71 @@
+#include "dissent/acquisition/bait.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dissent/acquisition/bait_select.hpp"
+#include "dissent/acquisition/last_layer.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr double kLambda = 0.01;
+
+// The blocks of component m: a mean head each, and one for all log-stddevs.
+BaitGroup component_group(const Ensemble& model, const LastLayer& candidates, const LastLayer& training,
+                          std::size_t m) {
+  const std::size_t D = model.num_outputs();
+  const auto fill = [&](const LastLayer& layers, PanelBuffer<double>& h, PanelBuffer<double>& scale) {
+    h = PanelBuffer<double>(layers.hidden_offset[m + 1] - layers.hidden_offset[m], layers.num_rows);
+    scale = PanelBuffer<double>(D + 1, layers.num_rows);
+    for (const LastLayer::Block& block : layers.blocks) {
+      const Panel<const float> hidden = layers.hidden(block, m);
+      const Panel<const float> heads = layers.heads(block, m);
+      for (std::size_t r = 0; r < hidden.rows; ++r) {
+        std::copy_n(hidden.row(r), block.count, h.panel().row(r) + block.begin);
+      }
+      for (std::size_t d = 0; d < D; ++d) {
+        for (std::size_t b = 0; b < block.count; ++b) {
+          const double log_stddev =
+              std::clamp(static_cast<double>(heads(D + d, b)), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
+          scale.panel()(d, block.begin + b) = std::exp(-2 * log_stddev);
+        }
+      }
+      std::fill_n(scale.panel().row(D) + block.begin, block.count, 2.0);
+    }
+  };
+  BaitGroup group;
+  fill(candidates, group.candidates, group.candidate_scale);
+  fill(training, group.training, group.training_scale);
+  group.multiplicity.assign(D + 1, 1);
+  group.multiplicity[D] = static_cast<double>(D);
+  return group;
+}
+
+}  // namespace
+
+Choice bait(const AcquisitionTask& task, std::span<const double> candidates) {
+  const LastLayer rows = last_layer(task.model, candidates, true, task.pool);
+  const LastLayer training = last_layer(task.model, task.training.inputs, true, task.pool);
+  std::vector<BaitGroup> groups;
+  for (std::size_t m = 0; m < task.model.num_components(); ++m) {
+    groups.push_back(component_group(task.model, rows, training, m));
+  }
+  const BaitResult result = bait_select(groups, {.num_candidates = rows.num_rows,
+                                                 .num_training = training.num_rows,
+                                                 .batch = task.batch,
+                                                 .lambda = kLambda,
+                                                 .stream = task.stream,
+                                                 .pool = task.pool});
+  Choice choice;
+  for (std::size_t k = 0; k < result.added.size(); ++k) {
+    if (std::ranges::find(result.removed, result.added[k]) == result.removed.end()) {
+      choice.rows.push_back(result.added[k]);
+      choice.scores.push_back(result.gains[k]);
+    }
+  }
+  return choice;
+}
+
+}  // namespace dissent

@@ -1,0 +1,45 @@
+#include "dissent/acquisition/batchbald.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dissent/acquisition/blocks.hpp"
+#include "dissent/acquisition/ranking.hpp"
+#include "dissent/acquisition/sampled.hpp"
+
+namespace dissent {
+
+Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span<const double> candidates) {
+  constexpr std::size_t kBlock = 20;
+  const Weights& weights = task.model.weights();
+  const Mixture<double> mixture = task.model.predict(candidates, task.pool);
+  std::vector<double> log_deficit(mixture.num_inputs);
+  std::vector<double> alone;  // epistemic uncertainty of each row by itself
+  GreedyPicks picks(task.stream, mixture.num_inputs);
+  ChosenRatios chosen;
+  Choice choice;
+  for (std::size_t pick = 0; pick < task.batch; ++pick) {
+    const SampleNoise noise(weights, num_samples, mixture.num_outputs, task.stream, kNoiseDraw + pick * weights.size());
+    if (pick == 0) {
+      chosen = no_ratios(noise);
+    }
+    for_blocks(task.pool, mixture.num_inputs, kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
+      sampled_log_deficit(noise, mixture.view().rows(begin, end), chosen,
+                          std::span(log_deficit).subspan(begin, end - begin));
+    });
+    if (pick == 0) {
+      for (const double value : log_deficit) {
+        alone.push_back(std::max(0.0, weights.entropy - std::exp(value)));
+      }
+    }
+    const Ranked best = picks.take_best([&](std::size_t n) { return Ranked{.score = -log_deficit[n]}; });
+    choice.rows.push_back(best.row);
+    choice.scores.push_back(best.score);
+    choice.epistemic.push_back(alone[best.row]);
+    add_ratios(noise, mixture.view(), best.row, chosen);
+  }
+  return choice;
+}
+
+}  // namespace dissent

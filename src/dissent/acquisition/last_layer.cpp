@@ -1,0 +1,92 @@
+#include "dissent/acquisition/last_layer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "dissent/acquisition/blocks.hpp"
+#include "dissent/network/mlp.hpp"
+
+namespace dissent {
+namespace {
+
+std::vector<float> column(Panel<const float> panel, std::size_t at) {
+  std::vector<float> values(panel.rows);
+  for (std::size_t r = 0; r < panel.rows; ++r) {
+    values[r] = panel(r, at);
+  }
+  return values;
+}
+
+struct Scratch {
+  explicit Scratch(const Ensemble& model)
+      : inputs(model.num_inputs(), LastLayer::kBlock), network(model.stack().components, LastLayer::kBlock) {}
+  PanelBuffer<float> inputs;
+  MlpWorkspace<float> network;
+};
+
+void fill_block(const Ensemble& model, std::span<const double> inputs, const LastLayer& layout, Scratch& scratch,
+                LastLayer::Block& block) {
+  const std::size_t C = model.num_inputs();
+  const Panel<float> packed = scratch.inputs.panel();
+  for (std::size_t b = 0; b < block.count; ++b) {
+    for (std::size_t c = 0; c < C; ++c) {
+      packed(c, b) = static_cast<float>(model.columns().input_scaling.scaled(c, inputs[(block.begin + b) * C + c]));
+    }
+  }
+  for (std::size_t m = 0; m < model.num_components(); ++m) {
+    const Mlp& mlp = model.stack().components[m];
+    const Panel<float> said = forward<float>(mlp, model.parameters(), packed, block.count, scratch.network);
+    const Panel<const float> seen = scratch.network.last_layer_inputs(mlp);
+    const auto factor =
+        static_cast<float>(std::sqrt(static_cast<double>(model.num_components()) * model.weights().value[m]));
+    const Panel<float> hidden = block.hidden.panel().slice(layout.hidden_offset[m], seen.rows + 1);
+    for (std::size_t r = 0; r < seen.rows; ++r) {
+      std::transform(seen.row(r), seen.row(r) + block.count, hidden.row(r), [&](float v) { return factor * v; });
+    }
+    std::fill_n(hidden.row(seen.rows), block.count, factor);
+    if (block.heads.capacity() > 0) {
+      for (std::size_t r = 0; r < said.rows; ++r) {
+        std::copy_n(said.row(r), block.count, block.heads.panel().row(m * layout.num_heads + r));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<float> LastLayer::hidden_of(std::size_t row) const {
+  return column(blocks[row / kBlock].hidden.panel(), row % kBlock);
+}
+
+std::vector<float> LastLayer::heads_of(std::size_t row) const {
+  return column(blocks[row / kBlock].heads.panel(), row % kBlock);
+}
+
+LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool with_heads, ThreadPool* pool) {
+  LastLayer result;
+  result.num_rows = inputs.size() / model.num_inputs();
+  result.num_heads = 2 * model.num_outputs();
+  result.hidden_offset = {0};
+  for (const Mlp& mlp : model.stack().components) {
+    result.hidden_offset.push_back(result.hidden_offset.back() + mlp.layers().back().num_inputs + 1);
+  }
+  result.blocks.resize((result.num_rows + LastLayer::kBlock - 1) / LastLayer::kBlock);
+  std::vector<std::optional<Scratch>> scratch(num_threads(pool));
+  for_blocks(pool, result.num_rows, LastLayer::kBlock, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    if (!scratch[thread]) {
+      scratch[thread].emplace(model);
+    }
+    LastLayer::Block& block = result.blocks[begin / LastLayer::kBlock];
+    block.begin = begin;
+    block.count = end - begin;
+    block.hidden = PanelBuffer<float>(result.hidden_offset.back(), LastLayer::kBlock);
+    if (with_heads) {
+      block.heads = PanelBuffer<float>(model.num_components() * result.num_heads, LastLayer::kBlock);
+    }
+    fill_block(model, inputs, result, *scratch[thread], block);
+  });
+  return result;
+}
+
+}  // namespace dissent

@@ -1,0 +1,51 @@
+// What the last layer of each component's network sees and says at each row: the stuff of gradient methods.
+//
+// The gradient of a loss with respect to a last layer is the outer product of its gradient with respect to the heads
+// and of (last hidden activations, 1). Outer products are never formed: inner products of gradients factor,
+//   <g x h, g' x h'> = <g, g'> <h, h'>.
+// A component counts by its weight: its hidden part is multiplied by sqrt(M w_m), which is 1 for equal weights.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "dissent/base/threads.hpp"
+#include "dissent/ensemble/ensemble.hpp"
+#include "dissent/network/panel.hpp"
+
+namespace dissent {
+
+struct LastLayer {
+  static constexpr std::size_t kBlock = 256;
+
+  // Panels: one column per row of the inputs.
+  struct Block {
+    std::size_t begin = 0;
+    std::size_t count = 0;
+    PanelBuffer<float> hidden;  // all components, one below the other: activations of the last hidden layer, and ones
+    PanelBuffer<float> heads;   // all components: D means and D log-stddevs, in scaled units. Empty unless asked for
+  };
+
+  std::size_t num_rows = 0;
+  std::size_t num_heads = 0;               // 2 D
+  std::vector<std::size_t> hidden_offset;  // component m has the rows [offset[m], offset[m + 1]) of `hidden`
+  std::vector<Block> blocks;               // of kBlock rows, the last one shorter
+
+  std::size_t num_components() const { return hidden_offset.size() - 1; }
+  Panel<const float> hidden(const Block& block, std::size_t m) const {
+    return block.hidden.panel().slice(hidden_offset[m], hidden_offset[m + 1] - hidden_offset[m]);
+  }
+  Panel<const float> heads(const Block& block, std::size_t m) const {
+    return block.heads.panel().slice(m * num_heads, num_heads);
+  }
+
+  // Column `row` of the panels.
+  std::vector<float> hidden_of(std::size_t row) const;
+  std::vector<float> heads_of(std::size_t row) const;
+};
+
+// `inputs`: [N][C], finite, in the user's units.
+LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool with_heads, ThreadPool* pool);
+
+}  // namespace dissent

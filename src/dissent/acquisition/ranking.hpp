@@ -1,0 +1,115 @@
+// The best B of a stream of scored rows, in a total order: larger score first, then larger `second`, then the row's own
+// draw from the random stream. The order rows come in does not matter.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dissent/base/random.hpp"
+
+namespace dissent {
+
+// Substreams of a task's stream: below 2^62 a row's number, for ties; above, what else is drawn.
+inline constexpr std::uint64_t kTargetDraw = std::uint64_t{1} << 62;  // + row: the target sampled for a row
+inline constexpr std::uint64_t kNoiseDraw = std::uint64_t{1} << 63;   // + component: noise of Monte Carlo samples
+inline constexpr std::uint64_t kMethodDraw = ~std::uint64_t{1};       // what a method draws by itself
+inline constexpr std::uint64_t kCandidateDraw = ~std::uint64_t{2};
+
+inline std::uint64_t tie_key(const Stream& stream, std::size_t row) { return stream.substream(row).bits(); }
+
+struct Ranked {
+  double score = 0;
+  double second = 0;
+  std::size_t row = 0;
+};
+
+// Whether a goes before b. Draws are made on a tie alone.
+inline bool goes_before(const Stream& stream, const Ranked& a, const Ranked& b) {
+  if (a.score != b.score) {
+    return a.score > b.score;
+  }
+  if (a.second != b.second) {
+    return a.second > b.second;
+  }
+  const std::uint64_t key_a = tie_key(stream, a.row);
+  const std::uint64_t key_b = tie_key(stream, b.row);
+  return key_a != key_b ? key_a > key_b : a.row < b.row;
+}
+
+// Takes rows one at a time, each once.
+class GreedyPicks {
+ public:
+  GreedyPicks(const Stream& stream, std::size_t num_rows) : stream_(stream), taken_(num_rows, 0) {}
+
+  // Takes the best of the rows that are left, of which there must be one. rank(n) gives the row's score and second.
+  template <class Rank>
+  Ranked take_best(const Rank& rank) {
+    Ranked best{.row = taken_.size()};
+    for (std::size_t n = 0; n < taken_.size(); ++n) {
+      if (taken_[n] == 0) {
+        Ranked row = rank(n);
+        row.row = n;
+        if (best.row == taken_.size() || goes_before(stream_, row, best)) {
+          best = row;
+        }
+      }
+    }
+    taken_[best.row] = 1;
+    return best;
+  }
+
+ private:
+  Stream stream_;
+  std::vector<char> taken_;
+};
+
+// Keeps the best `capacity` of what is offered, each with a slot below `capacity` for what the caller keeps of it.
+class TopRows {
+ public:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  struct Entry {
+    Ranked row;
+    std::size_t slot;
+  };
+
+  TopRows(const Stream& stream, std::size_t capacity) : stream_(stream), capacity_(capacity) {}
+
+  // The slot of the row, or kNone when it is not among the best: cheap for the many that are not.
+  std::size_t offer(const Ranked& row) {
+    const Before before{stream_};
+    std::size_t slot = heap_.size();
+    if (heap_.size() == capacity_) {
+      if (capacity_ == 0 || !goes_before(stream_, row, heap_.front().row)) {
+        return kNone;
+      }
+      std::ranges::pop_heap(heap_, before);
+      slot = heap_.back().slot;
+      heap_.pop_back();
+    }
+    heap_.push_back({row, slot});
+    std::ranges::push_heap(heap_, before);  // the worst is at the front
+    return slot;
+  }
+
+  // Best first.
+  std::vector<Entry> sorted() const {
+    std::vector<Entry> entries = heap_;
+    std::ranges::sort(entries, Before{stream_});
+    return entries;
+  }
+
+ private:
+  struct Before {
+    const Stream& stream;
+    bool operator()(const Entry& a, const Entry& b) const { return goes_before(stream, a.row, b.row); }
+  };
+
+  Stream stream_;
+  std::size_t capacity_;
+  std::vector<Entry> heap_;
+};
+
+}  // namespace dissent

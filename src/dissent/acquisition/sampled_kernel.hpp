@@ -1,0 +1,13 @@
+// sum over samples of log1p(sum_i exp(r_i)), vectorised.
+#pragma once
+
+#include <cstddef>
+
+#include "dissent/network/panel.hpp"
+
+namespace dissent {
+
+// ratios: [others][count]; chosen is added to them, as they are, in `ratios`. Finite values.
+double sum_log1p_exp(Panel<double> ratios, Panel<const double> chosen, std::size_t count);
+
+}  // namespace dissent

@@ -1,0 +1,97 @@
+// Campaign: where an active learning campaign stands, as a plain value.
+//
+// A campaign begins with labelled rows and a pool, both in a Problem that it does not own (pool.targets is empty where
+// labels come from elsewhere). It goes on in steps:
+//
+//   fit     a fresh model on every labelled row, measured on the test rows       -> fitted
+//   choose  rows of the pool worth a label, by that model; they are pending then -> chosen, rounds
+//   label   pending rows receive their targets, in any order, not all at once    -> chosen[k].targets
+//
+// Which step comes next follows from the value alone, and everything random in a step from (seed, round): a campaign
+// that is saved after each step, lost at any moment and read again ends with the same bits as one never disturbed.
+// Rows count from 0, rounds from 1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissent/problem/problem.hpp"
+
+namespace dissent {
+
+struct ChosenRow {
+  std::size_t row = 0;    // of the pool
+  std::size_t round = 0;  // that chose it
+  double score = 0;
+  double epistemic = 0;
+  double aleatoric = 0;
+  std::vector<double> targets = {};  // empty: pending
+};
+
+// Metrics are NaN without test rows.
+struct FitRecord {
+  std::size_t labelled = 0;  // rows it was fitted on
+  double rmse = 0;
+  double rmse_paper = 0;
+  double log_likelihood = 0;
+  double seconds = 0;             // fit and evaluation
+  std::uint64_t fingerprint = 0;  // of the model's parameters: tells whether a model file is this model
+};
+
+struct RoundRecord {
+  std::size_t round = 0;
+  FitRecord fit;
+  double chosen_epistemic = 0;  // mean over the rows chosen
+  double score_seconds = 0;
+};
+
+// How a campaign is run, as names and values for people; it can be resumed only with the same.
+using Settings = std::map<std::string, std::string>;
+
+struct Campaign {
+  Settings settings;
+  std::uint64_t data_fingerprint = 0;
+  std::size_t num_targets = 0;
+  std::vector<ChosenRow> chosen;    // in the order of choice
+  std::vector<RoundRecord> rounds;  // one per choice made
+  std::optional<FitRecord> fitted;  // the present model; none before the first fit and after new labels
+
+  std::size_t next_round() const { return rounds.size() + 1; }
+  std::size_t num_pending() const;
+};
+
+// The beginning, before the first fit.
+Campaign begin_campaign(const Problem& data, Settings settings);
+
+// InputError when the campaign was begun with other settings (the first that differs is named) or other data, or has
+// chosen rows that the data do not have. `where` names the campaign.
+void check_same(const Campaign& campaign, const Settings& settings, const std::string& where);
+void check_same(const Campaign& campaign, const Problem& data, const std::string& where);
+
+// Positions in campaign.chosen of the rows that wait for their targets.
+std::vector<std::size_t> pending(const Campaign& campaign);
+
+// Rows of the pool that were never chosen, ascending.
+std::vector<std::size_t> open_rows(const Campaign& campaign, const Problem& data);
+
+// What the next fit trains on: the first labelled rows, then the chosen ones that have their targets, in the order of
+// choice, so that the order of answers does not matter.
+ProblemRows labelled_rows(const Campaign& campaign, const Problem& data);
+
+// The targets of chosen[position]. InputError when it has them already, the number is wrong or one is not finite.
+void tell(Campaign& campaign, std::size_t position, std::span<const double> targets);
+
+// A number for telling data from other data: names and all values count.
+std::uint64_t fingerprint(const Problem& data);
+std::uint64_t fingerprint(std::span<const float> values);
+
+// Row-major matrix rows, picked by number.
+std::vector<double> pick_rows(std::span<const double> matrix, std::size_t num_columns,
+                              std::span<const std::size_t> rows);
+
+}  // namespace dissent

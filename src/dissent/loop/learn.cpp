@@ -1,0 +1,144 @@
+#include "dissent/loop/learn.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+#include "dissent/base/random.hpp"
+#include "dissent/ensemble/metrics.hpp"
+#include "dissent/ensemble/predictive_mean.hpp"
+
+namespace dissent {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, Purpose::kRound, round).bits(); }
+
+// What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
+void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, FitRecord& record) {
+  if (test.num_rows == 0) {
+    record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
+    return;
+  }
+  const std::vector<double> log_density = model.log_density(test.inputs, test.targets, pool);
+  record.log_likelihood =
+      std::accumulate(log_density.begin(), log_density.end(), 0.0) / static_cast<double>(test.num_rows);
+  const std::vector<double> mean = predictive_mean(model, test.inputs, pool);
+  record.rmse = rmse(mean, test.targets);
+  record.rmse_paper = rmse_paper(mean, test.targets, model.num_outputs());
+}
+
+void label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
+  const std::vector<std::size_t> positions = pending(campaign);
+  std::vector<std::size_t> rows;
+  for (const std::size_t position : positions) {
+    rows.push_back(campaign.chosen[position].row);
+  }
+  const std::vector<double> targets = oracle.label(data, rows);
+  const std::size_t D = campaign.num_targets;
+  for (std::size_t k = 0; k < positions.size(); ++k) {
+    tell(campaign, positions[k], std::span(targets).subspan(k * D, D));
+  }
+}
+
+}  // namespace
+
+FittedRound fit_round(const Campaign& campaign, const Problem& data, const LearnOptions& options,
+                      const FitControl& control) {
+  const Clock::time_point start = Clock::now();
+  const ProblemRows rows = labelled_rows(campaign, data);
+  EnsembleOptions ensemble = options.ensemble;
+  ensemble.seed = fit_seed(options.ensemble.seed, campaign.next_round());
+  FittedRound result{
+      fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, control).model,
+      {}};
+  FitRecord& record = result.record;
+  record.labelled = rows.num_rows;
+  measure(result.model, data.test, control.pool, record);
+  record.fingerprint = fingerprint(std::as_const(result.model).parameters());
+  record.seconds = seconds_since(start);
+  return result;
+}
+
+const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const LearnOptions& options,
+                               const Ensemble& model, std::size_t count, ThreadPool* pool) {
+  check(campaign.fitted.has_value(), "choose_rows: the campaign has no fitted model");
+  const Clock::time_point start = Clock::now();
+  const std::size_t round = campaign.next_round();
+  const std::vector<std::size_t> open = open_rows(campaign, data);
+  check(!open.empty(), "choose_rows: no row of the pool is left");
+  const std::size_t batch = std::min(count, open.size());
+  const std::size_t wanted =
+      options.candidates > 0 ? options.candidates : options.acquisition.default_candidates(data.target_names.size());
+  const Stream stream(options.ensemble.seed, Purpose::kAcquire, round);
+  std::vector<std::size_t> candidates = draw_candidates(open.size(), wanted == 0 ? 0 : std::max(wanted, batch), stream);
+  for (std::size_t& candidate : candidates) {
+    candidate = open[candidate];
+  }
+  const ProblemRows training = labelled_rows(campaign, data);
+  const Choice choice = choose(
+      options.acquisition,
+      {.model = model, .training = {training.inputs, training.targets}, .batch = batch, .stream = stream, .pool = pool},
+      pick_rows(data.pool.inputs, data.input_names.size(), candidates));
+  for (std::size_t k = 0; k < choice.rows.size(); ++k) {
+    campaign.chosen.push_back(
+        {candidates[choice.rows[k]], round, choice.scores[k], choice.epistemic[k], choice.aleatoric[k], {}});
+  }
+  const double mean = std::accumulate(choice.epistemic.begin(), choice.epistemic.end(), 0.0) /
+                      static_cast<double>(choice.epistemic.size());
+  campaign.rounds.push_back({round, *campaign.fitted, mean, seconds_since(start)});
+  return campaign.rounds.back();
+}
+
+LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& data, const LearnOptions& options,
+               Oracle& oracle, std::size_t num_rounds, const LearnControl& control) {
+  std::optional<Ensemble> model;
+  // From the step before, or, where that was in another process, from the directory.
+  const auto has_model = [&] {
+    if (campaign.fitted && !model) {
+      model = directory.load_model(*campaign.fitted);
+    }
+    return model.has_value();
+  };
+  while (true) {
+    if (control.stop && control.stop()) {
+      return LearnEnd::kStopped;
+    }
+    if (campaign.num_pending() > 0) {
+      label_pending(campaign, data, oracle);
+      directory.save(campaign);
+      directory.write_tables(campaign, data);
+      model.reset();
+      if (control.finished) {
+        control.finished(campaign.rounds.back());
+      }
+    } else if (campaign.rounds.size() >= num_rounds) {
+      return LearnEnd::kRoundsDone;
+    } else if (campaign.chosen.size() == data.pool.num_rows) {
+      return LearnEnd::kPoolEmpty;
+    } else if (!has_model()) {
+      const auto fitting = [&](const FitProgress& progress) {
+        if (control.fitting) {
+          control.fitting(progress);
+        }
+        return true;
+      };
+      FittedRound fitted = fit_round(campaign, data, options, {control.pool, fitting});
+      model = std::move(fitted.model);
+      campaign.fitted = fitted.record;
+      directory.save_model(*model);
+      directory.save(campaign);
+    } else {
+      choose_rows(campaign, data, options, *model, options.batch, control.pool);
+      directory.save(campaign);
+    }
+  }
+}
+
+}  // namespace dissent

@@ -1,0 +1,59 @@
+// The steps of a campaign, and the loop that runs them: Algorithm 1 of the paper.
+//
+// Each round a model begins anew and is fitted to every labelled row, measured on the test rows, and asked which rows
+// of the pool are worth a label; an oracle gives it. Candidates are drawn uniformly from the rows left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+#include "dissent/acquisition/acquisition.hpp"
+#include "dissent/base/threads.hpp"
+#include "dissent/ensemble/fit.hpp"
+#include "dissent/loop/campaign.hpp"
+#include "dissent/loop/campaign_directory.hpp"
+#include "dissent/loop/oracle.hpp"
+
+namespace dissent {
+
+struct LearnOptions {
+  EnsembleOptions ensemble = {};  // its seed is that of the campaign
+  TrainOptions train = {};
+  Acquisition acquisition = Acquisition::parse("kl");
+  std::size_t batch = 10;
+  std::size_t candidates = 0;  // drawn from the pool each round; 0: as many as suit the method
+};
+
+inline constexpr std::size_t kAllCandidates = std::numeric_limits<std::size_t>::max();
+
+// The step that fits. A round's fit draws from a seed made of (seed, round), so the models of two rounds share nothing.
+// InputError for rows that cannot be fitted.
+struct FittedRound {
+  Ensemble model;
+  FitRecord record;
+};
+FittedRound fit_round(const Campaign& campaign, const Problem& data, const LearnOptions& options,
+                      const FitControl& control = {});
+
+// The step that chooses: at most `count` rows, fewer when the pool ends; they become pending, and the round is
+// recorded. `model` is the one that campaign.fitted describes. InputError when no row is left.
+const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const LearnOptions& options,
+                               const Ensemble& model, std::size_t count, ThreadPool* pool = nullptr);
+
+struct LearnControl {
+  ThreadPool* pool = nullptr;
+  std::function<void(const FitProgress&)> fitting;   // during a fit
+  std::function<void(const RoundRecord&)> finished;  // after each round
+  std::function<bool()> stop;                        // asked between steps
+};
+
+enum class LearnEnd { kRoundsDone, kPoolEmpty, kStopped };
+
+// Runs the campaign in `directory` up to and with round `num_rounds`, from wherever it stands, saving after each step.
+// An oracle that fails ends it with its InputError; the rows it was asked for stay pending.
+LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& data, const LearnOptions& options,
+               Oracle& oracle, std::size_t num_rounds, const LearnControl& control = {});
+
+}  // namespace dissent

@@ -1,0 +1,189 @@
+#include "dissent/loop/subprocess.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value = -1) : value_(value) {}
+  ~Descriptor() { close(); }
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+
+  int get() const { return value_; }
+  bool open() const { return value_ >= 0; }
+  void close() {
+    if (value_ >= 0) {
+      ::close(std::exchange(value_, -1));
+    }
+  }
+
+ private:
+  int value_;
+};
+
+[[noreturn]] void fail_call(const char* call) { fail_system("run_command: {}: {}", call, std::strerror(errno)); }
+
+// The input as a file in memory: the command reads it at its own pace, or not at all, and nothing here can block or be
+// told of a broken pipe.
+Descriptor memory_file(std::string_view text) {
+  Descriptor file(::memfd_create("dissent-oracle-input", MFD_CLOEXEC));
+  if (!file.open()) {
+    fail_call("memfd_create");
+  }
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0 && errno != EINTR) {
+      fail_call("write");
+    }
+    text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+  }
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) {
+    fail_call("lseek");
+  }
+  return file;
+}
+
+// Between fork and exec only what is safe in a process that had several threads.
+[[noreturn]] void become(const char* command, int input, int output, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) {
+    ::_exit(127);  // it died before the line above
+  }
+  ::dup2(input, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  for (const int signal : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) {
+    ::signal(signal, SIG_DFL);
+  }
+  ::execl("/bin/sh", "sh", "-c", command, static_cast<char*>(nullptr));
+  ::_exit(127);
+}
+
+// A running command; its group is killed when the object dies before it was waited for.
+class Child {
+ public:
+  Child(const std::string& command, int input, int output) {
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ < 0) {
+      fail_call("fork");
+    }
+    if (pid_ == 0) {
+      become(command.c_str(), input, output, parent);
+    }
+    ::setpgid(pid_, pid_);  // here as well, so that it holds before the first kill
+    ended_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+    if (!ended_.open()) {
+      kill_and_wait();
+      fail_call("pidfd_open");
+    }
+  }
+  ~Child() { kill_and_wait(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int ended_descriptor() const { return ended_.get(); }  // readable once it has ended
+
+  int wait() {
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    return status;
+  }
+
+ private:
+  void kill_and_wait() {
+    if (pid_ > 0) {
+      ::kill(-pid_, SIGKILL);
+      wait();
+    }
+  }
+
+  pid_t pid_ = -1;
+  Descriptor ended_;
+};
+
+using Clock = std::chrono::steady_clock;
+
+// Milliseconds for poll(): -1 for no limit.
+int remaining_ms(const SubprocessOptions& options, Clock::time_point start) {
+  if (options.timeout_seconds <= 0) {
+    return -1;
+  }
+  const double seconds = options.timeout_seconds - std::chrono::duration<double>(Clock::now() - start).count();
+  return static_cast<int>(std::min(1e9, std::max(0.0, std::ceil(1000 * seconds))));
+}
+
+void check_status(const std::string& command, int status) {
+  if (WIFSIGNALED(status)) {
+    fail("'{}' was killed by signal {} ({})", command, WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  }
+  const int code = WEXITSTATUS(status);
+  check(code != 127, "'{}' ended with exit code 127: the command was not found", command);
+  check(code == 0, "'{}' ended with exit code {}", command, code);
+}
+
+}  // namespace
+
+std::string run_command(const std::string& command, std::string_view input, const SubprocessOptions& options) {
+  const Descriptor stdin_file = memory_file(input);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    fail_call("pipe2");
+  }
+  Descriptor reader(ends[0]);
+  Descriptor writer(ends[1]);
+  const Clock::time_point start = Clock::now();
+  Child child(command, stdin_file.get(), writer.get());
+  writer.close();
+
+  std::string output;
+  std::array<char, 65536> buffer;
+  bool ended = false;
+  while (reader.open() || !ended) {
+    std::array<pollfd, 2> wanted{{{reader.get(), POLLIN, 0}, {ended ? -1 : child.ended_descriptor(), POLLIN, 0}}};
+    const int ready = ::poll(wanted.data(), wanted.size(), remaining_ms(options, start));
+    if (ready < 0 && errno != EINTR) {
+      fail_call("poll");
+    }
+    check(ready != 0, "'{}' did not end within {} s and was killed", command, options.timeout_seconds);
+    if (ready > 0 && wanted[0].revents != 0) {
+      const ssize_t count = ::read(reader.get(), buffer.data(), buffer.size());
+      if (count > 0) {
+        output.append(buffer.data(), static_cast<std::size_t>(count));
+        check(output.size() <= options.max_output_bytes, "'{}' wrote more than {} bytes and was killed", command,
+              options.max_output_bytes);
+      } else if (count == 0 || errno != EINTR) {
+        reader.close();
+      }
+    }
+    ended = ended || (ready > 0 && wanted[1].revents != 0);
+  }
+  check_status(command, child.wait());
+  return output;
+}
+
+}  // namespace dissent

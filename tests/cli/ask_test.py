@@ -1,0 +1,158 @@
+"""dissent ask and tell: campaigns with people, over several commands."""
+
+import csv
+import io
+import json
+import os
+import resource
+import subprocess
+
+import numpy as np
+
+from campaign_support import QUICK, rows
+from support import CliTest, dissent
+
+
+class AskTell(CliTest):
+    def setUp(self):
+        super().setUp()
+        np.savetxt(self.path("l.csv"), rows(15, 1), delimiter=",", header="a,b,y", comments="", fmt="%r")
+        with open(self.path("p.csv"), "w") as file:  # with a name for people, and a note that is missing here and there
+            file.write("sample,a,b,note\n")
+            for k, row in enumerate(rows(40, 2)):
+                note = "" if k % 3 else '"old, cold"'
+                file.write(f"S{k},{float(row[0])!r},{float(row[1])!r},{note}\n")
+        self.begin = ("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", "--inputs", "a,b", *QUICK)
+
+    def ask(self, *arguments):
+        return list(csv.DictReader(io.StringIO(self.run_ok("ask", "lab", *arguments))))
+
+    def answers(self, name, questions, value=lambda q: 3 * float(q["a"]) + float(q["b"])):
+        with open(self.path(name), "w") as file:
+            file.write("y,row\n" + "".join(f"{value(q)!r},{q['row']}\n" for q in questions))
+        return name
+
+    def state(self):
+        with open(self.path("lab/state.safetensors"), "rb") as file:
+            return file.read()
+
+    def refuse(self, *arguments, says, **options):
+        before = self.state()
+        self.run_bad(2, *arguments, says=says, **options)
+        self.assertEqual(self.state(), before)
+
+    def test_days_in_a_laboratory(self):
+        first = self.ask(*self.begin, "--batch", 5)
+        self.assertEqual(list(first[0]), ["row", "sample", "a", "b", "note", "y"])
+        self.assertEqual([q["sample"] for q in first], [f"S{q['row']}" for q in first])
+        self.assertEqual({q["y"] for q in first}, {""})
+        os.remove(self.path("l.csv"))  # copies are kept
+        os.remove(self.path("p.csv"))
+        self.assertEqual(self.ask("--batch", 5), first)  # remembered
+        self.assertEqual(self.ask("--batch", 3), first)
+        text = self.run_ok("tell", "lab", self.answers("d.csv", [first[3], first[1]]), "--no-refit")
+        self.assertEqual(text, "2 answers; 17 rows labelled, 3 wait\n")
+        second = self.ask("--batch", 5)
+        waiting = [first[0], first[2], first[4]]
+        self.assertEqual(second[:3], waiting)
+        self.assertEqual(len({q["row"] for q in first + second}), 7)
+        self.run_ok("tell", "lab", self.answers("d.csv", second[::-1]), "-q")
+        report = json.loads(self.run_ok("ask", "lab", "--batch", 4, "--json"))
+        self.assertEqual((report["labelled"], report["new"], len(report["pending"])), (22, 4, 4))
+        self.assertEqual(set(report["pending"][0]), {"row", "round", "score", "epistemic", "aleatoric", "inputs"})
+        chosen = self.read_csv("lab/chosen.csv")
+        self.assertEqual(list(np.isnan(chosen["y"])), [False] * 7 + [True] * 4)
+        self.assertEqual(list(self.read_csv("lab/rounds.csv")["labelled"]), [15, 17, 22])
+
+    def test_the_table_itself_can_be_filled_in_bit_by_bit(self):
+        self.run_ok("ask", "lab", *self.begin, "--batch", 3, "-o", "todo.csv")
+        with open(self.path("todo.csv")) as file:
+            lines = file.read().splitlines()
+        lines[2] += "1.5"
+        with open(self.path("todo.csv"), "w") as file:
+            file.write("\n".join(lines) + "\n")
+        report = json.loads(self.run_ok("tell", "lab", "todo.csv", "--json"))
+        self.assertEqual((report["told"], report["pending"], report["labelled"]), (1, 2, 16))
+        self.assertEqual(report["fitted"]["rmse"], None)
+        self.refuse("tell", "lab", "todo.csv", says="has its answer already")
+
+    def test_the_order_of_answers_does_not_matter(self):
+        for directory, order in (("one", 1), ("two", -1)):
+            asked = list(csv.DictReader(io.StringIO(self.run_ok("ask", directory, *self.begin, "--batch", 6))))
+            for part in (asked[:2], asked[2:])[::order]:
+                self.run_ok("tell", directory, self.answers("d.csv", part[::order]), "--no-refit", "-q")
+        self.assertEqual(self.run_ok("ask", "one", "--batch", 6), self.run_ok("ask", "two", "--batch", 6))
+
+    def test_mistakes(self):
+        self.run_bad(2, "ask", "lab", says="lab: no campaign was begun here; 'dissent ask lab --labelled")
+        self.run_bad(2, "tell", "lab", "d.csv", says="no campaign was begun here")
+        self.run_bad(2, "ask", "lab", *self.begin, "--batch", 41, says="--batch: 41 rows are wanted; the pool has 40")
+        asked = self.ask(*self.begin, "--batch", 3)
+        self.run_ok("tell", "lab", self.answers("d.csv", asked[:1]), "--no-refit", "-q")
+        self.refuse("tell", "lab", "d.csv", says=f"d.csv: row {asked[0]['row']} has its answer already; a row is told once")
+        twice = self.answers("twice.csv", [asked[1], asked[1]])
+        self.refuse("tell", "lab", twice, says=f"row {asked[1]['row']} has its answer already")
+        unknown = {**asked[1], "row": next(k for k in range(40) if str(k) not in [q["row"] for q in asked])}
+        self.refuse("tell", "lab", self.answers("u.csv", [asked[1], unknown]), says=f"row {unknown['row']} was never asked")
+        self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": "1.5"}]), says="row 1.5 was never asked")
+        nan = self.answers("n.csv", asked[1:], lambda q: float("nan"))
+        self.refuse("tell", "lab", nan, says=f"row {asked[1]['row']} is told nan; answers must be finite")
+        for name, text, says in (("c.csv", "row,z\n1,2\n", "has no column 'y'"), ("r.csv", "y\n2\n", "no column 'row'"),
+                                 ("t.csv", f"row,y\n{asked[1]['row']},many\n", "is text ('many')"),
+                                 ("e.csv", f"row,y\n{asked[1]['row']},\n", "no row has its targets filled in")):
+            with open(self.path(name), "w") as file:
+                file.write(text)
+            self.refuse("tell", "lab", name, says=says)
+        self.refuse("learn", "lab", "--problem", "hetero", says="lab: the campaign was begun")
+        with open(self.path("p.csv"), "a") as file:
+            file.write("S40,1,1,\n")
+        self.refuse("ask", "lab", *self.begin, says="begun with other data")
+        self.refuse("ask", "lab", "--acquisition", "lk", says="acquisition 'lk' is not known")
+
+    def test_names_that_clash(self):
+        with open(self.path("p.csv"), "w") as file:
+            file.write("row,a,b\n1,2,3\n")
+        self.run_bad(2, "ask", "lab", *self.begin, "--batch", 1, says="p.csv: has a column 'row'")
+
+    def test_the_pool_ends(self):
+        asked = self.ask(*self.begin, "--batch", 38)
+        self.run_ok("tell", "lab", self.answers("d.csv", asked), "-q")
+        asked = self.ask("--batch", 10)
+        self.assertEqual(len(asked), 2)
+        self.run_ok("tell", "lab", self.answers("d.csv", asked), "-q", "--no-refit")
+        self.refuse("ask", "lab", says="lab: the pool is empty: every row of it has its answer")
+
+    def test_given_options_replace_those_of_the_campaign(self):
+        asked = self.ask(*self.begin, "--batch", 2)
+        self.run_ok("tell", "lab", self.answers("d.csv", asked), "-q", "--components", 4)
+        self.assertEqual(json.loads(self.run_ok("show", "lab/model.safetensors", "--json"))["components"], 4)
+        self.ask("--batch", 2, "--acquisition", "random")
+        self.assertEqual(json.loads(self.run_ok("show", "lab/model.safetensors", "--json"))["components"], 4)
+        self.ask("--batch", 4, "--components", 2)
+        self.assertEqual(json.loads(self.run_ok("show", "lab/model.safetensors", "--json"))["components"], 2)
+
+    def test_a_full_disk_keeps_what_was_there(self):
+        asked = self.ask(*self.begin, "--batch", 2)
+        answers = self.answers("d.csv", asked)
+        before = self.state()
+        limit = (resource.RLIMIT_FSIZE, 300)
+        result = dissent("tell", "lab", answers, cwd=self.dir, limit=limit)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("File too large", result.stderr)
+        self.assertEqual(self.state(), before)
+        self.run_ok("tell", "lab", answers, "-q")
+
+    def test_standard_output_that_is_full(self):
+        with open("/dev/full", "w") as full:
+            result = dissent("ask", "lab", *self.begin, "--batch", 2, cwd=self.dir, stdout=full)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("standard output: write failed", result.stderr)
+        self.assertEqual(len(self.ask("--batch", 2)), 2)
+
+    def test_two_at_a_time(self):
+        self.ask(*self.begin, "--batch", 2)
+        os.mkfifo(self.path("slow.csv"))
+        lock = subprocess.Popen(["flock", self.path("lab/lock"), "cat", self.path("slow.csv")], stdout=subprocess.PIPE)
+        with open(self.path("slow.csv"), "w"):  # opens when the lock is held
+            self.refuse("ask", "lab", says="lab: another process is at work on this campaign")
+        lock.communicate(timeout=60)

@@ -1,0 +1,47 @@
+"""Tables of a few rows and models fitted in milliseconds, for the tests of campaigns."""
+
+import subprocess
+
+import numpy as np
+
+from support import PROGRAM, CliTest
+
+QUICK = ("--model", "pne", "--epochs", 20, "--hidden", 8, "--components", 3)
+LABEL = """awk -F, 'NR == 1 { print "y"; next } { print $1 * 3 + $2 }'"""
+
+
+def rows(count, seed):
+    generator = np.random.default_rng(seed)
+    x = generator.uniform(-2, 2, (count, 2))
+    return np.column_stack([x, 3 * x[:, 0] + x[:, 1]])
+
+
+class CampaignTest(CliTest):
+    def table(self, name, count, seed, header="a,b,y"):
+        data = rows(count, seed)[:, : header.count(",") + 1]
+        np.savetxt(self.path(name), data, delimiter=",", header=header, comments="", fmt="%r")
+        return name
+
+    def tables(self):
+        return ("--labelled", self.table("l.csv", 15, 1), "--pool", self.table("p.csv", 60, 2), "--test",
+                self.table("t.csv", 40, 3), "--targets", "y")
+
+    def learn(self, directory, *arguments, tables=None, batch=4, quick=QUICK):
+        tables = self.tables() if tables is None else tables
+        return ("learn", directory, *tables, "--batch", batch, *quick, *arguments)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def result(self, directory):
+        """All that must be the same however a campaign was disturbed: everything but the seconds."""
+        rounds = [line.split(",")[:6] for line in self.read(f"{directory}/rounds.csv").decode().splitlines()]
+        return rounds, self.read(f"{directory}/chosen.csv"), self.read(f"{directory}/model.safetensors")
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.dir, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, **options)
+
+    def refuse(self, *arguments, says, code=2, **options):
+        self.run_bad(code, *arguments, says=says, **options)

@@ -1,0 +1,282 @@
+"""dissent learn: campaigns from end to end, what can go wrong with them, and kill -9 at any moment."""
+
+import json
+import os
+import pty
+import random
+import resource
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+import numpy as np
+
+from campaign_support import LABEL, QUICK, CampaignTest, rows
+from support import PROGRAM, SANITIZED
+
+KILLS = 6 if SANITIZED else 25  # of learn, and as many of ask and tell
+
+
+class Learn(CampaignTest):
+    def test_a_campaign_on_tables(self):
+        text = self.run_ok(*self.learn("out", "--rounds", 3))
+        self.assertRegex(text, r"\A +round +labelled +rmse +log-likelihood +chosen epistemic +seconds\n +1 +15 ")
+        self.assertIn("out: 3 rounds, 27 labelled rows", text)
+        self.assertEqual(sorted(os.listdir(self.path("out"))),
+                         ["chosen.csv", "lock", "model.safetensors", "rounds.csv", "state.safetensors"])
+        rounds = self.read_csv("out/rounds.csv")
+        self.assertEqual(rounds.dtype.names, ("round", "labelled", "rmse", "rmse_paper", "log_likelihood",
+                                              "chosen_epistemic", "fit_seconds", "score_seconds"))
+        np.testing.assert_array_equal(rounds["labelled"], [15, 19, 23])
+        chosen = self.read_csv("out/chosen.csv")
+        np.testing.assert_array_equal(chosen["round"], np.repeat([1, 2, 3], 4))
+        self.assertEqual(len(set(chosen["row"])), 12)
+        pool = rows(60, 2)[chosen["row"].astype(int)]
+        np.testing.assert_array_equal(np.column_stack([chosen["a"], chosen["b"], chosen["y"]]), pool)
+        metrics = json.loads(self.run_ok("evaluate", "out/model.safetensors", "t.csv", "--json"))
+        for name in ("rmse", "rmse_paper", "log_likelihood"):
+            self.assertAlmostEqual(metrics[name], rounds[name][-1], places=9)
+
+    def test_more_rounds_other_threads_and_json(self):
+        self.run_ok(*self.learn("once", "--rounds", 4, "-q"))
+        self.assertEqual(self.run_ok(*self.learn("twice", "--rounds", 2, "-q")), "")
+        text = self.run_ok(*self.learn("twice", "--rounds", 4, "--threads", 2))
+        self.assertIn("twice: going on after round 2", text)
+        self.assertEqual(self.result("once"), self.result("twice"))
+        report = json.loads(self.run_ok(*self.learn("twice", "--rounds", 4, "--json")))
+        self.assertEqual((report["labelled"], report["pool_left"], len(report["rounds"])), (31, 44, 4))
+        self.assertEqual(report["rounds"][3]["labelled"], 27)
+
+    def test_problems(self):
+        for problem in ("hetero", "bimodal"):
+            self.run_ok("learn", problem, "--problem", problem, "--rounds", 2, "--seed", 3, "-q", *QUICK)
+            rounds = self.read_csv(f"{problem}/rounds.csv")
+            np.testing.assert_array_equal(rounds["labelled"], [100, 110])
+        collect = ("collect", "pendulum", "--policy", "random", "--rows", 400, "-q", "--output", "p.npz")
+        self.run_ok(*collect)
+        self.run_ok("learn", "pendulum", "--problem", "./p.npz", "--rounds", 1, "-q", *QUICK)
+        self.assertEqual(self.read_csv("pendulum/rounds.csv")["labelled"], 200)
+        self.refuse("learn", "x", "--problem", "heteros", says="did you mean 'hetero'?")
+
+    def test_the_pool_ends(self):
+        text = self.run_ok(*self.learn("out", "--rounds", 50, batch=25))
+        self.assertIn("the pool is empty: the campaign ends after round 3 of 50", text)
+        self.assertIn("75 labelled rows", text)
+
+    def test_without_test_rows(self):
+        tables = self.tables()
+        self.run_ok(*self.learn("out", "--rounds", 2, "-q", tables=tables[:4] + tables[6:]))
+        self.assertEqual(self.read("out/rounds.csv").decode().splitlines()[1].split(",")[2:5], ["", "", ""])
+        self.refuse("rounds", "out", says="has no log_likelihood, since the campaign has no test rows")
+        self.assertIn("2 rounds", self.run_ok("rounds", "out", "--metric", "chosen_epistemic"))
+
+    def test_an_oracle(self):
+        tables = ("--labelled", self.table("l.csv", 15, 1), "--pool", self.table("q.csv", 60, 2, "a,b"), "--targets", "y")
+        self.run_ok(*self.learn("out", "--rounds", 2, "-q", "--oracle", LABEL, tables=tables))
+        chosen = self.read_csv("out/chosen.csv")
+        np.testing.assert_allclose(chosen["y"], 3 * chosen["a"] + chosen["b"], rtol=1e-4)
+        self.refuse(*self.learn("new", tables=tables), says=["q.csv: has no column 'y'", "--oracle"])
+
+    def test_oracles_that_fail_lose_nothing(self):
+        tables = ("--labelled", self.table("l.csv", 15, 1), "--pool", self.table("q.csv", 60, 2, "a,b"), "--targets", "y")
+        command = self.learn("out", "--rounds", 2, "-q", tables=tables)
+        self.run_ok(*self.learn("whole", "--rounds", 2, "-q", "--oracle", LABEL, tables=tables))
+        os.mkdir(self.path("out"))
+        lost = "nothing is lost: 4 rows wait for their labels, and the same command goes on"
+        self.refuse(*command, "--oracle", "exit 7", says=["'exit 7' ended with exit code 7", lost])
+        self.refuse(*command, "--oracle", "kill -9 $$", says=["killed by signal 9", lost])
+        self.refuse(*command, "--oracle", "sleep 1000", "--oracle-timeout", 0.1, says=["did not end within 0.1 s", lost])
+        self.refuse(*command, "--oracle", "echo y; echo 1", says=["has 1 rows; it was asked for 4", lost])
+        self.refuse(*command, "--oracle", "echo hello world", says=["has no column 'y'", lost])
+        self.refuse(*command, "--oracle", "echo y; printf 'nan\\n1\\n2\\n3\\n'", says=["nan in row 1 column 'y'", lost])
+        self.refuse(*command, "--oracle", "cat", says=["has no column 'y'", lost])
+        self.run_ok(*command, "--oracle", LABEL)
+        self.assertEqual(self.result("whole"), self.result("out"))
+
+    def test_bad_input(self):
+        tables = self.tables()
+        learn = lambda *more, **replaced: self.learn("out", *more, tables=[replaced.get(str(t), t) for t in tables])
+        self.refuse("learn", "out", says="there is no data: give --labelled, --pool and --targets, or --problem")
+        self.refuse("learn", "out", "--labelled", "l.csv", "-t", "y", says="--pool is needed")
+        self.refuse(*learn("--problem", "hetero"), says="--problem brings its own tables")
+        self.refuse(*self.learn("out", tables=tables, batch=61), says="--batch: 61 rows are wanted each round; the pool has 60")
+        self.refuse(*learn("--acquisition", "lk"), says="acquisition 'lk' is not known")
+        self.refuse(*learn("--candidates", "0"), says="'0' is neither a whole number >= 1 nor 'all'")
+        self.refuse(*learn("--oracle-timeout", "-1"), says="'-1' is not a number >= 0")
+        self.table("empty.csv", 0, 1)
+        self.refuse(*learn(**{"p.csv": "empty.csv"}), says="empty.csv: has no rows")
+        with open(self.path("nan.csv"), "w") as file:
+            file.write("a,b,y\n1,2,3\n4,5,nan\n")
+        self.refuse(*learn(**{"p.csv": "nan.csv"}), says="nan.csv: row 2 column 'y' is nan")
+        self.table("other.csv", 60, 2, "a,c,y")
+        self.refuse(*learn(**{"p.csv": "other.csv"}), says="other.csv: has no column 'b'")
+        self.refuse(*learn(**{"t.csv": "other.csv"}), says="other.csv: has no column 'b'")
+        self.table("one.csv", 1, 1)
+        with self.subTest("a fit that cannot be"):
+            os.mkdir(self.path("out"))
+            self.refuse(*learn(**{"l.csv": "one.csv"}), says="one.csv: 1 rows")
+
+    def test_only_the_same_campaign_goes_on(self):
+        self.run_ok(*self.learn("out", "--rounds", 1, "-q"))
+        self.refuse(*self.learn("out", "--seed", 1), says="begun without --seed and cannot go on with --seed 1")
+        self.refuse(*self.learn("out", "--acquisition", "random"),
+                    says="begun with --acquisition kl and cannot go on with --acquisition random")
+        before = self.read("out/state.safetensors")
+        tables = self.tables()
+        self.table("p.csv", 61, 2)
+        self.refuse(*self.learn("out", tables=tables), says="begun with other data")
+        self.assertEqual(self.read("out/state.safetensors"), before)
+
+    def test_directories_that_cannot_be_used(self):
+        with open(self.path("file"), "w"):
+            pass
+        self.refuse(*self.learn("file"), says="file: cannot be used as a directory")
+        os.mkdir(self.path("theirs"))
+        with open(self.path("theirs/model.safetensors"), "w") as file:
+            file.write("x")
+        self.refuse(*self.learn("theirs"), says="has a file model.safetensors, but no campaign")
+        if os.geteuid() != 0:
+            os.mkdir(self.path("closed"), stat.S_IRUSR | stat.S_IXUSR)
+            self.refuse(*self.learn("closed"), says="closed/lock: cannot be created", code=1)
+        self.refuse(*self.learn("/proc/here"), says="/proc/here: cannot be used as a directory")
+
+    def test_a_full_disk(self):
+        self.run_ok(*self.learn("whole", "--rounds", 4, "-q"))
+        self.run_ok(*self.learn("out", "--rounds", 1, "-q"))
+        limit = os.path.getsize(self.path("out/state.safetensors")) + 20
+        self.refuse(*self.learn("out", "--rounds", 4, "-q"), code=1, says=["safetensors", "File too large"],
+                    limit=(resource.RLIMIT_FSIZE, limit))
+        self.run_ok(*self.learn("out", "--rounds", 4, "-q"))
+        self.assertEqual(self.result("whole"), self.result("out"))
+
+    def test_two_at_a_time(self):
+        tables = ("--labelled", self.table("l.csv", 15, 1), "--pool", self.table("q.csv", 60, 2, "a,b"), "--targets", "y")
+        # The oracle waits until the test has tried its luck.
+        gate = self.path("gate")
+        os.mkfifo(gate)
+        learn = self.learn("out", "--rounds", 1, "-q", "--oracle", f"cat {gate} >/dev/null; {LABEL}", tables=tables)
+        first = self.start(*learn)
+        with open(gate, "w"):  # opens when the oracle reads
+            self.refuse(*learn, says="out: another process is at work on this campaign")
+        self.assertEqual(first.communicate(timeout=60), ("", ""))
+        self.assertEqual(first.returncode, 0)
+
+    def test_ctrl_c_saves_and_says_how_to_go_on(self):
+        tables = ("--labelled", self.table("l.csv", 15, 1), "--pool", self.table("q.csv", 60, 2, "a,b"), "--targets", "y")
+        self.run_ok(*self.learn("whole", "--rounds", 3, "-q", "--oracle", LABEL, tables=tables))
+        gate = self.path("gate")
+        os.mkfifo(gate)
+        command = self.learn("out", "--rounds", 3, tables=tables)
+        child = self.start(*command, "--oracle", f"cat {gate} >/dev/null; {LABEL}")
+        with open(gate, "w"):
+            child.send_signal(signal.SIGINT)
+        _, error = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, -signal.SIGINT)
+        self.assertEqual(error, "stopped in round 2 of 3; all is saved, and the same command goes on from there\n")
+        chosen = self.read("out/chosen.csv").decode().splitlines()
+        self.assertEqual(len(chosen), 1 + 4)
+        self.assertNotIn(",\n", "\n".join(chosen) + "\n")  # the step at hand came to its end
+        self.run_ok(*command, "-q", "--oracle", LABEL)
+        self.assertEqual(self.result("whole"), self.result("out"))
+
+    def test_progress_on_a_terminal(self):
+        terminal, other = pty.openpty()
+        command = self.learn("out", "--rounds", 3, quick=("--epochs", 400))
+        child = subprocess.Popen([PROGRAM, *map(str, command)], cwd=self.dir, stdout=subprocess.DEVNULL, stderr=other,
+                                 env={**os.environ, "TERM": "xterm"})
+        os.close(other)
+        seen = b""
+        try:
+            while data := os.read(terminal, 4096):
+                seen += data
+        except OSError:  # the other end is closed
+            pass
+        os.close(terminal)
+        self.assertEqual(child.wait(60), 0)
+        self.assertRegex(seen.decode(), r"learn \[#*-+\] +\d+ %.*round \d/3")
+        self.assertTrue(seen.endswith(b"\r\x1b[K"))
+
+
+class Kills(CampaignTest):
+    """kill -9 at any moment: the same command goes on, and the end is the same."""
+
+    def kill_until_done(self, command, generator, seconds, kills):
+        """Runs a command again and again, killed after a random time, at most `kills` times; then to its end."""
+        for _ in range(kills):
+            child = self.start(*command)
+            try:
+                output = child.communicate(timeout=generator.uniform(0, seconds))
+                return child.returncode, output
+            except subprocess.TimeoutExpired:
+                child.kill()
+                output = child.communicate()
+                if child.returncode != -signal.SIGKILL:  # it ended just before
+                    return child.returncode, output
+                self.killed += 1
+        child = self.start(*command)
+        output = child.communicate(timeout=120)
+        return child.returncode, output
+
+    def setUp(self):
+        super().setUp()
+        self.killed = 0
+
+    def test_learn(self):
+        start = time.monotonic()
+        rounds = 12
+        self.run_ok(*self.learn("whole", "--rounds", rounds, "-q"))
+        seconds = time.monotonic() - start
+        generator = random.Random(1)
+        campaign = 0
+        while self.killed < KILLS:
+            code, (_, error) = self.kill_until_done(self.learn(f"out{campaign}", "--rounds", rounds, "-q"), generator,
+                                                    0.5 * seconds, KILLS - self.killed)
+            self.assertEqual((code, error), (0, ""))
+            self.assertEqual(self.result("whole"), self.result(f"out{campaign}"))
+            self.assertEqual([f for f in os.listdir(self.path(f"out{campaign}")) if f.endswith(".tmp")], [])
+            campaign += 1
+
+    def answer(self, questions, name):
+        """Fills in what was asked, in reverse order, all but the last row."""
+        lines = questions.splitlines()
+        table = [line.split(",") for line in lines[1:]]
+        filled = [f"{r[0]},{3 * float(r[1]) + float(r[2])!r}" for r in table[:-1][::-1]]
+        with open(self.path(name), "w") as file:
+            file.write("row,y\n" + "".join(line + "\n" for line in filled))
+
+    def laboratory(self, directory, run):
+        """Three times ask and tell; `run` runs a command and returns what it printed."""
+        questions = []
+        for step in range(3):
+            tables = self.tables() if step == 0 else ()
+            questions.append(run("ask", directory, *tables, "--batch", 5, *QUICK))
+            self.answer(questions[-1], "done.csv")
+            run("tell", directory, "done.csv", "-q", *(["--no-refit"] if step == 1 else []))
+        return questions
+
+    def test_ask_and_tell(self):
+        start = time.monotonic()
+        whole = self.laboratory("whole", lambda *command: self.run_ok(*command))
+        seconds = (time.monotonic() - start) / 6
+        generator = random.Random(2)
+        campaign = 0
+
+        def run(*command):
+            code, (output, error) = self.kill_until_done(command, generator, 1.2 * seconds, 3)
+            if command[0] == "tell" and code == 2:  # killed after its last step: nothing was left to do
+                self.assertIn("has its answer already", error)
+            else:
+                self.assertEqual((code, error), (0, ""))
+            return output
+
+        while self.killed < KILLS:
+            directory = f"out{campaign}"
+            self.assertEqual(self.laboratory(directory, run), whole)
+            self.assertEqual(self.result("whole"), self.result(directory))
+            campaign += 1
+
+
+if __name__ == "__main__":
+    unittest.main()

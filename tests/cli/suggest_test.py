@@ -1,0 +1,112 @@
+"""dissent suggest, rounds and acquisitions."""
+
+import json
+import unittest
+
+import numpy as np
+
+from campaign_support import QUICK, rows
+from support import CliTest
+
+
+class Suggest(CliTest):
+    def setUp(self):
+        super().setUp()
+        near = rows(40, 1)
+        near = near[np.abs(near[:, 0]) < 1]
+        np.savetxt(self.path("l.csv"), near, delimiter=",", header="a,b,y", comments="", fmt="%r")
+        with open(self.path("p.csv"), "w") as file:
+            file.write("sample,a,b\n" + "".join(f"S{k},{float(r[0])!r},{float(r[1])!r}\n" for k, r in enumerate(rows(50, 2))))
+        self.tables = ("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", "--inputs", "a,b")
+
+    def suggest(self, *arguments):
+        return self.run_ok("suggest", *self.tables, *QUICK, "--batch", 6, *arguments)
+
+    def test_rows_with_scores_and_a_reason(self):
+        text = self.suggest("-o", "next.csv")
+        self.assertRegex(text, r"\Anext.csv: 6 of 50 rows\n[^\n]*members disagree about these rows [^\n]*nats on average "
+                               r"where the pool has [^\n]*outside the labelled range of 'a'\.\n\Z")
+        with open(self.path("next.csv")) as file:
+            lines = [line.split(",") for line in file.read().splitlines()]
+        self.assertEqual(lines[0], ["row", "sample", "a", "b", "score", "epistemic", "aleatoric"])
+        self.assertEqual([line[1] for line in lines[1:]], [f"S{line[0]}" for line in lines[1:]])
+        scores = [float(line[4]) for line in lines[1:]]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+        report = json.loads(self.suggest("-o", "again.csv", "--json"))
+        self.assertEqual([str(row["row"]) for row in report["rows"]], [line[0] for line in lines[1:]])
+        self.assertIn("members disagree", report["reason"])
+        self.assertIn("Drawn at random", self.suggest("-o", "r.csv", "--acquisition", "random"))
+
+    def test_every_method_works(self):
+        for row in json.loads(self.run_ok("acquisitions", "--json"))["acquisitions"]:
+            name = row["name"].replace(":K", ":20").replace(":A", ":0.3")
+            with self.subTest(name):
+                report = json.loads(self.suggest("-o", "n.csv", "--acquisition", name, "--json"))
+                self.assertEqual(len({r["row"] for r in report["rows"]}), 6)
+        names = [line.split()[0] for line in self.run_ok("acquisitions").splitlines()]
+        self.assertEqual(names[:2], ["name", "kl"])
+
+    def test_a_model_fitted_before(self):
+        self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
+        ours = self.suggest("-o", "-")
+        self.assertEqual(self.run_ok("suggest", "--fitted", "y.model", "--pool", "p.csv", "--batch", 6, "-o", "-"), ours)
+        self.assertEqual(self.run_ok("suggest", "--fitted", "y.model", *self.tables[:4], "--batch", 6, "-o", "-"), ours)
+
+    def test_archives_are_streamed_to_the_same_choice(self):
+        self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
+        pool = rows(20000, 3)[:, :2]
+        np.savetxt(self.path("p.csv"), pool, delimiter=",", header="a,b", comments="", fmt="%r")
+        self.save("one.npz", a=pool[:, 0], b=pool[:, 1])
+        np.savez_compressed(self.path("two.npz"), b=pool[:, 1], z=np.arange(20000), a=np.asfortranarray(pool[:, :1])[:, 0])
+        suggest = lambda name, *more: self.run_ok("suggest", "--fitted", "y.model", "--pool", name, "-o", "-", *more)
+        for method in ("kl", "random", "kl-joint"):
+            csv = suggest("p.csv", "-a", method)
+            self.assertEqual(suggest("one.npz", "-a", method, "--threads", 1), csv)
+            picked = [line.split(",")[0] for line in suggest("two.npz", "-a", method).splitlines()]
+            self.assertEqual(picked, [line.split(",")[0] for line in csv.splitlines()])
+        self.save("p.npz", x=pool)
+        self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", "p.npz", "-o", "n.csv",
+                     says="p.npz: has no column 'a'; it has: x0, x1")
+        pool[17000, 1] = np.nan
+        self.save("p.npz", a=pool[:, 0], b=pool[:, 1])
+        self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", "p.npz", "-o", "n.csv",
+                     says="p.npz: row 17001 column 'b' is nan")
+
+    def test_mistakes(self):
+        suggest = lambda *more: ("suggest", *self.tables, *QUICK, "-o", "n.csv", *more)
+        self.run_bad(2, *suggest("--batch", 51), says="--batch: 51 rows are wanted; p.csv has 50")
+        self.run_bad(2, "suggest", "--pool", "p.csv", "-o", "n.csv", says="give --labelled and --targets to fit a model")
+        self.run_bad(2, "suggest", "--labelled", "l.csv", "-t", "y", "-o", "n.csv", says="--pool is needed")
+        self.run_bad(2, *suggest("--json")[:-3], "-o", "-", "--json", says="both write to standard output")
+        with open(self.path("p.csv"), "w") as file:
+            file.write("a,b,score\n1,2,3\n")
+        self.run_bad(2, *suggest("--batch", 1), says="p.csv: has a column 'score', a name that the output needs")
+        with open(self.path("p.csv"), "w") as file:
+            file.write("a,b\n1,inf\n")
+        self.run_bad(2, *suggest("--batch", 1), says="p.csv: row 1 column 'b' is inf")
+
+
+class Rounds(CliTest):
+    def test_curves(self):
+        for method in ("kl", "random"):
+            self.run_ok("learn", method, "--problem", "hetero", "--rounds", 3, "--acquisition", method, "-q", *QUICK)
+        text = self.run_ok("rounds", "kl", "random")
+        lines = text.splitlines()
+        self.assertEqual(lines[0], "log_likelihood over the number of labelled rows")
+        self.assertEqual(len(lines), 1 + 18 + 2 + 2)
+        self.assertRegex(lines[-2], r"\Aa  kl      3 rounds, -?[\d.]+ -> -?[\d.]+\Z")
+        self.assertRegex(lines[-1], r"\Ab  random  3 rounds, ")
+        self.assertEqual(lines[-3].split(), ["100", "120"])
+        picture = "".join(line[12:] for line in lines[1:19])
+        self.assertTrue(set(picture) <= set("ab* "))
+        self.assertIn("*", picture)  # both begin with the same model
+        report = json.loads(self.run_ok("rounds", "kl", "--metric", "rmse", "--json"))
+        self.assertEqual(report["campaigns"][0]["labelled"], [100, 110, 120])
+
+    def test_mistakes(self):
+        self.run_bad(2, "rounds", "none", says="none/rounds.csv: cannot be read")
+        self.run_bad(2, "rounds", "none", "--metric", "rmsd", says="did you mean 'rmse'?")
+
+
+if __name__ == "__main__":
+    unittest.main()

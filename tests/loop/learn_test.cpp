@@ -1,0 +1,177 @@
+#include "dissent/loop/learn.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "dissent/ensemble/metrics.hpp"
+#include "loop/loop_fixture.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+struct Trial {
+  TempDir dir;
+  Problem data = small_problem();
+  LearnOptions options = quick_options();
+  Campaign campaign = begin_campaign(data, {});
+  TableOracle oracle;
+
+  LearnEnd go_on(std::size_t num_rounds, const LearnControl& control = {}) {
+    CampaignDirectory directory(dir.path());
+    return learn(directory, campaign, data, options, oracle, num_rounds, control);
+  }
+  std::string bytes(const std::string& name) const { return read_bytes(dir.file(name)); }
+};
+
+void expect_same(const Trial& a, const Trial& b) {
+  EXPECT_EQ(a.bytes("chosen.csv"), b.bytes("chosen.csv"));
+  EXPECT_EQ(a.bytes("model.safetensors"), b.bytes("model.safetensors"));
+  ASSERT_EQ(a.campaign.rounds.size(), b.campaign.rounds.size());
+  for (std::size_t r = 0; r < a.campaign.rounds.size(); ++r) {
+    EXPECT_EQ(a.campaign.rounds[r].fit.rmse, b.campaign.rounds[r].fit.rmse);
+    EXPECT_EQ(a.campaign.rounds[r].fit.log_likelihood, b.campaign.rounds[r].fit.log_likelihood);
+    EXPECT_EQ(a.campaign.rounds[r].chosen_epistemic, b.campaign.rounds[r].chosen_epistemic);
+  }
+}
+
+TEST(Learn, RunsRoundsAndRecordsThem) {
+  Trial run;
+  std::vector<std::size_t> seen;
+  LearnControl control;
+  control.finished = [&](const RoundRecord& record) { seen.push_back(record.round); };
+  EXPECT_EQ(run.go_on(3, control), LearnEnd::kRoundsDone);
+  EXPECT_EQ(seen, (std::vector<std::size_t>{1, 2, 3}));
+  ASSERT_EQ(run.campaign.chosen.size(), 12U);
+  std::set<std::size_t> rows;
+  for (const ChosenRow& chosen : run.campaign.chosen) {
+    rows.insert(chosen.row);
+    EXPECT_EQ(chosen.targets[0], run.data.pool.targets[2 * chosen.row]);
+  }
+  EXPECT_EQ(rows.size(), 12U);
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(run.campaign.rounds[r].fit.labelled, 12 + 4 * r);
+  }
+  // The model in the directory is that of the last round.
+  const Ensemble model = Ensemble::load(run.dir.file("model.safetensors"));
+  const Metrics metrics = evaluate(model, run.data.test.inputs, run.data.test.targets);
+  EXPECT_NEAR(metrics.rmse, run.campaign.rounds.back().fit.rmse, 1e-12);
+  EXPECT_NEAR(metrics.rmse_paper, run.campaign.rounds.back().fit.rmse_paper, 1e-12);
+  EXPECT_NEAR(metrics.log_likelihood, run.campaign.rounds.back().fit.log_likelihood, 1e-12);
+}
+
+TEST(Learn, StoppedBetweenAnyTwoStepsItEndsTheSame) {
+  for (const Model kind : {Model::kPne, Model::kFlow}) {
+    Trial unbroken;
+    unbroken.options.ensemble.model = kind;
+    unbroken.go_on(3);
+    Trial broken;
+    broken.options.ensemble.model = kind;
+    {
+      CampaignDirectory directory(broken.dir.path());
+      directory.save(broken.campaign);
+    }
+    std::size_t num_stops = 0;
+    for (LearnEnd end = LearnEnd::kStopped; end == LearnEnd::kStopped; ++num_stops) {
+      broken.campaign = load_campaign(broken.dir.file("state.safetensors"));  // as a new process would
+      bool first = true;
+      LearnControl control;
+      control.stop = [&] { return !std::exchange(first, false); };
+      end = broken.go_on(3, control);
+    }
+    EXPECT_GE(num_stops, 9U);
+    expect_same(unbroken, broken);
+  }
+}
+
+TEST(Learn, ALostModelIsFittedAgain) {
+  Trial unbroken;
+  unbroken.go_on(2);
+  Trial broken;
+  int steps = 0;
+  LearnControl control;
+  control.stop = [&] { return ++steps > 1; };  // after the first fit
+  EXPECT_EQ(broken.go_on(2, control), LearnEnd::kStopped);
+  ASSERT_TRUE(broken.campaign.fitted.has_value());
+  std::filesystem::remove(broken.dir.file("model.safetensors"));
+  broken.go_on(2);
+  expect_same(unbroken, broken);
+}
+
+TEST(Learn, ThreadsAndRoundsAskedForLaterChangeNothing) {
+  Trial at_once;
+  at_once.go_on(4);
+  Trial later;
+  ThreadPool pool(3);
+  LearnControl control;
+  control.pool = &pool;
+  later.go_on(2, control);
+  later.go_on(4, control);
+  expect_same(at_once, later);
+}
+
+TEST(Learn, SeedsAndRoundsDrawDifferentModels) {
+  const Problem data = small_problem();
+  Campaign campaign = begin_campaign(data, {});
+  LearnOptions options = quick_options();
+  const FitRecord first = fit_round(campaign, data, options).record;
+  EXPECT_EQ(first.fingerprint, fit_round(campaign, data, options).record.fingerprint);
+  campaign.rounds.emplace_back();
+  EXPECT_NE(first.fingerprint, fit_round(campaign, data, options).record.fingerprint);
+  campaign.rounds.clear();
+  ++options.ensemble.seed;
+  EXPECT_NE(first.fingerprint, fit_round(campaign, data, options).record.fingerprint);
+}
+
+TEST(Learn, EndsWithThePool) {
+  Trial run;
+  run.data = small_problem(10);
+  run.campaign = begin_campaign(run.data, {});
+  EXPECT_EQ(run.go_on(20), LearnEnd::kPoolEmpty);
+  EXPECT_EQ(run.campaign.rounds.size(), 3U);  // of 4, 4 and 2 rows
+  EXPECT_EQ(run.campaign.chosen.size(), 10U);
+  EXPECT_EQ(run.campaign.chosen.back().round, 3U);
+}
+
+TEST(Learn, WithoutTestRowsThereAreNoMetrics) {
+  Trial run;
+  run.data.test = {};
+  run.campaign = begin_campaign(run.data, {});
+  run.go_on(1);
+  EXPECT_TRUE(std::isnan(run.campaign.rounds[0].fit.rmse));
+  EXPECT_FALSE(std::isnan(run.campaign.rounds[0].chosen_epistemic));
+}
+
+TEST(Learn, AFailingOracleLosesNothing) {
+  Trial run;
+  {
+    CampaignDirectory directory(run.dir.path());
+    CommandOracle broken("exit 1");
+    EXPECT_THROW(learn(directory, run.campaign, run.data, run.options, broken, 2), InputError);
+  }
+  run.campaign = load_campaign(run.dir.file("state.safetensors"));
+  EXPECT_EQ(run.campaign.num_pending(), 4U);
+  EXPECT_EQ(run.campaign.rounds.size(), 1U);
+  run.go_on(2);
+  Trial unbroken;
+  unbroken.go_on(2);
+  expect_same(unbroken, run);
+}
+
+TEST(Learn, CandidatesAreAPartOfThePoolThatChangesEachRound) {
+  Trial few;
+  few.options.candidates = 4;  // as many as the batch: all of them are chosen
+  few.go_on(2);
+  Trial all;
+  all.options.candidates = kAllCandidates;
+  all.go_on(2);
+  EXPECT_NE(few.bytes("chosen.csv"), all.bytes("chosen.csv"));
+  Trial fewer;
+  fewer.options.candidates = 1;  // never less than the batch
+  fewer.go_on(1);
+  EXPECT_EQ(fewer.campaign.chosen.size(), 4U);
+}
+
+}  // namespace
+}  // namespace dissent
