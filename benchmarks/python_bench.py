@@ -1,9 +1,9 @@
 """The Python package against numpy and against C++ on the same float32 arrays; prints the table of docs/benchmarks.md.
 
 All sides get one thread, except "all cores", which is the call without `threads`. "numpy" is the KL estimate as one
-writes it with whole arrays; "numpy, in cache" the same fed with as many inputs at a time as run fastest. C++ is the same
-call from a program, which runs in turns with Python's: the ratio is the median over the turns, with the smallest and the
-largest. Called by run.sh with the folder of the benchmark programs.
+writes it with whole arrays; "numpy, in cache" the same fed with as many inputs at a time as run fastest. C++ is the
+same call from a program, which runs in turns with Python's: the ratio is the median over the turns, with the smallest
+and the largest. Called by run.sh with the folder of the benchmark programs.
 """
 import json
 import pathlib
