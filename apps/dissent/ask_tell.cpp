@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "dissent/base/error.hpp"
@@ -34,6 +35,19 @@ void write_rows(const std::string& path, const Problem& data, const ProblemRows&
     writer.end_row();
   }
   writer.commit();
+}
+
+// Copies hold less than the tables they are made from, and replace nothing of anybody else's.
+void check_copies(const CampaignDirectory& directory, const TableOptions& tables) {
+  for (const char* name : {kLabelled, kPool, kTest}) {
+    for (const std::string* table : {&tables.labelled, &tables.pool, &tables.test}) {
+      std::error_code ignored;
+      check(table->empty() || !std::filesystem::equivalent(directory.file(name), *table, ignored),
+            "{}: would be replaced by the campaign's copy of a table; give another directory", *table);
+    }
+  }
+  check(!tables.test.empty() || !exists(directory.file(kTest)),
+        "{}: is there, but --test is not given; remove it, or give another directory", directory.file(kTest));
 }
 
 void write_copies(const CampaignDirectory& directory, const Problem& data, const Table& pool) {
@@ -89,6 +103,7 @@ LaboratoryCampaign begin(const std::string& path, const LaboratoryOptions& optio
         options.choice.batch, data.pool.num_rows);
   CampaignDirectory directory(path);
   check(!directory.begun(), "{}: another process has just begun a campaign here", path);
+  check_copies(directory, options.tables);
   write_copies(directory, data, pool);
   Campaign campaign = begin_campaign(data, settings);
   directory.save(campaign);

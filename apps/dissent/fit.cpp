@@ -53,7 +53,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
                                       {"diverged", report.diverged},
                                       {"seed", arguments.fit.seed},
                                       {"seconds", seconds}};
-    print_line("{}", json.dump(2));
+    print_json(json);
     return;
   }
   if (!arguments.quiet) {

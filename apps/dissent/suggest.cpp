@@ -117,7 +117,7 @@ std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, 
   if (acquisition.kind() == AcquisitionKind::kRandom) {
     return "Drawn at random; the members disagree about these rows by " + numbers + ".";
   }
-  if (disagreement < kHardlyMore * of_pool) {
+  if (disagreement <= kHardlyMore * of_pool) {
     return "The members disagree about these rows hardly more than about the rest of the pool: " + numbers + ".";
   }
   return fmt::format("Chosen because the members disagree about these rows {:.1f} times as much as usual: {}.",

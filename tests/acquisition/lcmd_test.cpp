@@ -73,6 +73,29 @@ std::vector<std::size_t> plain_lcmd(const Points& candidates, Points centres, st
   return picks;
 }
 
+// With their limits, and with shared weights.
+TEST(LastLayer, SaysWhatPredictionsSay) {
+  for (const bool shared : {false, true}) {
+    EnsembleOptions options{.model = Model::kPne, .num_components = 3, .hidden = {16, 12}};
+    options.share_weights = shared;
+    const Scaling unit{{0, 0}, {1, 1}};
+    Ensemble model(options, {numbered_names("x", 2), numbered_names("y", 2), unit, unit});
+    model.limit_certainty(drawn_rows(5, 2));
+    const std::vector<double> rows = drawn_rows(300, 2, 3);
+    Mixture<float> said;
+    model.predict_base(rows, said);
+    const LastLayer layers = last_layer(model, rows, true, nullptr);
+    for (std::size_t n = 0; n < 300; ++n) {
+      const std::vector<float> heads = layers.heads_of(n);
+      for (std::size_t k = 0; k < 6; ++k) {
+        const std::size_t at = k / 2 * 4 + k % 2;
+        EXPECT_EQ(heads[at], said.mean[n * 6 + k]);
+        EXPECT_NEAR(std::exp(heads[at + 2]), said.stddev[n * 6 + k], 1e-5F * said.stddev[n * 6 + k]);
+      }
+    }
+  }
+}
+
 TEST(Lcmd, IsTheAlgorithmAsWritten) {
   for (const std::size_t num_training : {0UL, 1UL, 57UL}) {
     const Ensemble model = drawn_model({.num_inputs = 3, .num_outputs = 2});

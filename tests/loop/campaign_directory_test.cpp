@@ -82,9 +82,9 @@ TEST(CampaignDirectory, HasOneUserAtATime) {
 TEST(CampaignDirectory, RemovesWhatAKillLeft) {
   const TempDir dir;
   dir.write(".state.safetensors.123-0.tmp", "half");
-  dir.write("notes.txt", "mine");
+  dir.write(".notes.tmp", "mine");
   const CampaignDirectory directory(dir.path());
-  EXPECT_EQ(dir.list(), (std::vector<std::string>{"lock", "notes.txt"}));
+  EXPECT_EQ(dir.list(), (std::vector<std::string>{".notes.tmp", "lock"}));
 }
 
 TEST(CampaignDirectory, DoesNotReplaceFilesOfOthers) {

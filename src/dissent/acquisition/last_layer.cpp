@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "dissent/acquisition/blocks.hpp"
@@ -23,10 +24,12 @@ struct Scratch {
   explicit Scratch(const Ensemble& model)
       : rows(LastLayer::kBlock * model.num_inputs()),
         inputs(model.num_inputs(), LastLayer::kBlock),
-        network(model.stack().components, LastLayer::kBlock) {}
+        network(model.stack().components, LastLayer::kBlock),
+        component(model.stack().scratch_size) {}
   std::vector<float> rows;  // scaled
   PanelBuffer<float> inputs;
   MlpWorkspace<float> network;
+  Block<float> component;  // of shared weights
 };
 
 void pack_inputs(const Scaling& scaling, std::span<const double> rows, Scratch& scratch) {
@@ -42,17 +45,24 @@ void pack_inputs(const Scaling& scaling, std::span<const double> rows, Scratch& 
 void fill_block(const Ensemble& model, std::span<const double> inputs, const LastLayer& layout, Scratch& scratch,
                 LastLayer::Block& block) {
   const std::size_t C = model.num_inputs();
+  const std::size_t D = model.num_outputs();
   pack_inputs(model.columns().input_scaling, inputs.subspan(block.begin * C, block.count * C), scratch);
   const Panel<const float> packed = scratch.inputs.panel();
   for (std::size_t m = 0; m < model.num_components(); ++m) {
     const Mlp& mlp = model.stack().components[m];
+    const std::span<const float> own =
+        component_block<float>(model.stack(), m, model.parameters(), scratch.component);
     if (block.heads.capacity() > 0) {
-      const Panel<float> said = forward<float>(mlp, model.parameters(), packed, block.count, scratch.network);
+      const Panel<float> said = forward<float>(mlp, own, packed, block.count, scratch.network);
       for (std::size_t r = 0; r < said.rows; ++r) {
-        std::copy_n(said.row(r), block.count, block.heads.panel().row(m * layout.num_heads + r));
+        // As in predictions (Ensemble::limit_certainty).
+        const float least =
+            r < D ? -std::numeric_limits<float>::infinity() : model.log_stddev_floor()[m * D + (r - D)];
+        std::transform(said.row(r), said.row(r) + block.count, block.heads.panel().row(m * layout.num_heads + r),
+                       [&](float v) { return std::max(v, least); });
       }
     } else {
-      forward_hidden<float>(mlp, model.parameters(), packed, block.count, scratch.network);
+      forward_hidden<float>(mlp, own, packed, block.count, scratch.network);
     }
     const Panel<const float> seen = last_hidden(mlp, scratch.network);
     const auto factor =

@@ -293,6 +293,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   Prepared prepared = prepare(options, train, rows);
   const std::size_t num_held_out = prepared.num_held_out;
   FitResult result{Ensemble(options, std::move(prepared.columns)), {}};
+  result.model.describe();  // names that no file can hold are an error now, not after the training
   Trainer trainer(result.model, train, std::move(prepared.scaled), num_held_out);
   Run run(result.model, trainer, train, control);
   result.report = run.run(control.checkpoint.empty() ? "" : fit_identity(result.model, train, rows));

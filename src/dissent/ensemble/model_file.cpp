@@ -6,7 +6,8 @@
 //   flow.permutation<l>        I64
 //   log_stddev_floor           F32  [M][D], Ensemble::limit_certainty
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
-// A loader believes nothing: every array must be there in the type and shape that the metadata imply, and no other.
+// A loader believes nothing: every array must be there in the type and shape that the metadata imply; others are
+// not looked at.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -238,7 +239,11 @@ std::string Ensemble::describe() const {
                   {"flow_hidden", options_.flow_hidden},
                   {"flow_layers", options_.num_flow_layers},
                   {"seed", options_.seed}};
-  return json.dump();
+  try {
+    return json.dump();
+  } catch (const Json::type_error&) {
+    fail("the name of a column is not UTF-8 text, and model files hold no other; save the table as UTF-8");
+  }
 }
 
 void Ensemble::save(const std::string& path) const {

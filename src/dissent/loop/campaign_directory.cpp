@@ -32,12 +32,22 @@ void create_directory(const std::string& path) {
         error ? error.message() : "it is a file");
 }
 
-// Those of AtomicFile whose process was killed; nobody else writes here while the lock is held.
+// ".NAME.PID-NUMBER.tmp", as AtomicFile calls them.
+bool is_temporary(std::string_view name) {
+  if (!name.starts_with('.') || !name.ends_with(".tmp")) {
+    return false;
+  }
+  name.remove_suffix(4);
+  const std::string_view number = name.substr(name.rfind('.') + 1);
+  return number.find('-') != std::string_view::npos &&
+         number.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+// Those whose process was killed; nobody else writes here while the lock is held.
 void remove_temporaries(const std::string& path) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with('.') && name.ends_with(".tmp")) {
+    if (is_temporary(entry.path().filename().string())) {
       std::filesystem::remove(entry.path(), ignored);
     }
   }

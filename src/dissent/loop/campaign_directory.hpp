@@ -4,8 +4,9 @@
 //   model.safetensors  the model fitted last
 //   rounds.csv         one row per round: round,labelled,rmse,rmse_paper,log_likelihood,chosen_epistemic,fit_seconds,
 //                      score_seconds
-//   chosen.csv         one row per chosen row: round, row, score, epistemic, aleatoric, inputs, targets (empty:
-//   pending) lock               held by the process at work (flock), so that its death releases it
+//   chosen.csv         one row per chosen row: round, row, score, epistemic, aleatoric, inputs, targets; empty
+//                      where pending
+//   lock               held by the process at work (flock), so that its death releases it
 //
 // The tables repeat the state for other programs and are written after it; one that a kill prevented is written at the
 // next step. Whatever fails leaves the state as it was.

@@ -14,8 +14,9 @@ struct SubprocessOptions {
 
 // What `command` (run by /bin/sh -c, in a process group of its own) writes to standard output when it reads `input`
 // from standard input; its standard error is ours. InputError, naming the command, when it cannot be run, ends with
-// another code than 0 or by a signal, takes longer than the timeout or writes too much; in the last two cases, and when
-// this process dies, it is killed with everything it started in its group.
+// another code than 0 or by a signal, takes longer than the timeout or writes too much; in the last two cases it
+// is killed with everything it started in its group. When this process is killed, the shell is killed as well, but what
+// the shell has started may go on.
 std::string run_command(const std::string& command, std::string_view input, const SubprocessOptions& options = {});
 
 }  // namespace dissent
