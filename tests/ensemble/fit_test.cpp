@@ -160,7 +160,7 @@ TEST_P(EveryModel, RowsDoNotDependOnTheirNeighbours) {
 
 // For pne base values are scaled outputs, for flow what predict() gives.
 TEST_P(EveryModel, PredictBaseIsThePredictionInBaseSpace) {
-  const Data2 data = pairs(300);
+  const SampleRows data = pairs(300);
   const Ensemble model(options(), {{"a", "b"},
                                    {"u", "v"},
                                    fit_scaling(ScalingKind::kMinMax, data.x, 2),

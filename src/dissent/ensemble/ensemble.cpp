@@ -96,7 +96,7 @@ struct Ensemble::Scratch {
 
   PanelBuffer<float> inputs;
   PanelBuffer<float> values;  // of outputs or base space
-  std::vector<float> rows;  // scaled
+  std::vector<float> rows;    // scaled
   MlpWorkspace<float> networks;
   Block<float> component;  // of shared weights
   std::optional<FlowWorkspace<float>> flow;
