@@ -6,11 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # The presets configure library, program, tests and benchmarks together, so the libraries of all are needed to build.
 build_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
-  libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev libgtest-dev librapidcheck-dev libbenchmark-dev python3-dev
-  pybind11-dev)
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev libgtest-dev librapidcheck-dev libbenchmark-dev
+  python3-dev pybind11-dev)
 test_packages=(python3-numpy python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm python3-matplotlib
   python3-torch mypy git)
-bench_packages=(python3-numpy python3-torch libopenblas0-serial)
+bench_packages=(python3-numpy python3-torch python3-sklearn libopenblas0-serial)
 lint_packages=(clang-format clang-tidy shellcheck git)
 fuzz_packages=(clang libclang-rt-dev python3-numpy)
 
@@ -157,7 +157,8 @@ usage: ./do COMMAND
   demo            build, score the shipped example, and compare two campaigns of active learning
   test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
                   thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
-  bench [NAME]    build and measure the speed: estimator (against PyTorch), python (against numpy and C++)
+  bench [NAME]    build and measure: estimator (against PyTorch), python (against numpy and C++), and the fits of
+                  docs/ensembles.md: quality, tables (against scikit-learn)
   format          format the C++ sources in place
   lint            check format, shell scripts and clang-tidy
   fuzz [SECONDS]  fuzz each file reader that long (60)

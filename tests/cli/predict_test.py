@@ -34,7 +34,7 @@ class Predict(CliTest):
 
     def test_bad_tables(self):
         for column, (name, number) in enumerate({"x": 0, "w": 1, "y": 2, "z": 3}.items()):
-            for value, says in {"tall": "is text ('tall')", "": "is missing", "nan": "is nan", "1e999": ""}.items():
+            for value, says in {"tall": "is text ('tall')", "": "is missing", "nan": "is nan", "-inf": "is -inf"}.items():
                 data = rows(40).astype(object)
                 data[16, number] = value
                 self.table("bad.csv", data)
@@ -60,6 +60,13 @@ class Predict(CliTest):
         self.table("nine.csv", rows(9))
         self.run_bad(2, "recalibrate", "m.model", "nine.csv", "-o", "m2.model",
                      says="nine.csv: has 9 rows; at least 10 are required")
+
+    def test_inputs_beyond_single_precision(self):
+        data = rows(20)
+        data[4, 1] = -1e300
+        self.table("far.csv", data)
+        for command, _ in self.each_command("far.csv"):
+            self.run_bad(2, *command, says="row 5 column 'w' is -1e+300; it is too far")
 
     def test_one_row_is_enough(self):
         self.table("one.csv", rows(1))

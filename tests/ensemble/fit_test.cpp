@@ -58,7 +58,8 @@ TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
     data.x.push_back(x);
     data.y.push_back(7 * std::sin(x) + 0.5 * stream.normal());
   }
-  const Ensemble model = fit(options(5), {.epochs = 400}, data.rows()).model;
+  ThreadPool pool(2);
+  const Ensemble model = fit(options(5), {}, data.rows(), {.pool = &pool}).model;
   const auto epistemic = [&](double x) {
     const Mixture<double> mixture = model.predict(std::vector<double>{x - 0.3, x, x + 0.3});
     return mean_of(estimate(parse_estimator("kl"), mixture.view(), model.weights()).epistemic);

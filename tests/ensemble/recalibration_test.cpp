@@ -128,8 +128,8 @@ TEST(Recalibration, RefusesWhatItCannotJudge) {
   EXPECT_EQ(message_of<InputError>([&] { spread_factors(rows.mixture, weights, rows.values); }),
             "spread_factors: value [7, 0] is nan; it must be finite");
   Ensemble model({}, {{"x"}, {"y"}, {{0}, {1}}, {{0}, {1}}});
-  EXPECT_THROW(scale_spread(model, std::vector<double>{1, 1}), InputError);
-  EXPECT_THROW(scale_spread(model, std::vector<double>{0}), InputError);
+  EXPECT_THROW(model.scale_spread(std::vector<double>{1, 1}), InputError);
+  EXPECT_THROW(model.scale_spread(std::vector<double>{0}), InputError);
 }
 
 // y = (x, 3 x) + noise, the second output ten times as noisy.
@@ -160,7 +160,7 @@ TEST(Recalibration, RepairsAModel) {
     const std::vector<double> spoilt{0.3, 0.5};
     const Metrics good = evaluate(model, test.x, test.y);
     EXPECT_NEAR(good.coverage_90, 0.9, 0.03);  // four standard errors: 0.02 of the test, more by the factors
-    scale_spread(model, spoilt);
+    model.scale_spread(spoilt);
     EXPECT_LT(evaluate(model, test.x, test.y).coverage_90, 0.6);
     const std::vector<double> factors = recalibrate(model, held_out.x, held_out.y);
     for (std::size_t d = 0; d < 2; ++d) {
@@ -180,7 +180,7 @@ TEST(Recalibration, StaysWithTheModel) {
   Mixture<double> expected = model.predict(train.x);
   const std::vector<double> factors{2, 0.5};
   scale_spread(expected, factors);
-  scale_spread(model, factors);
+  model.scale_spread(factors);
   const TempDir dir;
   model.save(dir.file("model"));
   const Mixture<double> loaded = Ensemble::load(dir.file("model")).predict(train.x);

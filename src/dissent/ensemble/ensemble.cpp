@@ -152,6 +152,13 @@ std::size_t Ensemble::check_inputs(std::span<const double> inputs, std::string_v
   check(inputs.size() % num_inputs() == 0, "{}: {} input values; rows of {} are required", function, inputs.size(),
         num_inputs());
   check_finite_rows(inputs, columns_.inputs, function);
+  constexpr double kFarthest = 1e30;  // times the range of the rows of the fit: sums of more leave single precision
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const std::size_t column = k % num_inputs();
+    check(std::abs(columns_.input_scaling.scaled(column, inputs[k])) <= kFarthest,
+          "{}: row {} column '{}' is {}; it is too far from the rows of the fit to compute with", function,
+          k / num_inputs() + 1, columns_.inputs[column], inputs[k]);
+  }
   return inputs.size() / num_inputs();
 }
 

@@ -65,7 +65,10 @@ class Ensemble {
   // the smallest stddev there becomes a limit. Networks extrapolate log-stddevs as straight lines, so that a little
   // outside of what they were trained on they could claim to be sure a thousandfold.
   void limit_certainty(std::span<const double> inputs, ThreadPool* pool = nullptr);
-  std::span<float> log_stddev_floor() { return log_stddev_floor_; }
+  // From now on every component's stddev of output d is factors[d] times what it was (recalibration.hpp): ln f is added
+  // to the bias of the log-stddevs and to their lower limit. The upper one of all models stays.
+  void scale_spread(std::span<const double> factors);
+
   std::span<const float> log_stddev_floor() const { return log_stddev_floor_; }  // [M][D], in scaled units
 
   // The components at each input. pne: in the user's units. flow: in base space, where the epistemic uncertainty is the

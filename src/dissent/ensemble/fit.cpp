@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::size_t kAutoSteps = 12'000;
 constexpr std::size_t kMinAutoEpochs = 20;
-// The rows that one component leaves out train the flow through the others, so they do not show when it overfits.
-constexpr std::size_t kMaxAutoFlowEpochs = 300;
 constexpr std::size_t kStepsBetweenReports = 25;  // validation and snapshots cost as much as a few steps
 
 // The loss of the trainer is per output, in scaled units and without its constant.
@@ -142,11 +140,6 @@ double mean_of(const std::vector<UnitRecord>& units, double UnitRecord::*value) 
   return sum / static_cast<double>(units.size());
 }
 
-std::size_t auto_epochs(const Ensemble& model, std::size_t steps_per_epoch) {
-  const std::size_t epochs = std::max(kMinAutoEpochs, (kAutoSteps + steps_per_epoch - 1) / steps_per_epoch);
-  return model.flow() != nullptr ? std::min(epochs, kMaxAutoFlowEpochs) : epochs;
-}
-
 // With very few rows a bootstrap sample may leave none out.
 bool holds_out(const Trainer& trainer) {
   for (std::size_t u = 0; u < trainer.num_units(); ++u) {
@@ -174,7 +167,7 @@ class Run {
                .first_moment = trainer.first_moment(),
                .second_moment = trainer.second_moment()} {
     const std::size_t steps = trainer.steps_per_epoch();
-    epochs_ = train.epochs > 0 ? train.epochs : auto_epochs(model, steps);
+    epochs_ = train.epochs > 0 ? train.epochs : std::max(kMinAutoEpochs, (kAutoSteps + steps - 1) / steps);
     interval_ = std::max<std::size_t>(1, kStepsBetweenReports / steps);
     patience_ = validates_ ? static_cast<std::size_t>(std::ceil(train.patience * static_cast<double>(epochs_))) : 0;
     trainer.plan_epochs(epochs_);

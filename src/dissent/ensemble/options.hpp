@@ -4,7 +4,9 @@
 //   pne   probabilistic network ensemble: each component gives a Gaussian, N(mean_j(x), diag stddev_j(x)^2).
 //   flow  Nflows Base: the components' Gaussians are bases, all mapped through one shared conditional flow.
 // Presets (of training):
-//   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows (flow: at most 300 epochs)
+//   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the number
+//   of
+//            rows, averaged parameters
 //   paper    Adam with learning rate 5e-4, batches of 256, 6000 epochs
 #pragma once
 
@@ -53,7 +55,7 @@ struct EnsembleOptions {
 inline constexpr GaussianOptions kGaussian{.log_stddev_min = -20, .log_stddev_max = 2, .variance_floor = 0};
 
 struct TrainOptions {
-  std::size_t epochs = 0;       // 0: as many as make about 12,000 steps, at least 20, for flow at most 300
+  std::size_t epochs = 0;       // 0: as many as make about 12,000 steps, at least 20
   std::size_t batch_size = 64;  // 0: all rows in one batch
   double learning_rate = 1e-2;  // of the first step
   bool cosine_decay = true;     // falls to 1% of the first along half a cosine; false: constant

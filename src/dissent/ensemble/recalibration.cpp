@@ -87,26 +87,25 @@ void scale_spread(Mixture<double>& mixture, std::span<const double> factors) {
   }
 }
 
-void scale_spread(Ensemble& model, std::span<const double> factors) {
-  const std::size_t D = model.num_outputs();
+void Ensemble::scale_spread(std::span<const double> factors) {
+  const std::size_t D = num_outputs();
   check(factors.size() == D, "scale_spread: {} factors for {} outputs", factors.size(), D);
   for (const double factor : factors) {
     check(factor > 0 && std::isfinite(factor), "scale_spread: factor {} is not finite and > 0", factor);
   }
-  for (const Slice& slice : model.stack().layout.slices()) {
+  for (const Slice& slice : stack_.layout.slices()) {
     if (!slice.name.ends_with("log_stddev.bias")) {
       continue;
     }
-    const std::span<float> bias = values_of(slice, model.parameters());
+    const std::span<float> bias = values_of(slice, parameters());
     for (std::size_t d = 0; d < D; ++d) {
       bias[d] = static_cast<float>(static_cast<double>(bias[d]) + std::log(factors[d]));
     }
   }
-  // What the model holds to be the least spread is scaled along.
-  for (std::size_t k = 0; k < model.log_stddev_floor().size(); ++k) {
-    float& floor = model.log_stddev_floor()[k];
-    floor = static_cast<float>(std::clamp(static_cast<double>(floor) + std::log(factors[k % D]),
-                                          kGaussian.log_stddev_min, kGaussian.log_stddev_max));
+  for (std::size_t k = 0; k < log_stddev_floor_.size(); ++k) {
+    log_stddev_floor_[k] =
+        static_cast<float>(std::clamp(static_cast<double>(log_stddev_floor_[k]) + std::log(factors[k % D]),
+                                      kGaussian.log_stddev_min, kGaussian.log_stddev_max));
   }
 }
 
@@ -117,7 +116,7 @@ std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs,
   std::vector<double> log_det(mixture.num_inputs);
   model.to_base(inputs, targets, base, log_det, pool);
   const std::vector<double> factors = spread_factors(mixture, model.weights(), base);
-  scale_spread(model, factors);
+  model.scale_spread(factors);
   return factors;
 }
 

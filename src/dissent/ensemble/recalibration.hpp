@@ -30,15 +30,13 @@ inline constexpr std::size_t kMinRecalibrationRows = 10;
 std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights& weights,
                                    std::span<const double> values);
 
-// Multiplies the stddevs of all components and inputs by the factor of their output.
+// Multiplies the stddevs of all components and inputs by the factor of their output. A model does so by itself
+// (Ensemble::scale_spread) and stays an ordinary model.
 void scale_spread(Mixture<double>& mixture, std::span<const double> factors);
 
-// The same for what a model will predict from now on: ln f is added to the bias of each log-stddev, so the model stays
-// an ordinary one. Log-stddevs that the model clamps (to [-20, 2] in scaled units) are clamped after that as well.
-void scale_spread(Ensemble& model, std::span<const double> factors);
-
-// spread_factors() of the model on held-out rows, applied to it; returns them. With one output of `flow`, or any of
-// `pne`, factor d belongs to target d; with several of `flow`, to the base value of its place.
+// spread_factors() of the model on held-out rows, applied to it by Ensemble::scale_spread; returns them. With one
+// output of `flow`, or any of `pne`, factor d belongs to target d; with several of `flow`, to the base value of its
+// place.
 std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
                                 ThreadPool* pool = nullptr);
 

@@ -279,6 +279,42 @@ void summarise_flow(const Ensemble& model, std::span<const double> inputs, const
   }
 }
 
+// With one output the flow is an increasing function: what it does to a quantile, and to a value whose place is asked,
+// is exact.
+void carry_ranks(const Ensemble& model, std::span<const double> inputs, const Mixture<double>& mixture,
+                 const SummaryOptions& options, Summary& summary) {
+  const std::size_t C = model.num_inputs();
+  const std::size_t M = mixture.num_components;
+  const std::size_t Q = options.quantiles.size();
+  const auto marginal_of = [&](std::size_t n) {
+    const auto first = static_cast<std::ptrdiff_t>(n * M);
+    const auto last = static_cast<std::ptrdiff_t>((n + 1) * M);
+    return GaussianMarginal{model.weights(),
+                            {mixture.mean.begin() + first, mixture.mean.begin() + last},
+                            {mixture.stddev.begin() + first, mixture.stddev.begin() + last}};
+  };
+  std::vector<double> repeated;
+  std::vector<double> base;
+  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+    const GaussianMarginal marginal = marginal_of(n);
+    for (const double quantile : options.quantiles) {
+      repeated.insert(repeated.end(), &inputs[n * C], &inputs[n * C] + C);
+      base.push_back(marginal.quantile(quantile));
+    }
+  }
+  if (Q > 0) {
+    model.to_outputs(repeated, base, summary.quantile, {}, options.pool);
+  }
+  if (!options.targets.empty()) {
+    std::vector<double> values(mixture.num_inputs);
+    std::vector<double> log_det(mixture.num_inputs);
+    model.to_base(inputs, options.targets, values, log_det, options.pool);
+    for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+      summary.cdf[n] = marginal_of(n).cdf(values[n]);
+    }
+  }
+}
+
 }  // namespace
 
 Summary summarise(const Ensemble& model, std::span<const double> inputs, const Mixture<double>& mixture,
@@ -296,6 +332,9 @@ Summary summarise(const Ensemble& model, std::span<const double> inputs, const M
   Summary summary;
   if (model.flow() != nullptr) {
     summarise_flow(model, inputs, mixture, options, summary);
+    if (model.num_outputs() == 1) {
+      carry_ranks(model, inputs, mixture, options, summary);
+    }
   } else {
     summarise_gaussians(model.weights(), mixture, options, summary);
   }

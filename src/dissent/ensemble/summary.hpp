@@ -3,7 +3,8 @@
 //
 // pne:  closed forms of a Gaussian mixture; quantiles by bisection of its distribution function.
 // flow: each base Gaussian is carried through the flow on fixed weighted points: with one output 129 evenly spaced ones
-//       over +-6.5 stddevs, weighted by the density (a trapezoidal rule, whose error is far below that of training);
+//       over +-6.5 stddevs, weighted by the density (a trapezoidal rule, whose error is far below that of training),
+//       while quantiles and ranks, which an increasing map keeps, are exact;
 //       with more outputs 256 antithetic normal draws, the same for every input, so that inputs can be compared.
 // Aleatoric uncertainty is the components' mean entropy in output space, in nats: for flow the entropy of the base plus
 // the expected log-determinant, over the same points.
