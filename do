@@ -6,8 +6,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # The presets configure library, program, tests and benchmarks together, so the libraries of all are needed to build.
 build_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
-  libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev libgtest-dev librapidcheck-dev libbenchmark-dev python3-dev
-  pybind11-dev)
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev libgtest-dev librapidcheck-dev libbenchmark-dev
+  python3-dev pybind11-dev)
 test_packages=(python3-numpy python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm python3-matplotlib
   python3-torch mypy git)
 bench_packages=(python3-numpy python3-torch python3-sklearn libopenblas0-serial)

@@ -51,7 +51,7 @@ void run_shape(const std::string& folder, const Size& shape) {
   model.save(folder + "/" + name + ".safetensors");
   write_rows(folder + "/" + name + "_candidates.npy", candidates, shape.num_inputs);
   write_rows(folder + "/" + name + "_training.npy", training, shape.num_inputs);
-  const AcquisitionTask task{model, {training, {}}, 10, Stream(1, Purpose::kAcquire), nullptr};
+  const AcquisitionTask task{model, {training, {}}, 10, Stream(1, Purpose::kAcquire), nullptr, false};
   const auto measure_method = [&](const char* method, std::size_t num_candidates) {
     const Acquisition acquisition = Acquisition::parse(method);
     const std::span<const double> rows = std::span(candidates).first(num_candidates * shape.num_inputs);
@@ -69,9 +69,9 @@ void run_shape(const std::string& folder, const Size& shape) {
     measure_method(method, 10'000);
   }
   if (shape.model == Model::kPne) {
-    measure_method("badge", 10'000);
+    measure_method("badge", large ? 2'000 : 10'000);
     measure_method("lcmd", 10'000);
-    measure_method("bait", large ? 1'000 : 10'000);
+    measure_method("bait", large ? 300 : 1'000);
     measure_method("mc:5000", large ? 100 : 1'000);
     if (!large) {
       measure_method("batchbald:5000", 1'000);

@@ -1,9 +1,9 @@
 """The Python package against numpy and against C++ on the same float32 arrays; prints the table of docs/benchmarks.md.
 
-All sides get one thread, except "all cores", which is the call without `threads`. "numpy" is the KL estimate as one writes it with whole arrays; "numpy, in cache" the same fed
-with as many inputs at a time as run fastest. C++ is the same call from a program, which runs in turns with Python's:
-the ratio is the median over the turns, with the smallest and the largest. Called by run.sh with the folder of the
-benchmark programs.
+All sides get one thread, except "all cores", which is the call without `threads`. "numpy" is the KL estimate as one
+writes it with whole arrays; "numpy, in cache" the same fed with as many inputs at a time as run fastest. C++ is the
+same call from a program, which runs in turns with Python's: the ratio is the median over the turns, with the smallest
+and the largest. Called by run.sh with the folder of the benchmark programs.
 """
 import json
 import pathlib
@@ -64,16 +64,18 @@ def main():
             np.save(folder / "mean.npy", mean)
             np.save(folder / "stddev.npy", stddev)
             turns = [
-                (median_ms(lambda: dissent.epistemic(mean, stddev, threads=1), 25), cpp_ms(folder)) for _ in range(TURNS)
+                (median_ms(lambda: dissent.epistemic(mean, stddev, threads=1), 25), cpp_ms(folder))
+                for _ in range(TURNS)
             ]
         ours, cpp = (float(np.median(column)) for column in zip(*turns))
         ratios = sorted(a / b for a, b in turns)
         default = median_ms(lambda: dissent.epistemic(mean, stddev), 25)
+        middle = float(np.median(ratios))
         whole = median_ms(lambda: kl(mean, stddev), 3)
         cached = min([whole] + [median_ms(lambda: in_chunks(mean, stddev, c), 3) for c in (64, 256, 1024)])
         print(
             f"| {' x '.join(map(str, shape))} | {ours:.3g} | {cpp:.3g} "
-            f"| {np.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f}) | {whole / ours:.1f}x | {cached / ours:.1f}x "
+            f"| {middle:.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f}) | {whole / ours:.1f}x | {cached / ours:.1f}x "
             f"| {default:.3g} | {whole / default:.1f}x |",
             flush=True,
         )

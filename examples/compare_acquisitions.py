@@ -36,6 +36,8 @@ curves = {name: [learn(name, seed) for seed in range(REPEATS)] for name in ("kl-
 dissent.plot.learning_curves(curves, rows=FIRST + BATCH * np.arange(ROUNDS))
 plt.savefig("compare_acquisitions.png", dpi=150)
 for name, errors in curves.items():
-    print(f"{name:>9}: rmse {np.mean(errors, axis=0)[0]:.3f} with {FIRST} rows, {np.mean(errors, axis=0)[-1]:.3f} "
-          f"with {FIRST + BATCH * (ROUNDS - 1)}")  # fmt: skip
+    print(
+        f"{name:>9}: rmse {np.mean(errors, axis=0)[0]:.3f} with {FIRST} rows, {np.mean(errors, axis=0)[-1]:.3f} "
+        f"with {FIRST + BATCH * (ROUNDS - 1)}"
+    )
 print("wrote compare_acquisitions.png")

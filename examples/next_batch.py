@@ -35,4 +35,5 @@ batch = possible.iloc[chosen].assign(expected=model.predict(possible.iloc[chosen
 batch.to_csv("next_batch.csv", index_label="row")
 print("do these eight experiments next:")
 print(batch.to_string())
-print(f"\n{(batch.temperature > 360).sum()} of 8 lie above 360 degrees, where nothing was measured yet; wrote next_batch.csv")
+print(f"\n{(batch.temperature > 360).sum()} of 8 lie above 360 degrees, where nothing was measured yet")
+print("wrote next_batch.csv")

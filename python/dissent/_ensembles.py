@@ -178,7 +178,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
             return X
         y = check_array(y, dtype=np.float64, ensure_2d=False, order="C", input_name="y")
         if y.shape[:1] != X.shape[:1] or y.size != len(X) * self.n_outputs_:
-            raise ValueError(f"y has shape {list(y.shape)}, but X has {len(X)} rows and there are {self.n_outputs_} outputs")
+            raise ValueError(
+                f"y has shape {list(y.shape)}, but X has {len(X)} rows and there are {self.n_outputs_} outputs"
+            )
         return X, np.require(y, np.float64, ["C", "A"])
 
     def _summarise(self, X: Any, quantiles: Sequence[float]) -> Dict[str, np.ndarray]:

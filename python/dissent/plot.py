@@ -45,8 +45,10 @@ def uncertainty_1d(
     'y'
     """
     if model.n_features_in_ != 1 or model.n_outputs_ != 1:
-        raise ValueError(f"uncertainty_1d: the model has {model.n_features_in_} inputs and {model.n_outputs_} outputs; "
-                         "one of each can be drawn")  # fmt: skip
+        raise ValueError(
+            f"uncertainty_1d: the model has {model.n_features_in_} inputs and {model.n_outputs_} outputs; "
+            "one of each can be drawn"
+        )
     ax = _axes(ax)
     x = np.asarray(X, dtype=float).ravel()
     reach = margin * (x.max() - x.min())

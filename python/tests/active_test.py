@@ -49,14 +49,40 @@ class Query(PackageTest, FolderTest):
         for info in dissent.acquisitions():
             name = info.name.replace(":K", ":200").replace(":A", ":0.3")
             with self.subTest(name):
-                answer = self.program("suggest", "--fitted", "y.model", "--pool", "pool.csv", "--labelled", "labelled.csv",
-                                      "--targets", "y", "--acquisition", name, "--batch", 6, "--candidates", 150,
-                                      "--seed", 4, "--json", "--output", "next.csv")  # fmt: skip
+                answer = self.program(
+                    "suggest",
+                    "--fitted",
+                    "y.model",
+                    "--pool",
+                    "pool.csv",
+                    "--labelled",
+                    "labelled.csv",
+                    "--targets",
+                    "y",
+                    "--acquisition",
+                    name,
+                    "--batch",
+                    6,
+                    "--candidates",
+                    150,
+                    "--seed",
+                    4,
+                    "--json",
+                    "--output",
+                    "next.csv",
+                )
                 expected = json.loads(answer)["rows"]
                 rows, utilities = dissent.query(
-                    self.model, self.pool, 6, name, X_train=self.x, y_train=self.y, candidates=150, random_state=4,
+                    self.model,
+                    self.pool,
+                    6,
+                    name,
+                    X_train=self.x,
+                    y_train=self.y,
+                    candidates=150,
+                    random_state=4,
                     return_utilities=True,
-                )  # fmt: skip
+                )
                 self.assertEqual(rows.tolist(), [row["row"] for row in expected])
                 scores = [np.inf if row["score"] is None else row["score"] for row in expected]
                 self.assert_same_bits(utilities, np.array(scores))
@@ -101,7 +127,9 @@ class Campaigns(PackageTest, FolderTest):
         return dissent.Campaign(self.path(name), self.labelled, self.pool.assign(note="n"), "y", **self.OPTIONS)
 
     def ask_program(self, name, *options):
-        table = pd.read_csv(io.StringIO(self.program("ask", name, "--batch", 3, *options)), float_precision="round_trip")
+        table = pd.read_csv(
+            io.StringIO(self.program("ask", name, "--batch", 3, *options)), float_precision="round_trip"
+        )
         return table
 
     def test_same_campaign_as_the_command_line(self):
@@ -119,7 +147,9 @@ class Campaigns(PackageTest, FolderTest):
             self.assertEqual([record["labelled"] for record in campaign.rounds], [30, 33, 36])
         with open(self.path("cli", "chosen.csv")) as a, open(self.path("python", "chosen.csv")) as b:
             self.assertEqual(a.read(), b.read())
-        with open(self.path("cli", "model.safetensors"), "rb") as a, open(self.path("python", "model.safetensors"), "rb") as b:
+        with open(self.path("cli", "model.safetensors"), "rb") as a, open(
+            self.path("python", "model.safetensors"), "rb"
+        ) as b:
             self.assertEqual(a.read(), b.read())
 
     def test_each_goes_on_with_what_the_other_began(self):
@@ -168,7 +198,9 @@ class Campaigns(PackageTest, FolderTest):
 
     def test_beginning_with_files_columns_and_mistakes(self):
         columns = {name: self.labelled[name].to_numpy() for name in self.labelled}
-        with dissent.Campaign(self.path("a"), columns, self.path("pool.csv"), ["y"], inputs=["a", "b"], epochs=2) as campaign:
+        with dissent.Campaign(
+            self.path("a"), columns, self.path("pool.csv"), ["y"], inputs=["a", "b"], epochs=2
+        ) as campaign:
             self.assertEqual(campaign.num_pool, 200)
         with self.assertRaisesRegex(ValueError, "no campaign was begun here"):
             dissent.Campaign(self.path("b"))

@@ -70,7 +70,11 @@ class Examples(PackageTest):
         for name in scripts:
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 run = subprocess.run(
-                    [sys.executable, os.path.join(EXAMPLES, name)], cwd=folder, capture_output=True, text=True, timeout=300
+                    [sys.executable, os.path.join(EXAMPLES, name)],
+                    cwd=folder,
+                    capture_output=True,
+                    text=True,
+                    timeout=300,
                 )
                 self.assertEqual(run.returncode, 0, run.stderr)
                 self.assertTrue(run.stdout)

@@ -65,11 +65,28 @@ class SameBits(PackageTest):
         model = kind(n_components=3, epochs=8, random_state=5).fit(x, y)
         with tempfile.TemporaryDirectory() as folder:
             table.to_csv(os.path.join(folder, "rows.csv"), index=False)
-            fitted = dissent_program("fit", "rows.csv", "--targets", ",".join(targets), "--output", "cli.model", "--model",
-                                     kind._model, "--components", 3, "--epochs", 8, "--seed", 5, cwd=folder)  # fmt: skip
+            fitted = dissent_program(
+                "fit",
+                "rows.csv",
+                "--targets",
+                ",".join(targets),
+                "--output",
+                "cli.model",
+                "--model",
+                kind._model,
+                "--components",
+                3,
+                "--epochs",
+                8,
+                "--seed",
+                5,
+                cwd=folder,
+            )
             self.assertEqual(fitted.returncode, 0, fitted.stderr)
             model.save(os.path.join(folder, "python.model"))
-            with open(os.path.join(folder, "cli.model"), "rb") as a, open(os.path.join(folder, "python.model"), "rb") as b:
+            with open(os.path.join(folder, "cli.model"), "rb") as a, open(
+                os.path.join(folder, "python.model"), "rb"
+            ) as b:
                 self.assertEqual(a.read(), b.read())
             dissent_program("predict", "python.model", "rows.csv", "--output", "out.csv", cwd=folder)
             out = pd.read_csv(os.path.join(folder, "out.csv"), float_precision="round_trip")

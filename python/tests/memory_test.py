@@ -56,7 +56,20 @@ class Fuzz(PackageTest):
         strange = [None, "kl", 3, [], [[]], object(), b"bytes", np.array("x"), np.float32(1), {}, np.zeros(3, "M8[s]")]
         choices = {
             "weights": [None, np.full(max(m, 1), 1 / max(m, 1)), [1, 2, 3], np.zeros(m), "half", [[1]], [np.nan] * m],
-            "estimator": ["kl", "bounds", "chernoff:0.5", "epkl", "mc:3", "refine:2", "", "mc", "mc:-1", "kl:1", 5, None],
+            "estimator": [
+                "kl",
+                "bounds",
+                "chernoff:0.5",
+                "epkl",
+                "mc:3",
+                "refine:2",
+                "",
+                "mc",
+                "mc:-1",
+                "kl:1",
+                5,
+                None,
+            ],
             "axis": [1, 0, -1, 3, "x", None],
             "seed": [0, 2**64 - 1, 2**64, -1, "a", None],
             "threads": [None, 1, 2, 0, -5, 2**40, 1.5],
@@ -73,7 +86,9 @@ class Fuzz(PackageTest):
         kind = random.integers(20)
         if kind == 0 and values.size:
             values = values.copy()
-            values.flat[int(random.integers(values.size))] = random.choice([np.nan, np.inf, -np.inf, 0, -1, 1e308, 1e-308])
+            values.flat[int(random.integers(values.size))] = random.choice(
+                [np.nan, np.inf, -np.inf, 0, -1, 1e308, 1e-308]
+            )
         if kind == 1:
             return values.astype(random.choice(["f2", "f4", "f8", ">f8", "i4", "u1", "?", "c16", "O", "U5", "f16"]))
         if kind == 2:

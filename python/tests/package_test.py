@@ -25,10 +25,19 @@ class Wheel(PackageTest):
             with zipfile.ZipFile(os.path.join(folder, name)) as wheel:
                 self.assertIsNone(wheel.testzip())
             target = os.path.join(folder, "target")
-            pip = run(sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target", target,
-                      os.path.join(folder, name))  # fmt: skip
+            pip = run(
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "--no-index",
+                "--no-deps",
+                "--target",
+                target,
+                os.path.join(folder, name),
+            )
             self.assertEqual(pip.returncode, 0, pip.stderr)
-            code = "import dissent; print(dissent.__version__, dissent.__file__, dissent.epistemic([[0., 1.]], [[1., 1.]]))"
+            code = "import dissent as d; print(d.__version__, d.__file__, d.epistemic([[0., 1.]], [[1., 1.]]))"
             used = run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": target}, cwd=folder)
             self.assertEqual(used.returncode, 0, used.stderr)
             self.assertIn(target, used.stdout)

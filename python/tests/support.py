@@ -20,7 +20,9 @@ def covariances(n=20, m=3, d=2, seed=1, dtype="f8"):
     random = np.random.default_rng(seed)
     factor = np.tril(random.normal(size=(n, m, d, d))) + 2 * np.eye(d)
     covariance = factor @ np.swapaxes(factor, -1, -2)
-    return random.normal(size=(n, m, d)).astype(dtype), ((covariance + np.swapaxes(covariance, -1, -2)) / 2).astype(dtype)
+    return random.normal(size=(n, m, d)).astype(dtype), ((covariance + np.swapaxes(covariance, -1, -2)) / 2).astype(
+        dtype
+    )
 
 
 def dissent_program(*arguments, cwd=None):

@@ -221,7 +221,11 @@ class Errors(PackageTest):
             (ValueError, "mean has type object", dict(mean=None, stddev=stddev)),
             (ValueError, "weights: there are none", dict(mean=mean, stddev=stddev, weights=[])),
             (ValueError, r"weights has shape \[1, 4\]", dict(mean=mean, stddev=stddev, weights=[[0.25] * 4])),
-            (ValueError, r"stddev has shape \(50, 4\), but the mean \(50, 4, 3\)", dict(mean=mean, stddev=stddev[..., 0])),
+            (
+                ValueError,
+                r"stddev has shape \(50, 4\), but the mean \(50, 4, 3\)",
+                dict(mean=mean, stddev=stddev[..., 0]),
+            ),
             (ValueError, "masked", dict(mean=np.ma.masked_greater(mean, 1), stddev=stddev)),
         ]
         for kind, text, arguments in cases:

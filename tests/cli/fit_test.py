@@ -83,8 +83,8 @@ class Fit(CliTest):
                                         "--no-bootstrap", "--json"))
         self.assertIsNone(report["validation_loss"])
 
-    def kill_and_resume(self, seconds, *command):
-        """Kills the command, so many seconds after its checkpoint appears, until it ends by itself; how often."""
+    def kill_and_resume(self, random, *command):
+        """Kills the command, ever later after its checkpoint appears, until it ends by itself; how often."""
         kills = 0
         while True:
             process = subprocess.Popen([PROGRAM, *map(str, command)], cwd=self.dir,
@@ -92,7 +92,7 @@ class Fit(CliTest):
             while process.poll() is None and not os.path.exists(self.path("state")):
                 pass
             try:
-                process.wait(timeout=next(seconds))
+                process.wait(timeout=random.uniform(0, 0.02) * (1 + kills))
             except subprocess.TimeoutExpired:
                 process.kill()
                 kills += 1
@@ -103,13 +103,12 @@ class Fit(CliTest):
 
     def test_killed_at_any_moment_and_run_again_gives_the_same_bytes(self):
         random = np.random.default_rng(5)
-        seconds = iter(lambda: random.uniform(0, 0.12), None)
         for model, threads in (("pne", 1), ("pne", 2), ("flow", 1), ("flow", 2)):
             command = ("fit", self.table(), "-t", "y,z", "-m", model, "--batch-size", 64, "-c", 3, "-q", "--threads",
-                       threads, "--epochs", 100 if SANITIZED else 600)
+                       threads, "--epochs", 300 if SANITIZED else 3000)
             if threads == 1:
                 self.run_ok(*command, "-o", "whole.model")
-            kills = self.kill_and_resume(seconds, *command, "-o", "m.model", "--checkpoint", "state",
+            kills = self.kill_and_resume(random, *command, "-o", "m.model", "--checkpoint", "state",
                                          "--checkpoint-every", 0)
             self.assertGreaterEqual(kills, 3)
             self.assertEqual(self.read("m.model"), self.read("whole.model"))

@@ -90,7 +90,7 @@ class Learn(CampaignTest):
         self.refuse(*command, "--oracle", "sleep 1000", "--oracle-timeout", 0.1, says=["did not end within 0.1 s", lost])
         self.refuse(*command, "--oracle", "echo y; echo 1", says=["has 1 rows; it was asked for 4", lost])
         self.refuse(*command, "--oracle", "echo hello world", says=["has no column 'y'", lost])
-        self.refuse(*command, "--oracle", "echo y; printf 'nan\\n1\\n2\\n3\\n'", says=["nan in row 1 column 'y'", lost])
+        self.refuse(*command, "--oracle", "echo y; printf 'nan\\n1\\n2\\n3\\n'", says=["column 'y' row 1 is nan", lost])
         self.refuse(*command, "--oracle", "cat", says=["has no column 'y'", lost])
         self.run_ok(*command, "--oracle", LABEL)
         self.assertEqual(self.result("whole"), self.result("out"))
@@ -109,7 +109,7 @@ class Learn(CampaignTest):
         self.refuse(*learn(**{"p.csv": "empty.csv"}), says="empty.csv: has no rows")
         with open(self.path("nan.csv"), "w") as file:
             file.write("a,b,y\n1,2,3\n4,5,nan\n")
-        self.refuse(*learn(**{"p.csv": "nan.csv"}), says="nan.csv: row 2 column 'y' is nan")
+        self.refuse(*learn(**{"p.csv": "nan.csv"}), says="nan.csv: column 'y' row 2 is nan")
         self.table("other.csv", 60, 2, "a,c,y")
         self.refuse(*learn(**{"p.csv": "other.csv"}), says="other.csv: has no column 'b'")
         self.refuse(*learn(**{"t.csv": "other.csv"}), says="other.csv: has no column 'b'")

@@ -95,7 +95,9 @@ void check_finite(const Ensemble& model, std::string_view what, std::span<const 
   }
 }
 
-Choice choose_rows(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
+// The methods that weigh rows against each other.
+Choice choose_together(const Acquisition& acquisition, const AcquisitionTask& task,
+                       std::span<const double> candidates) {
   switch (acquisition.kind()) {
     case Kind::kJoint:
       return choose_joint(acquisition.divergence(), task, candidates);
@@ -105,13 +107,8 @@ Choice choose_rows(const Acquisition& acquisition, const AcquisitionTask& task, 
       return badge(task, candidates);
     case Kind::kBait:
       return bait(task, candidates);
-    case Kind::kLcmd:
+    default:
       return lcmd(task, candidates);
-    default: {
-      TopChooser chooser(acquisition, task);
-      chooser.offer(candidates);
-      return chooser.finish();
-    }
   }
 }
 
@@ -161,15 +158,18 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
   check(task.batch <= candidates.size() / C,
         "choose: a batch of {} from {} candidates; there must be as many candidates as picks", task.batch,
         candidates.size() / C);
-  Choice choice = choose_rows(acquisition, task, candidates);
-  if (choice.aleatoric.empty()) {
-    std::vector<double> inputs;
-    for (const std::size_t row : choice.rows) {
-      const auto from = candidates.begin() + static_cast<std::ptrdiff_t>(row * C);
-      inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(C));
-    }
-    describe(task, inputs, choice);
+  if (acquisition.streams()) {
+    TopChooser chooser(acquisition, task);
+    chooser.offer(candidates);
+    return chooser.finish();
   }
+  Choice choice = choose_together(acquisition, task, candidates);
+  std::vector<double> inputs;
+  for (const std::size_t row : choice.rows) {
+    const auto from = candidates.begin() + static_cast<std::ptrdiff_t>(row * C);
+    inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(C));
+  }
+  describe(task, inputs, choice);
   return choice;
 }
 

@@ -74,6 +74,7 @@ struct AcquisitionTask {
   std::size_t batch = 1;
   Stream stream;  // e.g. Stream(seed, Purpose::kAcquire, round); no substream, since rows take its substreams
   ThreadPool* pool = nullptr;
+  bool aleatoric = true;  // fill Choice::aleatoric, which a flow takes longer to integrate than to choose
 };
 
 // B rows, in the order of choice.
@@ -81,7 +82,7 @@ struct Choice {
   std::vector<std::size_t> rows;  // numbers of the candidates, distinct
   std::vector<double> scores;     // larger is better; see AcquisitionInfo::score. May be +infinity
   std::vector<double> epistemic;  // of each row by itself, nats: the method's own estimate, or kl where it has none
-  std::vector<double> aleatoric;  // of each row by itself, nats, in output space
+  std::vector<double> aleatoric;  // of each row by itself, nats, in output space; empty unless asked for
 };
 
 // InputError when the batch is empty or larger than the number of candidates, and for inputs that are not finite.

@@ -13,7 +13,7 @@
 namespace dissent {
 namespace {
 
-constexpr float kLongestGradient = 1e9F;  // inner products of longer ones may leave the range of a float
+constexpr double kLongest = 1e30;  // squared gradients beyond it are scaled down, to stay within the range of a float
 
 // targets[d][b]: one draw from the mixture for each row of the block.
 void draw_targets(const Ensemble& model, const Stream& stream, const LastLayer& layers, const LastLayer::Block& block,
@@ -35,32 +35,35 @@ void draw_targets(const Ensemble& model, const Stream& stream, const LastLayer& 
   }
 }
 
-// Replaces heads by gradients with respect to them; returns the largest absolute value.
-float take_gradients(const Ensemble& model, const Stream& stream, const LastLayer& layers, LastLayer::Block& block) {
-  const std::size_t D = model.num_outputs();
-  PanelBuffer<float> targets(D, LastLayer::kBlock);
+// Replaces heads by gradients with respect to them, over kBlock D: the loss is a mean over a whole block and D outputs.
+void take_gradients(const Ensemble& model, const Stream& stream, const LastLayer& layers, LastLayer::Block& block) {
+  PanelBuffer<float> targets(model.num_outputs(), LastLayer::kBlock);
   draw_targets(model, stream, layers, block, targets.panel());
-  const float count = static_cast<float>(block.count * D);  // of the terms that the loss is a mean of
-  float longest = 0;
   for (std::size_t m = 0; m < model.num_components(); ++m) {
     const Panel<float> heads = block.heads.panel().slice(m * layers.num_heads, layers.num_heads);
-    gaussian_nll_gradient(kGaussian, heads, targets.panel(), block.count);
-    for (std::size_t r = 0; r < heads.rows; ++r) {
-      for (std::size_t b = 0; b < block.count; ++b) {
-        heads(r, b) *= count;
-        longest = std::max(longest, std::abs(heads(r, b)));
-      }
-    }
+    gaussian_nll_gradient(kGaussian, heads, targets.panel(), LastLayer::kBlock);
   }
-  return longest;
 }
 
 // Inner products of the gradients of all rows with a given one.
 class GradientProducts {
  public:
-  GradientProducts(const LastLayer& layers, ThreadPool* pool) : layers_(layers), pool_(pool), norms_(layers.num_rows) {
+  GradientProducts(LastLayer& layers, ThreadPool* pool) : layers_(layers), pool_(pool), norms_(layers.num_rows) {
     for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) { add_norms(at); });
+    const double longest = *std::ranges::max_element(norms_);
+    if (longest > kLongest) {
+      const double factor = kLongest / longest;
+      for (LastLayer::Block& block : layers.blocks) {
+        const Panel<float> heads = block.heads.panel();
+        std::for_each_n(heads.data, heads.rows * heads.stride,
+                        [&](float& g) { g = static_cast<float>(static_cast<double>(g) * std::sqrt(factor)); });
+      }
+      std::ranges::for_each(norms_, [&](double& norm) { norm *= factor; });
+      unit_ = 1 / factor;
+    }
   }
+
+  double unit() const { return unit_; }  // squared length of what is counted as 1
 
   std::span<const double> norms() const { return norms_; }  // squared
 
@@ -116,6 +119,7 @@ class GradientProducts {
   const LastLayer& layers_;
   ThreadPool* pool_;
   std::vector<double> norms_;
+  double unit_ = 1;
 };
 
 }  // namespace
@@ -160,29 +164,26 @@ Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task) {
 
 Choice badge(const AcquisitionTask& task, std::span<const double> candidates) {
   LastLayer layers = last_layer(task.model, candidates, true, task.pool);
-  std::vector<float> longest(layers.blocks.size());
   for_blocks(task.pool, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
-    longest[at] = take_gradients(task.model, task.stream, layers, layers.blocks[at]);
+    take_gradients(task.model, task.stream, layers, layers.blocks[at]);
   });
-  const float most = *std::ranges::max_element(longest);
-  if (most > kLongestGradient) {
-    for (LastLayer::Block& block : layers.blocks) {
-      const Panel<float> heads = block.heads.panel();
-      std::for_each_n(heads.data, heads.rows * heads.stride, [&](float& g) { g *= kLongestGradient / most; });
-    }
-  }
   const GradientProducts products(layers, task.pool);
   const Ranked first = GreedyPicks(task.stream, layers.num_rows).take_best([&](std::size_t n) {
     return Ranked{.score = products.norms()[n]};
   });
   Stream draw = task.stream.substream(kMethodDraw);
-  return k_means_plus_plus(
+  Choice choice = k_means_plus_plus(
       layers.num_rows,
       {.first = first.row,
        .first_score = first.score,
        .batch = task.batch,
        .distances = [&](std::size_t centre, std::span<double> squared) { products.distances(centre, squared); },
        .uniform = [&] { return draw.uniform(); }});
+  const auto terms = static_cast<double>(LastLayer::kBlock * task.model.num_outputs());
+  for (double& score : choice.scores) {
+    score *= products.unit() * terms * terms;
+  }
+  return choice;
 }
 
 }  // namespace dissent

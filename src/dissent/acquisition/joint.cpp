@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dissent/acquisition/blocks.hpp"
+#include "dissent/acquisition/joint_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
@@ -13,78 +14,86 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
-constexpr std::size_t kPredictRows = 8 * kBlock;
+constexpr std::size_t kBlockRows = 8 * kBlock;  // predicted at a time, so that a mixture stays in the cache
 
-// The divergences of all candidates, [block of kBlock rows][M][M][kBlock].
-std::vector<double> all_divergences(const Divergence& divergence, const AcquisitionTask& task,
-                                    std::span<const double> candidates) {
+constexpr double kLargest = 1e37;  // of a divergence, so that sums stay finite in single precision
+
+// Every candidate by itself.
+struct Alone {
+  PanelBuffer<float> divergence;  // [pairs][N]
+  std::vector<double> epistemic;
+  std::vector<double> log_deficit;
+};
+
+Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const AcquisitionTask& task,
+                  std::span<const double> candidates) {
   const Ensemble& model = task.model;
   const std::size_t C = model.num_inputs();
+  const std::size_t M = model.num_components();
   const std::size_t num_rows = candidates.size() / C;
-  const std::size_t size = model.num_components() * model.num_components() * kBlock;
-  std::vector<double> all((num_rows + kBlock - 1) / kBlock * size);
+  Alone result{PanelBuffer<float>(pairs.pairs.size(), num_rows), std::vector<double>(num_rows),
+               std::vector<double>(num_rows)};
   struct Scratch {
-    PairwiseDivergences pairs;
+    PairwiseDivergences divergences;
+    Combiner combiner;
     Mixture<float> mixture;
   };
   std::vector<std::optional<Scratch>> scratch(num_threads(task.pool));
-  for_blocks(task.pool, num_rows, kPredictRows, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+  for_blocks(task.pool, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     std::optional<Scratch>& own = scratch[thread];
     if (!own) {
-      own.emplace(Scratch{{divergence, model.num_components(), model.num_outputs()}, {}});
+      own.emplace(
+          Scratch{{divergence, M, model.num_outputs()}, Combiner({model.weights(), divergence.symmetric(), true}), {}});
     }
     model.predict_base(candidates.subspan(begin * C, (end - begin) * C), own->mixture);
     for (std::size_t first = begin; first < end; first += kBlock) {
-      own->pairs.compute(own->mixture.view(), first - begin, std::min(kBlock, end - first), begin);
-      std::copy_n(own->pairs.divergence(), size, all.data() + first / kBlock * size);
+      const std::size_t count = std::min(kBlock, end - first);
+      own->divergences.compute(own->mixture.view(), first - begin, count, begin);
+      const double* from = own->divergences.divergence();
+      own->combiner.run({from, kBlock, count, result.epistemic.data() + first, result.log_deficit.data() + first});
+      for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
+        const double* row = from + (pairs.pairs[k].i * M + pairs.pairs[k].j) * kBlock;
+        std::transform(row, row + count, result.divergence.panel().row(k) + first,
+                       [](double value) { return static_cast<float>(std::min(value, kLargest)); });
+      }
     }
   });
-  return all;
+  return result;
 }
 
 }  // namespace
 
 Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates) {
-  const std::size_t num_rows = candidates.size() / task.model.num_inputs();
-  const std::size_t num_pairs = task.model.num_components() * task.model.num_components();
-  const std::vector<double> all = all_divergences(divergence, task, candidates);
-  std::vector<double> running(num_pairs);  // of the picks so far
-  struct Scratch {
-    Combiner combiner;
-    std::vector<double> sum;
-  };
-  std::vector<std::optional<Scratch>> scratch(num_threads(task.pool));
-  std::vector<double> epistemic(num_rows);
-  std::vector<double> log_deficit(num_rows);
-  const auto combine_block = [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    std::optional<Scratch>& own = scratch[thread];
-    if (!own) {
-      own.emplace(Combiner({task.model.weights(), divergence.symmetric(), true}),
-                  std::vector<double>(num_pairs * kBlock));
-    }
-    const double* from = all.data() + begin / kBlock * num_pairs * kBlock;
-    for (std::size_t k = 0; k < num_pairs; ++k) {
-      std::transform(from + k * kBlock, from + (k + 1) * kBlock, own->sum.data() + k * kBlock,
-                     [&](double value) { return value + running[k]; });
-    }
-    own->combiner.run({own->sum.data(), kBlock, end - begin, epistemic.data() + begin, log_deficit.data() + begin});
-  };
-  Choice choice;
-  std::vector<double> alone;  // epistemic uncertainty of each row by itself
+  const std::size_t M = task.model.num_components();
+  const JointPairs pairs(task.model.weights());
+  const Alone alone = score_alone(divergence, pairs, task, candidates);
+  const std::size_t num_rows = alone.epistemic.size();
   GreedyPicks picks(task.stream, num_rows);
+  std::vector<double> running(M * M);  // sums over the picks
+  std::vector<float> running_pairs(pairs.pairs.size());
+  AlignedVector<float> information(padded_batch(num_rows));  // stays 0 when there is no pair
+  Choice choice;
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
-    for_blocks(task.pool, num_rows, kBlock, combine_block);
-    if (pick == 0) {
-      alone = epistemic;
+    if (pick > 0 && !pairs.pairs.empty()) {
+      for_blocks(task.pool, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t) {
+        const Panel<const float> all = alone.divergence.panel();
+        joint_information(pairs, {all.data + begin, all.rows, all.stride}, running_pairs, end - begin,
+                          information.data() + begin);
+      });
     }
-    const Ranked best =
-        picks.take_best([&](std::size_t n) { return Ranked{.score = -log_deficit[n], .second = epistemic[n]}; });
+    const Ranked best = picks.take_best([&](std::size_t n) {
+      return pick == 0 ? Ranked{.score = -alone.log_deficit[n], .second = alone.epistemic[n]}
+                       : Ranked{.score = static_cast<double>(information[n])};
+    });
+    for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
+      double& sum = running[pairs.pairs[k].i * M + pairs.pairs[k].j];
+      sum += static_cast<double>(alone.divergence.panel()(k, best.row));
+      running_pairs[k] = static_cast<float>(std::min(sum, kLargest));
+    }
     choice.rows.push_back(best.row);
-    choice.scores.push_back(best.score);
-    choice.epistemic.push_back(alone[best.row]);
-    for (std::size_t k = 0; k < num_pairs; ++k) {
-      running[k] += all[(best.row / kBlock * num_pairs + k) * kBlock + best.row % kBlock];
-    }
+    // What the picks have come to, in double precision.
+    choice.scores.push_back(pick == 0 ? best.score : -combine(task.model.weights(), running).log_deficit);
+    choice.epistemic.push_back(alone.epistemic[best.row]);
   }
   return choice;
 }

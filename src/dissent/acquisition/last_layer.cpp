@@ -6,6 +6,7 @@
 
 #include "dissent/acquisition/blocks.hpp"
 #include "dissent/network/mlp.hpp"
+#include "dissent/network/rows.hpp"
 
 namespace dissent {
 namespace {
@@ -20,24 +21,40 @@ std::vector<float> column(Panel<const float> panel, std::size_t at) {
 
 struct Scratch {
   explicit Scratch(const Ensemble& model)
-      : inputs(model.num_inputs(), LastLayer::kBlock), network(model.stack().components, LastLayer::kBlock) {}
+      : rows(LastLayer::kBlock * model.num_inputs()),
+        inputs(model.num_inputs(), LastLayer::kBlock),
+        network(model.stack().components, LastLayer::kBlock) {}
+  std::vector<float> rows;  // scaled
   PanelBuffer<float> inputs;
   MlpWorkspace<float> network;
 };
 
+void pack_inputs(const Scaling& scaling, std::span<const double> rows, Scratch& scratch) {
+  const std::size_t num_columns = scaling.num_columns();
+  for (std::size_t k = 0; k < rows.size(); k += num_columns) {
+    for (std::size_t c = 0; c < num_columns; ++c) {
+      scratch.rows[k + c] = static_cast<float>(scaling.scaled(c, rows[k + c]));
+    }
+  }
+  pack_rows({scratch.rows.data(), num_columns}, nullptr, rows.size() / num_columns, scratch.inputs.panel());
+}
+
 void fill_block(const Ensemble& model, std::span<const double> inputs, const LastLayer& layout, Scratch& scratch,
                 LastLayer::Block& block) {
   const std::size_t C = model.num_inputs();
-  const Panel<float> packed = scratch.inputs.panel();
-  for (std::size_t b = 0; b < block.count; ++b) {
-    for (std::size_t c = 0; c < C; ++c) {
-      packed(c, b) = static_cast<float>(model.columns().input_scaling.scaled(c, inputs[(block.begin + b) * C + c]));
-    }
-  }
+  pack_inputs(model.columns().input_scaling, inputs.subspan(block.begin * C, block.count * C), scratch);
+  const Panel<const float> packed = scratch.inputs.panel();
   for (std::size_t m = 0; m < model.num_components(); ++m) {
     const Mlp& mlp = model.stack().components[m];
-    const Panel<float> said = forward<float>(mlp, model.parameters(), packed, block.count, scratch.network);
-    const Panel<const float> seen = scratch.network.last_layer_inputs(mlp);
+    if (block.heads.capacity() > 0) {
+      const Panel<float> said = forward<float>(mlp, model.parameters(), packed, block.count, scratch.network);
+      for (std::size_t r = 0; r < said.rows; ++r) {
+        std::copy_n(said.row(r), block.count, block.heads.panel().row(m * layout.num_heads + r));
+      }
+    } else {
+      forward_hidden<float>(mlp, model.parameters(), packed, block.count, scratch.network);
+    }
+    const Panel<const float> seen = last_hidden(mlp, scratch.network);
     const auto factor =
         static_cast<float>(std::sqrt(static_cast<double>(model.num_components()) * model.weights().value[m]));
     const Panel<float> hidden = block.hidden.panel().slice(layout.hidden_offset[m], seen.rows + 1);
@@ -45,11 +62,6 @@ void fill_block(const Ensemble& model, std::span<const double> inputs, const Las
       std::transform(seen.row(r), seen.row(r) + block.count, hidden.row(r), [&](float v) { return factor * v; });
     }
     std::fill_n(hidden.row(seen.rows), block.count, factor);
-    if (block.heads.capacity() > 0) {
-      for (std::size_t r = 0; r < said.rows; ++r) {
-        std::copy_n(said.row(r), block.count, block.heads.panel().row(m * layout.num_heads + r));
-      }
-    }
   }
 }
 

@@ -1,11 +1,13 @@
 #include "dissent/acquisition/lcmd.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/last_layer.hpp"
+#include "dissent/acquisition/nearest_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/network/linear.hpp"
 
@@ -17,16 +19,15 @@ constexpr std::size_t kCentres = 40;  // compared with a block at a time
 struct Centres {
   std::size_t first = 0;        // number of the first one
   std::vector<float> features;  // [count][row length]
-  std::vector<double> norms;    // squared
+  std::vector<float> norms;     // squared
 
-  std::size_t size() const { return norms.size(); }
   void add(const std::vector<float>& values) {
     features.insert(features.end(), values.begin(), values.end());
     double norm = 0;
     for (const float v : values) {
       norm += static_cast<double>(v) * static_cast<double>(v);
     }
-    norms.push_back(norm);
+    norms.push_back(static_cast<float>(norm));
   }
 };
 
@@ -36,59 +37,54 @@ class Clusters {
   Clusters(const LastLayer& layers, ThreadPool* pool)
       : layers_(layers),
         pool_(pool),
-        norms_(layers.num_rows),
-        squared_(layers.num_rows, std::numeric_limits<double>::infinity()),
-        centre_(layers.num_rows, 0) {
+        norms_(padded_batch(layers.num_rows)),
+        gap_(padded_batch(layers.num_rows), std::numeric_limits<float>::infinity()),
+        centre_(padded_batch(layers.num_rows), 0) {
     for (const LastLayer::Block& block : layers.blocks) {
       const Panel<const float> hidden = block.hidden.panel();
       for (std::size_t r = 0; r < hidden.rows; ++r) {
         for (std::size_t b = 0; b < block.count; ++b) {
-          norms_[block.begin + b] += static_cast<double>(hidden(r, b)) * static_cast<double>(hidden(r, b));
+          norms_[block.begin + b] += hidden(r, b) * hidden(r, b);
         }
       }
     }
   }
 
-  std::span<const double> norms() const { return norms_; }
-  double squared(std::size_t row) const { return squared_[row]; }
-  std::size_t centre(std::size_t row) const { return centre_[row]; }
+  double norm(std::size_t row) const { return static_cast<double>(norms_[row]); }
+  double squared(std::size_t row) const { return std::max(0.0, norm(row) + static_cast<double>(gap_[row])); }
+  std::size_t centre(std::size_t row) const { return static_cast<std::size_t>(centre_[row]); }
 
   void add(const Centres& centres) {
     for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
       const LastLayer::Block& block = layers_.blocks[at];
       const Panel<const float> hidden = block.hidden.panel();
-      PanelBuffer<float> products(centres.size(), LastLayer::kBlock);
+      PanelBuffer<float> products(centres.norms.size(), LastLayer::kBlock);
       affine(Affine<float>{.weight = centres.features.data(),
                            .weight_row_stride = hidden.rows,
                            .in = hidden,
                            .out = products.panel(),
                            .batch = block.count,
                            .factor = {}});
-      for (std::size_t c = 0; c < centres.size(); ++c) {
-        const float* row = products.panel().row(c);
-        for (std::size_t b = 0; b < block.count; ++b) {
-          const std::size_t n = block.begin + b;
-          const double squared = std::max(0.0, norms_[n] + centres.norms[c] - 2 * static_cast<double>(row[b]));
-          if (squared < squared_[n]) {
-            squared_[n] = squared;
-            centre_[n] = centres.first + c;
-          }
-        }
-      }
+      nearest_centres({.products = products.panel(),
+                       .norms = centres.norms.data(),
+                       .first = static_cast<std::int32_t>(centres.first),
+                       .count = block.count,
+                       .gap = gap_.data() + block.begin,
+                       .centre = centre_.data() + block.begin});
     });
   }
 
   // A row that is a centre itself has no distance from it, whatever rounding says.
   void claim(std::size_t row, std::size_t centre) {
-    squared_[row] = 0;
-    centre_[row] = centre;
+    gap_[row] = -norms_[row];
+    centre_[row] = static_cast<std::int32_t>(centre);
   }
 
   // The centre with the largest sum of squared distances; the first of equals.
   std::size_t largest(std::size_t num_centres) const {
     std::vector<double> size(num_centres);
-    for (std::size_t n = 0; n < squared_.size(); ++n) {
-      size[centre_[n]] += squared_[n];
+    for (std::size_t n = 0; n < layers_.num_rows; ++n) {
+      size[centre(n)] += squared(n);
     }
     return static_cast<std::size_t>(std::ranges::max_element(size) - size.begin());
   }
@@ -96,9 +92,9 @@ class Clusters {
  private:
   const LastLayer& layers_;
   ThreadPool* pool_;
-  std::vector<double> norms_;
-  std::vector<double> squared_;
-  std::vector<std::size_t> centre_;
+  AlignedVector<float> norms_;          // |row|^2
+  AlignedVector<float> gap_;            // squared distance to the nearest centre, less |row|^2
+  AlignedVector<std::int32_t> centre_;  // the nearest
 };
 
 }  // namespace
@@ -110,7 +106,7 @@ Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
   std::size_t num_centres = 0;
   while (num_centres < training.num_rows) {
     Centres centres{.first = num_centres, .features = {}, .norms = {}};
-    for (; num_centres < training.num_rows && centres.size() < kCentres; ++num_centres) {
+    for (; num_centres < training.num_rows && centres.norms.size() < kCentres; ++num_centres) {
       centres.add(training.hidden_of(num_centres));
     }
     clusters.add(centres);
@@ -122,7 +118,7 @@ Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
     // Rows of the largest cluster first; others only when all its rows are taken.
     const Ranked best = picks.take_best([&](std::size_t n) {
       return num_centres == 0
-                 ? Ranked{.second = clusters.norms()[n]}
+                 ? Ranked{.second = clusters.norm(n)}
                  : Ranked{.score = clusters.centre(n) == largest ? 1.0 : 0.0, .second = clusters.squared(n)};
     });
     choice.rows.push_back(best.row);

@@ -143,9 +143,11 @@ void describe(const AcquisitionTask& task, std::span<const double> inputs, Choic
   if (choice.epistemic.empty()) {
     choice.epistemic = estimate(Estimator{}, mixture.view(), task.model.weights()).epistemic;
   }
-  SummaryOptions options;
-  options.pool = task.pool;
-  choice.aleatoric = summarise(task.model, inputs, mixture, options).aleatoric;
+  if (task.aleatoric) {
+    SummaryOptions options;
+    options.pool = task.pool;
+    choice.aleatoric = summarise(task.model, inputs, mixture, options).aleatoric;
+  }
 }
 
 }  // namespace dissent

@@ -38,7 +38,8 @@ class TopChooser {
   std::vector<double> best_inputs_;   // [batch][C], by slot
 };
 
-// Fills what `choice` does not have yet: epistemic by kl, unless there, and aleatoric. `inputs`: [B][C], of the chosen.
+// Fills what `choice` does not have yet: epistemic by kl, and aleatoric where the task asks for it. `inputs`: [B][C],
+// of the chosen.
 void describe(const AcquisitionTask& task, std::span<const double> inputs, Choice& choice);
 
 }  // namespace dissent

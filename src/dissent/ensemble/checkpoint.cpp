@@ -83,6 +83,7 @@ std::string fit_identity(const Ensemble& model, const TrainOptions& train, const
   json["flow_weight_decay"] = train.flow_weight_decay ? Json(*train.flow_weight_decay) : Json();
   json["clip_norm"] = train.clip_norm;
   json["validation"] = train.validation;
+  json["out_of_bag"] = train.out_of_bag;
   json["averaging"] = train.averaging;
   json["patience"] = train.patience;
   json["rows"] = fmt::format("{} rows, digest {:016x}", rows.inputs.size() / rows.input_names.size(),

@@ -87,6 +87,7 @@ TrainOptions training_preset(std::string_view name) {
           .flow_weight_decay = 0,
           .clip_norm = 0,
           .validation = 0.1,
+          .out_of_bag = false,
           .averaging = 0,
           .patience = 0};
 }

@@ -65,7 +65,8 @@ struct TrainOptions {
   std::optional<double> weight_decay = {};
   std::optional<double> flow_weight_decay = {};
   double clip_norm = 5;     // of the gradient; 0: none
-  double validation = 0.1;  // share of the rows held out; 0: only those that bootstrap samples leave out
+  double validation = 0.1;  // share of the rows held out
+  bool out_of_bag = true;   // if none are, each component holds out the rows that its bootstrap sample leaves out
   // What validation judges and keeps is a running mean of the parameters, in which at each step the mean so far has
   // this weight; 0: the parameters themselves. Needs held-out rows.
   double averaging = 0.98;

@@ -61,7 +61,7 @@ Trainer::Member Trainer::make_member(std::size_t component) const {
   }
   member.order = member.sample;
   std::iota(member.held_out.begin(), member.held_out.end(), static_cast<std::uint32_t>(num_rows_));
-  if (num_held_out_ == 0) {
+  if (num_held_out_ == 0 && options_.out_of_bag) {
     std::vector<bool> drawn(num_rows_);
     for (const std::uint32_t row : member.sample) {
       drawn[row] = true;

@@ -110,6 +110,10 @@ struct MlpWorkspace<T>::Access {
     affine(product_of(mlp.layers()[heads], block, first, input_of(mlp, w, heads), out, w));
   }
 
+  static Panel<const T> last_hidden(const Mlp& mlp, const MlpWorkspace& w) {
+    return w.hidden_.empty() ? w.inputs_ : w.hidden_.back().panel().slice(0, mlp.layers().back().num_inputs);
+  }
+
   static Panel<const T> input_of(const Mlp& mlp, MlpWorkspace& w, std::size_t l) {
     return l == 0 ? w.inputs_ : w.hidden_[l - 1].panel(mlp.layers()[l].num_inputs);
   }
@@ -222,6 +226,19 @@ Panel<T> forward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs
   return MlpWorkspace<T>::Access::forward(mlp, block.data(), workspace);
 }
 
+template <class T>
+Panel<const T> forward_hidden(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
+                              MlpWorkspace<T>& workspace) {
+  MlpWorkspace<T>::Access::begin(mlp, inputs, batch, workspace);
+  MlpWorkspace<T>::Access::forward_hidden(mlp, block.data(), workspace);
+  return last_hidden(mlp, workspace);
+}
+
+template <class T>
+Panel<const T> last_hidden(const Mlp& mlp, const MlpWorkspace<T>& workspace) {
+  return MlpWorkspace<T>::Access::last_hidden(mlp, workspace);
+}
+
 namespace {
 
 template <class T>
@@ -257,6 +274,12 @@ template Panel<float> forward(const Mlp&, std::span<const float>, Panel<const fl
                               MlpWorkspace<float>&);
 template Panel<double> forward(const Mlp&, std::span<const double>, Panel<const double>, std::size_t,
                                MlpWorkspace<double>&);
+template Panel<const float> forward_hidden(const Mlp&, std::span<const float>, Panel<const float>, std::size_t,
+                                           MlpWorkspace<float>&);
+template Panel<const double> forward_hidden(const Mlp&, std::span<const double>, Panel<const double>, std::size_t,
+                                            MlpWorkspace<double>&);
+template Panel<const float> last_hidden(const Mlp&, const MlpWorkspace<float>&);
+template Panel<const double> last_hidden(const Mlp&, const MlpWorkspace<double>&);
 template void backward(const Mlp&, std::span<const float>, MlpWorkspace<float>&, const MlpGradient<float>&);
 template void backward(const Mlp&, std::span<const double>, MlpWorkspace<double>&, const MlpGradient<double>&);
 

@@ -83,11 +83,6 @@ class MlpWorkspace {
   // respect to them (in place, which saves a pass through the cache).
   Panel<T> outputs() { return outputs_.panel(num_outputs_); }
 
-  // What the last layer saw in the last forward(), which was of this network: the activations of the last hidden layer.
-  Panel<const T> last_layer_inputs(const Mlp& mlp) const {
-    return hidden_.empty() ? inputs_ : hidden_.back().panel().slice(0, mlp.layers().back().num_inputs);
-  }
-
   struct Access;  // for forward and backward
 
  private:
@@ -107,6 +102,16 @@ class MlpWorkspace {
 template <class T>
 Panel<T> forward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
                  MlpWorkspace<T>& workspace);
+
+// The same without the last layer: the activations that it would see, in the workspace until its next use. For a
+// network without hidden layers these are the inputs. backward() cannot follow.
+template <class T>
+Panel<const T> forward_hidden(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,
+                              MlpWorkspace<T>& workspace);
+
+// What the last layer saw in the last forward() of this network.
+template <class T>
+Panel<const T> last_hidden(const Mlp& mlp, const MlpWorkspace<T>& workspace);
 
 // Where backward() puts gradients.
 template <class T>

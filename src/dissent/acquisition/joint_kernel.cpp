@@ -1,0 +1,120 @@
+#include "dissent/acquisition/joint_kernel.hpp"
+
+#include "dissent/base/simd_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "dissent/acquisition/joint_kernel.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first
+#include <hwy/highway.h>
+
+#include "dissent/base/simd_math-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace dissent::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct Sums {
+  const JointPairs& pairs;
+  Panel<const float> divergence;
+  const float* running;
+
+  HWY_INLINE Vec<float> at(std::size_t pair, std::size_t n) const {
+    const Tag<float> d;
+    return hn::Add(hn::Load(d, divergence.row(pair) + n), hn::Set(d, running[pair]));
+  }
+};
+
+// Where divergences are moderate: the estimate, -sum_i w_i log1p(sum_j w_j expm1(-S_ij)), and the deficit,
+// sum_i w_i log1p(sum_j (w_j / w_i) exp(-S_ij)); the smaller of the two has the digits.
+HWY_INLINE Vec<float> near_information(const Sums& sums, std::size_t n) {
+  const Tag<float> d;
+  const JointPairs& pairs = sums.pairs;
+  Vec<float> estimate = hn::Zero(d);
+  Vec<float> deficit = hn::Zero(d);
+  std::size_t k = 0;
+  for (const float weight : pairs.weight) {
+    Vec<float> below_one = hn::Zero(d);
+    Vec<float> others = hn::Zero(d);
+    for (const std::size_t end = k + pairs.num_others; k < end; ++k) {
+      const Exponential<float> e = exponential<float>(hn::Neg(sums.at(k, n)));
+      const Vec<float> w = hn::Set(d, pairs.pairs[k].weight);
+      below_one = hn::MulAdd(w, e.expm1, below_one);
+      others = hn::MulAdd(w, e.exp, others);
+    }
+    const Vec<float> w = hn::Set(d, weight);
+    estimate = hn::NegMulAdd(w, log1p<float>(below_one), estimate);
+    deficit = hn::MulAdd(w, log1p<float>(hn::Mul(others, hn::Set(d, 1 / weight))), deficit);
+  }
+  const Vec<float> inverse = hn::Set(d, 1 / pairs.entropy);
+  const auto small = hn::Lt(estimate, deficit);
+  const Vec<float> from_estimate =
+      hn::Neg(log1p<float>(hn::Neg(hn::IfThenElseZero(small, hn::Mul(estimate, inverse)))));
+  return hn::IfThenElse(small, from_estimate, hn::Neg(log<float>(hn::Mul(deficit, inverse))));
+}
+
+// Where all are large, log1p(x) is x: ln(deficit) = -least + ln sum_ij w_j exp(least - S_ij).
+HWY_INLINE Vec<float> far_information(const Sums& sums, Vec<float> least, std::size_t n) {
+  const Tag<float> d;
+  Vec<float> sum = hn::Zero(d);
+  for (std::size_t k = 0; k < sums.pairs.pairs.size(); ++k) {
+    const Vec<float> weight = hn::Set(d, sums.pairs.pairs[k].weight);
+    sum = hn::MulAdd(weight, exponential<float>(hn::Sub(least, sums.at(k, n))).exp, sum);
+  }
+  return hn::Sub(least, log<float>(hn::Mul(sum, hn::Set(d, 1 / sums.pairs.entropy))));
+}
+
+void joint_lanes(const Sums& sums, std::size_t count, float* information) {
+  const Tag<float> d;
+  for (std::size_t n = 0; n < count; n += hn::Lanes(d)) {
+    Vec<float> least = hn::Set(d, 3e38F);
+    for (std::size_t k = 0; k < sums.pairs.pairs.size(); ++k) {
+      least = hn::Min(least, sums.at(k, n));
+    }
+    const auto far = hn::Gt(least, hn::Set(d, 17.0F));  // exp(-17) is nothing beside 1
+    Vec<float> result = hn::Zero(d);
+    if (!hn::AllTrue(d, far)) {
+      result = near_information(sums, n);
+    }
+    if (!hn::AllFalse(d, far)) {
+      result = hn::IfThenElse(far, far_information(sums, least, n), result);
+    }
+    hn::StoreU(result, d, information + n);
+  }
+}
+
+void joint_rows(const JointPairs& pairs, Panel<const float> divergence, const float* running, std::size_t count,
+                float* information) {
+  joint_lanes({pairs, divergence, running}, count, information);
+}
+
+}  // namespace dissent::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dissent {
+
+HWY_EXPORT(joint_rows);
+
+JointPairs::JointPairs(const Weights& weights) : entropy(static_cast<float>(weights.entropy)) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights.value[i] == 0) {
+      continue;
+    }
+    weight.push_back(static_cast<float>(weights.value[i]));
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      if (j != i && weights.value[j] > 0) {
+        pairs.push_back({i, j, static_cast<float>(weights.value[j])});
+      }
+    }
+  }
+  num_others = weight.size() - 1;
+}
+
+void joint_information(const JointPairs& pairs, Panel<const float> divergence, const std::vector<float>& running,
+                       std::size_t count, float* information) {
+  HWY_DYNAMIC_DISPATCH(joint_rows)(pairs, divergence, running.data(), count, information);
+}
+
+}  // namespace dissent
+#endif

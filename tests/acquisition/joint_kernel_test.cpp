@@ -1,0 +1,54 @@
+#include "dissent/acquisition/joint_kernel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dissent/base/random.hpp"
+#include "dissent/estimator/combine.hpp"
+
+namespace dissent {
+namespace {
+
+// ln(H / deficit) by the plain function, from the end that has the digits.
+double plain_information(const Weights& weights, std::span<const double> divergence) {
+  const Combined plain = combine(weights, divergence);
+  return plain.epistemic < 0.5 * weights.entropy ? -std::log1p(-plain.epistemic / weights.entropy)
+                                                 : std::log(weights.entropy) - plain.log_deficit;
+}
+
+TEST(JointKernel, AgreesWithThePlainFunctionAtEverySize) {
+  Stream stream(1, Purpose::kTest);
+  for (const Weights& weights :
+       {Weights::uniform(2), Weights::uniform(5), Weights::from(std::vector<double>{0.6, 0.0, 0.3, 0.1}, 4)}) {
+    const JointPairs pairs(weights);
+    const std::size_t M = weights.size();
+    for (const std::size_t count : {1UL, 15UL, 16UL, 37UL}) {
+      for (double size = 1e-6; size < 1e5; size *= 10) {
+        PanelBuffer<float> divergence(pairs.pairs.size(), count);
+        std::vector<float> running;
+        for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
+          running.push_back(static_cast<float>(size * stream.uniform()));
+          for (std::size_t n = 0; n < count; ++n) {
+            // Some rows far, some near, so that vectors are mixed.
+            divergence.panel()(k, n) = static_cast<float>(size * (n % 3 == 0 ? 20 : 1) * stream.uniform());
+          }
+        }
+        AlignedVector<float> information(padded_batch(count));
+        joint_information(pairs, divergence.panel(), running, count, information.data());
+        for (std::size_t n = 0; n < count; ++n) {
+          std::vector<double> sum(M * M);
+          for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
+            sum[pairs.pairs[k].i * M + pairs.pairs[k].j] =
+                static_cast<double>(divergence.panel()(k, n)) + static_cast<double>(running[k]);
+          }
+          const double plain = plain_information(weights, sum);
+          EXPECT_NEAR(information[n], plain, 4e-6 * plain) << size;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dissent
