@@ -69,9 +69,9 @@ void run_shape(const std::string& folder, const Size& shape) {
     measure_method(method, 10'000);
   }
   if (shape.model == Model::kPne) {
-    measure_method("badge", 10'000);
+    measure_method("badge", large ? 2'000 : 10'000);
     measure_method("lcmd", 10'000);
-    measure_method("bait", large ? 1'000 : 10'000);
+    measure_method("bait", large ? 300 : 1'000);
     measure_method("mc:5000", large ? 100 : 1'000);
     if (!large) {
       measure_method("batchbald:5000", 1'000);
