@@ -9,6 +9,9 @@
 namespace dissent::cli {
 namespace {
 
+// The system may map two megabytes around a row that is looked at; scattered rows would soon be the whole file.
+constexpr std::size_t kRowsBetweenReleases = 16;
+
 void check_finite(double value, const std::string& source, std::size_t row, const std::string& name) {
   check(std::isfinite(value), "{}: row {} column '{}' is {}; numbers must be finite", source, row + 1, name, value);
 }
@@ -60,6 +63,12 @@ void PoolFile::open_archive(const std::string& path) {
     arrays_.push_back(std::move(array));
   }
   check_column_names(names, path);
+}
+
+void PoolFile::release() const {
+  for (const NpyFile& array : arrays_) {
+    array.release(0, num_rows_);
+  }
 }
 
 double PoolFile::value(const ArrayColumn& column, std::size_t row) const {
@@ -125,7 +134,7 @@ void PoolFile::read(const std::vector<std::string>& names, std::size_t begin, st
       }
     }
     if (values != nullptr) {
-      array.release(begin, end);
+      array.release(0, end);  // a read of rows maps pages before them again
     }
   }
 }
@@ -151,10 +160,15 @@ std::vector<double> PoolFile::pick(const std::vector<std::string>& names, std::s
     return out;
   }
   const std::vector<const ArrayColumn*> columns = find(names);
-  for (std::size_t k = 0; k < out.size(); ++k) {
-    const std::size_t row = rows[k / names.size()];
-    out[k] = value(*columns[k % names.size()], row);
-    check_finite(out[k], source_, row, names[k % names.size()]);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const double picked = value(*columns[c], rows[k]);
+      check_finite(picked, source_, rows[k], names[c]);
+      out[k * names.size() + c] = picked;
+    }
+    if (k % kRowsBetweenReleases == 0) {
+      release();
+    }
   }
   return out;
 }

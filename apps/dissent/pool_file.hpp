@@ -41,6 +41,7 @@ class PoolFile {
   };
 
   void open_archive(const std::string& path);
+  void release() const;  // memory of an archive's rows
   double value(const ArrayColumn& column, std::size_t row) const;
   std::vector<const ArrayColumn*> find(const std::vector<std::string>& names) const;
 
