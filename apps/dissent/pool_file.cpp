@@ -134,7 +134,7 @@ void PoolFile::read(const std::vector<std::string>& names, std::size_t begin, st
       }
     }
     if (values != nullptr) {
-      array.release(begin, end);
+      array.release(0, end);  // a read of rows maps pages before them again
     }
   }
 }
