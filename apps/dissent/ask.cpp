@@ -147,7 +147,7 @@ void add_ask(CLI::App& app) {
   add_quiet(*command, arguments->quiet);
   command->callback([arguments, command] {
     arguments->laboratory.given_fit = given_fit_options(*command);
-    arguments->laboratory.choice_given = command->count("--acquisition") > 0 || command->count("--candidates") > 0;
+    arguments->laboratory.acquisition_given = command->count("--acquisition") > 0;
     run_ask(*arguments);
   });
 }

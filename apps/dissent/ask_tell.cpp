@@ -84,8 +84,10 @@ Table without_targets(Table table, const Problem& data) {
   return table;
 }
 
-void put_choice(Settings& settings, const ChoiceOptions& choice) {
-  settings["--acquisition"] = Acquisition::parse(choice.acquisition).text();
+void put_choice(Settings& settings, const ChoiceOptions& choice, bool acquisition_given) {
+  if (acquisition_given) {
+    settings["--acquisition"] = Acquisition::parse(choice.acquisition).text();
+  }
   if (!choice.candidates.empty()) {
     settings["--candidates"] = choice.candidates;
   }
@@ -95,7 +97,7 @@ LaboratoryCampaign begin(const std::string& path, const LaboratoryOptions& optio
   Problem data = load_tables(options.tables, false);
   Table pool = without_targets(read_table(options.tables.pool), data);
   Settings settings = options.given_fit;
-  put_choice(settings, options.choice);
+  put_choice(settings, options.choice, true);
   settings["command"] = "ask";
   fit_options_of(settings).ensemble();  // says now what is wrong with them
   fit_options_of(settings).train();
@@ -136,9 +138,7 @@ LaboratoryCampaign open_laboratory(const std::string& path, const LaboratoryOpti
       campaign.fitted.reset();  // the model there was made by other rules
     }
   }
-  if (options.choice_given) {
-    put_choice(campaign.settings, options.choice);
-  }
+  put_choice(campaign.settings, options.choice, options.acquisition_given);
   return {std::move(directory), std::move(campaign), std::move(data), std::move(pool)};
 }
 

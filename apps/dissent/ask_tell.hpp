@@ -28,7 +28,7 @@ struct LaboratoryCampaign {
 struct LaboratoryOptions {
   TableOptions tables;
   ChoiceOptions choice;
-  bool choice_given = false;  // --acquisition or --candidates; a campaign that exists keeps its own otherwise
+  bool acquisition_given = false;  // a campaign that exists keeps its own otherwise
   Settings given_fit;
 };
 LaboratoryCampaign open_laboratory(const std::string& path, const LaboratoryOptions& options);

@@ -111,6 +111,9 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
 void run_fit(const Arguments& arguments) {
   arguments.fit.ensemble();  // for their checks, before the work
   arguments.fit.train();
+  check_distinct(arguments.output, arguments.data);
+  check_distinct(arguments.output, arguments.checkpoint);
+  check_distinct(arguments.checkpoint, arguments.data);
   check_writable(arguments.output);
   if (!arguments.checkpoint.empty()) {
     check_writable(arguments.checkpoint);

@@ -72,6 +72,9 @@ Settings settings_of(const Arguments& arguments) {
 Campaign open_campaign(CampaignDirectory& directory, const Problem& data, const Settings& settings) {
   if (directory.begun()) {
     Campaign campaign = directory.load();
+    const auto command = campaign.settings.find("command");
+    check(command == campaign.settings.end() || command->second == "learn",
+          "{}: the campaign was begun by 'dissent ask'; go on with 'dissent ask' and 'dissent tell'", directory.path());
     check_same(campaign, settings, directory.path());
     check_same(campaign, data, directory.path());
     return campaign;

@@ -4,7 +4,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
+#include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 
 namespace dissent::cli {
@@ -39,6 +41,13 @@ Check whole_number(std::uint64_t min, std::uint64_t max) {
 }
 
 std::string not_empty(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
+
+void check_distinct(const std::string& output, const std::string& other) {
+  std::error_code ignored;
+  const auto full = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, ignored); };
+  check(output.empty() || other.empty() || full(output) != full(other),
+        "'{}' is read as well and would be overwritten; give the output another name", output);
+}
 
 void check_writable(const std::string& path) { const AtomicFile never_committed(path); }
 

@@ -105,6 +105,8 @@ void run_predict(const PredictOptions& options) {
   }
   for (const std::string& name : {options.output, options.mixture}) {
     if (!name.empty()) {
+      check_distinct(name, options.inputs);
+      check_distinct(name, options.model);
       check_writable(name);
     }
   }

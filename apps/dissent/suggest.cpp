@@ -222,6 +222,9 @@ void check_arguments(const Arguments& arguments) {
         "give --labelled and --targets to fit a model, or one fitted before by --fitted");
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
   if (arguments.output != "-") {
+    for (const std::string& read : {arguments.tables.pool, arguments.tables.labelled, arguments.fitted}) {
+      check_distinct(arguments.output, read);
+    }
     check_writable(arguments.output);
   }
 }
@@ -266,8 +269,9 @@ void run_suggest(const Arguments& arguments) {
   const auto [choice, num_candidates] =
       choose_from(pool, acquisition, task, wanted_candidates(arguments, acquisition, model->num_outputs()),
                   arguments.quiet || arguments.json);
+  const std::string why = reason(acquisition, task, pool, choice);  // reads more of the pool, which may be bad
   write_output(arguments, pool.table(choice.rows), choice);
-  print_report(arguments, choice, num_candidates, reason(acquisition, task, pool, choice));
+  print_report(arguments, choice, num_candidates, why);
 }
 
 }  // namespace

@@ -116,10 +116,11 @@ class OpenCampaign {
       if (const auto found = settings.find(name); found != settings.end()) {
         value = found->second;
         settings.erase(found);
-        options.choice_given = true;
+        return true;
       }
+      return false;
     };
-    take("--acquisition", options.choice.acquisition);
+    options.acquisition_given = take("--acquisition", options.choice.acquisition);
     take("--candidates", options.choice.candidates);
     options.choice.batch = 1;
     options.given_fit = std::move(settings);

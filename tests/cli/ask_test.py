@@ -131,6 +131,11 @@ class AskTell(CliTest):
         self.ask("--batch", 4, "--components", 2)
         self.assertEqual(json.loads(self.run_ok("show", "lab/model.safetensors", "--json"))["components"], 2)
 
+    def test_other_candidates_leave_the_acquisition(self):
+        self.ask(*self.begin, "--batch", 2, "--acquisition", "random")
+        self.ask("--batch", 4, "--candidates", 20)
+        self.assertIn(b"random", self.state())
+
     def test_a_full_disk_keeps_what_was_there(self):
         asked = self.ask(*self.begin, "--batch", 2)
         answers = self.answers("d.csv", asked)

@@ -201,6 +201,8 @@ class Fit(CliTest):
         self.refuse(*fit, "--components", 0, says="'0' is not a whole number")
         self.refuse(*fit, "--weights", "0.5,0.5", says="2 weights for 5 components")
         self.refuse("fit", "data.csv", "-t", "y", "-o", "none/m", says="none")
+        self.refuse("fit", "data.csv", "-t", "y", "-o", "./data.csv", says="would be overwritten")
+        self.refuse(*fit, "--checkpoint", "m", says="'m' is read as well and would be overwritten")
 
     def test_bad_models(self):
         self.fit()

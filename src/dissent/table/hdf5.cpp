@@ -251,6 +251,11 @@ std::vector<std::string> Hdf5File::names(const std::string& group) const {
   return found;
 }
 
+bool Hdf5File::is_dataset(const std::string& name) const {
+  const Session session;
+  return static_cast<bool>(Handle(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose));
+}
+
 Array Hdf5File::load(const std::string& name) const {
   check(contains(name), "{}: has no dataset \"{}\"", path_, name);
   const Session session;
@@ -354,6 +359,7 @@ Hdf5File::Hdf5File(const std::string& path) { fail_without_hdf5(path); }
 Hdf5File::~Hdf5File() = default;
 bool Hdf5File::contains(const std::string&) const { fail_without_hdf5(path_); }
 std::vector<std::string> Hdf5File::names(const std::string&) const { fail_without_hdf5(path_); }
+bool Hdf5File::is_dataset(const std::string&) const { fail_without_hdf5(path_); }
 Array Hdf5File::load(const std::string&) const { fail_without_hdf5(path_); }
 std::string Hdf5File::attribute(const std::string&) const { fail_without_hdf5(path_); }
 

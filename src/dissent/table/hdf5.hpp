@@ -49,6 +49,9 @@ class Hdf5File {
   // Names in a group ("/" is the root), in alphabetical order.
   std::vector<std::string> names(const std::string& group = "/") const;
 
+  // Whether a name stands for numbers rather than a group.
+  bool is_dataset(const std::string& name) const;
+
   // A whole dataset. Unknown names and types are an InputError. float16 comes as float32, long double as float64.
   Array load(const std::string& name) const;
 

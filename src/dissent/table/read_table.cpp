@@ -52,7 +52,9 @@ Table read_table(const std::string& path) {
   } else if (path.ends_with(".h5") || path.ends_with(".hdf5")) {
     const Hdf5File file(path);
     for (const std::string& name : file.names()) {
-      add_array(name, file.load(name), table);
+      if (file.is_dataset(name)) {  // groups, as the infos of experience files, are no columns
+        add_array(name, file.load(name), table);
+      }
     }
   } else {
     fail("{}: a table must end in .csv, .npz, .h5 or .hdf5", path);
