@@ -20,15 +20,15 @@ namespace dissent::cli {
 namespace {
 
 struct TrainArguments {
-  TrainOptions options;
+  ArsOptions options;
   std::string output;
   bool json = false;
   bool quiet = false;
 };
 
 // The command that makes the same policy again, for the first lines of its file.
-std::string recipe(const TrainOptions& o) {
-  const TrainOptions usual;
+std::string recipe(const ArsOptions& o) {
+  const ArsOptions usual;
   std::string text =
       fmt::format("dissent policy train {} --iterations {} --directions {} --top {} --step-size {} --noise {}",
                   o.environment, o.num_iterations, o.num_directions, o.num_top_directions, o.step_size, o.noise);
@@ -72,7 +72,7 @@ TrainResult train(const TrainArguments& arguments, const Interrupt& interrupt) {
 }
 
 void run_train(TrainArguments arguments) {
-  TrainOptions& options = arguments.options;
+  ArsOptions& options = arguments.options;
   check_name("environment", options.environment, environment_names());
   if (options.checkpoint_file.empty()) {
     options.checkpoint_file = arguments.output + ".state";
@@ -107,8 +107,8 @@ void run_train(TrainArguments arguments) {
   }
 }
 
-// Texts show the defaults of TrainOptions.
-void add_search_options(CLI::App& command, TrainOptions& o) {
+// Texts show the defaults of ArsOptions.
+void add_search_options(CLI::App& command, ArsOptions& o) {
   const auto count = [&command](const char* name, std::size_t& value, const char* text) {
     command.add_option(name, value, text)
         ->option_text(fmt::format("N={}", value))

@@ -15,8 +15,8 @@
 namespace dissent {
 namespace {
 
-TrainOptions small_options() {
-  TrainOptions options;
+ArsOptions small_options() {
+  ArsOptions options;
   options.environment = "pendulum";
   options.num_iterations = 12;
   options.num_directions = 5;
@@ -64,7 +64,7 @@ TEST(Normaliser, MergingEqualsAdding) {
 }
 
 TEST(Ars, TheSameBitsOnAnyNumberOfThreads) {
-  TrainOptions options = small_options();
+  ArsOptions options = small_options();
   const TrainResult one = train_policy(options);
   options.num_threads = 3;
   expect_same(train_policy(options), one);
@@ -73,7 +73,7 @@ TEST(Ars, TheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(Ars, OneStepByHand) {
-  TrainOptions options = small_options();
+  ArsOptions options = small_options();
   options.num_iterations = 1;
   options.num_directions = 1;
   options.num_top_directions = 1;
@@ -89,7 +89,7 @@ TEST(Ars, OneStepByHand) {
 
 TEST(Ars, AStoppedTrainingResumesToTheSameBits) {
   const TempDir folder;
-  TrainOptions options = small_options();
+  ArsOptions options = small_options();
   const TrainResult unbroken = train_policy(options);
   options.checkpoint_file = folder.file("train.state");
   options.checkpoint_every = 100;  // so that only the stop writes one
@@ -105,7 +105,7 @@ TEST(Ars, AStoppedTrainingResumesToTheSameBits) {
 
 TEST(Ars, AKilledTrainingResumesToTheSameBits) {
   const TempDir folder;
-  TrainOptions options = small_options();
+  ArsOptions options = small_options();
   options.num_iterations = 300;
   const TrainResult unbroken = train_policy(options);
   options.checkpoint_file = folder.file("train.state");
@@ -131,11 +131,11 @@ TEST(Ars, AKilledTrainingResumesToTheSameBits) {
 
 TEST(Ars, ACheckpointOfOtherSettingsOrADamagedOneIsRefused) {
   const TempDir folder;
-  TrainOptions options = small_options();
+  ArsOptions options = small_options();
   options.num_iterations = 4;
   options.checkpoint_file = folder.file("train.state");
   train_policy(options);
-  TrainOptions other = options;
+  ArsOptions other = options;
   other.noise = 0.5;
   EXPECT_EQ(message_of<InputError>([&] { train_policy(other); }),
             options.checkpoint_file +
@@ -155,7 +155,7 @@ TEST(Ars, ACheckpointOfOtherSettingsOrADamagedOneIsRefused) {
 
 TEST(Ars, StartsFromAGivenPolicy) {
   const TempDir folder;
-  TrainOptions options = small_options();
+  ArsOptions options = small_options();
   options.start_file = folder.write("start.txt", "1 3 0\n0.1 0.2 0.3\n2 1 0.5\n-1 -2 -3\n");
   options.num_iterations = 1;
   options.step_size = 1e-9;
@@ -168,7 +168,7 @@ TEST(Ars, StartsFromAGivenPolicy) {
 }
 
 TEST(Ars, ObservesOnlyTheFirstEntries) {
-  TrainOptions options = small_options();
+  ArsOptions options = small_options();
   options.num_observed = 2;
   options.clock_hz = 1;
   EXPECT_EQ(train_policy(options).policy.num_features, 5U);  // two entries and the clock's three
@@ -178,7 +178,7 @@ TEST(Ars, ObservesOnlyTheFirstEntries) {
 }
 
 TEST(Ars, BadSettingsAreRefused) {
-  TrainOptions options = small_options();
+  ArsOptions options = small_options();
   options.num_top_directions = 6;
   EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("num_top_directions = 6"), std::string::npos);
   options = small_options();
@@ -190,7 +190,7 @@ TEST(Ars, AHopperLearnsWithinSeconds) {
   if (!mujoco_available()) {
     GTEST_SKIP() << "built without MuJoCo";
   }
-  TrainOptions options;
+  ArsOptions options;
   options.environment = "hopper";
   options.num_iterations = 40;
   options.euler = true;

@@ -22,7 +22,7 @@ struct Trial {
   Normaliser seen;
 };
 
-void check_options(const TrainOptions& o) {
+void check_options(const ArsOptions& o) {
   check(o.num_directions > 0, "train_policy: num_directions is 0; at least one direction is needed");
   check(o.num_top_directions > 0 && o.num_top_directions <= o.num_directions,
         "train_policy: num_top_directions = {} is not in [1, num_directions = {}]", o.num_top_directions,
@@ -39,7 +39,7 @@ void check_options(const TrainOptions& o) {
 
 class Trainer {
  public:
-  explicit Trainer(const TrainOptions& options)
+  explicit Trainer(const ArsOptions& options)
       : options_(options),
         threads_(options.num_threads),
         training_(options.environment, {.model_file = {}, .euler = options.euler}, threads_.num_threads()),
@@ -220,7 +220,7 @@ class Trainer {
     }
   }
 
-  const TrainOptions& options_;
+  const ArsOptions& options_;
   ThreadPool threads_;
   EnvironmentPool training_;
   EnvironmentPool exact_;
@@ -267,7 +267,7 @@ std::vector<double> Normaliser::inverse_stddev() const {
   return inverse;
 }
 
-TrainResult train_policy(const TrainOptions& options, const TrainCallback& callback) {
+TrainResult train_policy(const ArsOptions& options, const TrainCallback& callback) {
   check_options(options);
   Trainer trainer(options);
   bool wanted = true;

@@ -22,7 +22,7 @@
 
 namespace dissent {
 
-struct TrainOptions {
+struct ArsOptions {
   std::string environment;
   std::size_t num_iterations = 200;
   std::size_t num_directions = 8;      // N
@@ -89,11 +89,11 @@ struct TrainResult {
   bool finished = false;  // false when the callback stopped it
 };
 
-TrainResult train_policy(const TrainOptions& options, const TrainCallback& callback = {});
+TrainResult train_policy(const ArsOptions& options, const TrainCallback& callback = {});
 
 // The checkpoint as text, every number with the digits that restore its bits. parse_train_state throws InputError when
 // the text is damaged or was made with other settings.
-std::string format_train_state(const TrainState& state, const TrainOptions& options);
-TrainState parse_train_state(std::string_view text, const TrainOptions& options, const std::string& source);
+std::string format_train_state(const TrainState& state, const ArsOptions& options);
+TrainState parse_train_state(std::string_view text, const ArsOptions& options, const std::string& source);
 
 }  // namespace dissent

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kMagic = "dissent policy training 1";
 
 // Everything that changes the numbers; neither threads nor the number of iterations (a run may be prolonged).
-std::string settings_line(const TrainOptions& o) {
+std::string settings_line(const ArsOptions& o) {
   return fmt::format(
       "environment={} directions={} top={} step_size={} noise={} observed={} clock_hz={} control_weight={} "
       "alive_weight={} euler={} "
@@ -67,7 +67,7 @@ void check_settings(std::string_view made, std::string_view wanted, const std::s
 
 }  // namespace
 
-std::string format_train_state(const TrainState& state, const TrainOptions& options) {
+std::string format_train_state(const TrainState& state, const ArsOptions& options) {
   std::string text = fmt::format("{}\n{}\n", kMagic, settings_line(options));
   append_numbers(text, {static_cast<double>(state.iteration), static_cast<double>(state.num_steps),
                         state.normaliser.count, state.best_return, state.best.num_actions > 0 ? 1.0 : 0.0});
@@ -80,7 +80,7 @@ std::string format_train_state(const TrainState& state, const TrainOptions& opti
   return text;
 }
 
-TrainState parse_train_state(std::string_view text, const TrainOptions& options, const std::string& source) {
+TrainState parse_train_state(std::string_view text, const ArsOptions& options, const std::string& source) {
   check(text.starts_with(kMagic), "{}: not a training checkpoint", source);
   take_line(text, source);
   const std::string_view settings = take_line(text, source);
