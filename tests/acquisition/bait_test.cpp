@@ -33,21 +33,20 @@ BaitResult plain_bait(const std::vector<MatrixXd>& given, const std::vector<Matr
   for (const MatrixXd& x : training) {
     known += x.transpose() * x / static_cast<double>(training.size() + batch);
   }
-  const auto change = [&](const MatrixXd& x, double sign) {
-    const MatrixXd inverse = known.inverse();
-    const MatrixXd identity = MatrixXd::Identity(x.rows(), x.rows());
-    const MatrixXd inner = (identity + sign * x * inverse * x.transpose()).inverse();
-    return (x * inverse * fisher * inverse * x.transpose() * inner).trace();
-  };
   BaitResult result;
   std::vector<std::size_t> left(given.size());
   for (std::size_t n = 0; n < left.size(); ++n) {
     left[n] = n;
   }
   const auto step = [&](std::vector<std::size_t>& from, double sign) {
+    const MatrixXd inverse = known.inverse();
+    const MatrixXd middle = inverse * fisher * inverse;
     std::vector<double> values;
     for (const std::size_t n : from) {
-      values.push_back(sign * change(rows[n], sign));
+      const MatrixXd& x = rows[n];
+      const MatrixXd identity = MatrixXd::Identity(x.rows(), x.rows());
+      const MatrixXd inner = (identity + sign * x * inverse * x.transpose()).inverse();
+      values.push_back(sign * (x * middle * x.transpose() * inner).trace());
     }
     const auto best = std::ranges::max_element(values) - values.begin();
     const std::size_t row = from[static_cast<std::size_t>(best)];
