@@ -50,14 +50,12 @@ void fill_block(const Ensemble& model, std::span<const double> inputs, const Las
   const Panel<const float> packed = scratch.inputs.panel();
   for (std::size_t m = 0; m < model.num_components(); ++m) {
     const Mlp& mlp = model.stack().components[m];
-    const std::span<const float> own =
-        component_block<float>(model.stack(), m, model.parameters(), scratch.component);
+    const std::span<const float> own = component_block<float>(model.stack(), m, model.parameters(), scratch.component);
     if (block.heads.capacity() > 0) {
       const Panel<float> said = forward<float>(mlp, own, packed, block.count, scratch.network);
       for (std::size_t r = 0; r < said.rows; ++r) {
         // As in predictions (Ensemble::limit_certainty).
-        const float least =
-            r < D ? -std::numeric_limits<float>::infinity() : model.log_stddev_floor()[m * D + (r - D)];
+        const float least = r < D ? -std::numeric_limits<float>::infinity() : model.log_stddev_floor()[m * D + (r - D)];
         std::transform(said.row(r), said.row(r) + block.count, block.heads.panel().row(m * layout.num_heads + r),
                        [&](float v) { return std::max(v, least); });
       }
