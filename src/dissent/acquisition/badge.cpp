@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/network/gaussian.hpp"
 #include "dissent/network/linear.hpp"
 

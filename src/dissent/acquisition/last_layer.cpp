@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
-#include "dissent/acquisition/blocks.hpp"
+#include "dissent/base/blocks.hpp"
+#include "dissent/ensemble/pack_scaled.hpp"
 #include "dissent/network/mlp.hpp"
-#include "dissent/network/rows.hpp"
 
 namespace dissent {
 namespace {
@@ -32,21 +31,12 @@ struct Scratch {
   Block<float> component;  // of shared weights
 };
 
-void pack_inputs(const Scaling& scaling, std::span<const double> rows, Scratch& scratch) {
-  const std::size_t num_columns = scaling.num_columns();
-  for (std::size_t k = 0; k < rows.size(); k += num_columns) {
-    for (std::size_t c = 0; c < num_columns; ++c) {
-      scratch.rows[k + c] = static_cast<float>(scaling.scaled(c, rows[k + c]));
-    }
-  }
-  pack_rows({scratch.rows.data(), num_columns}, nullptr, rows.size() / num_columns, scratch.inputs.panel());
-}
-
 void fill_block(const Ensemble& model, std::span<const double> inputs, const LastLayer& layout, Scratch& scratch,
                 LastLayer::Block& block) {
   const std::size_t C = model.num_inputs();
   const std::size_t D = model.num_outputs();
-  pack_inputs(model.columns().input_scaling, inputs.subspan(block.begin * C, block.count * C), scratch);
+  pack_scaled(model.columns().input_scaling, inputs.subspan(block.begin * C, block.count * C), scratch.rows,
+              scratch.inputs.panel());
   const Panel<const float> packed = scratch.inputs.panel();
   for (std::size_t m = 0; m < model.num_components(); ++m) {
     const Mlp& mlp = model.stack().components[m];
@@ -96,17 +86,14 @@ LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool
   const std::size_t num_heads = with_heads ? model.num_components() * result.num_heads : 0;
   result.all_hidden = PanelBuffer<float>(result.blocks.size() * num_hidden, LastLayer::kBlock);
   result.all_heads = PanelBuffer<float>(result.blocks.size() * num_heads, LastLayer::kBlock);
-  std::vector<std::optional<Scratch>> scratch(num_threads(pool));
-  for_blocks(pool, result.num_rows, LastLayer::kBlock, [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    if (!scratch[thread]) {
-      scratch[thread].emplace(model);
-    }
+  const auto make = [&] { return Scratch(model); };
+  for_blocks(pool, result.num_rows, LastLayer::kBlock, make, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     LastLayer::Block& block = result.blocks[begin / LastLayer::kBlock];
     block.begin = begin;
     block.count = end - begin;
     block.hidden = result.all_hidden.panel().slice(begin / LastLayer::kBlock * num_hidden, num_hidden);
     block.heads = result.all_heads.panel().slice(begin / LastLayer::kBlock * num_heads, num_heads);
-    fill_block(model, inputs, result, *scratch[thread], block);
+    fill_block(model, inputs, result, scratch, block);
   });
   return result;
 }

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <vector>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/nearest_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/network/linear.hpp"
 
 namespace dissent {
@@ -104,15 +104,6 @@ class Clusters {
   AlignedVector<std::int32_t> centre_;        // the nearest
 };
 
-std::vector<std::size_t> shuffled(std::size_t count, Stream draw) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t k = count; k > 1; --k) {
-    std::swap(order[k - 1], order[draw.below(k)]);
-  }
-  return order;
-}
-
 }  // namespace
 
 Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
@@ -120,7 +111,10 @@ Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
   const LastLayer training = last_layer(task.model, task.training.inputs, false, task.pool);
   Clusters clusters(layers, task.pool);
   // A row as far from one centre as from another belongs to the one that comes first here.
-  for (const std::size_t row : shuffled(training.num_rows, task.stream.substream(kMethodDraw))) {
+  std::vector<std::size_t> order(training.num_rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  task.stream.substream(kMethodDraw).shuffle(std::span(order));
+  for (const std::size_t row : order) {
     clusters.add_centre(training.hidden_of(row));
   }
   clusters.assign(0);
