@@ -10,6 +10,7 @@
 #include "campaign_options.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/csv.hpp"
@@ -92,6 +93,7 @@ void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
 }
 
 void run_ask(const Arguments& arguments) {
+  check_csv_output(arguments.output);
   if (arguments.output != "-") {
     check_writable(arguments.output);
   }
@@ -104,14 +106,21 @@ void run_ask(const Arguments& arguments) {
   ThreadPool pool(arguments.threads);
   const std::size_t num_new =
       laboratory.ask(arguments.choice.batch, {&pool, fit_bar(arguments.quiet || arguments.json)});
+  if (laboratory.last_fit()) {
+    warn_diverged(*laboratory.last_fit());
+  }
   print_questions(arguments, laboratory);
+  const std::size_t num_pending = laboratory.campaign().num_pending();
+  if (!arguments.quiet && num_pending < arguments.choice.batch) {
+    fmt::print(stderr, "the pool ends: only {} of the {} wanted are left to label\n", num_pending,
+               counted(arguments.choice.batch, "row"));
+  }
   if (arguments.json) {
     print_json_questions(laboratory, num_new);
   } else if (!arguments.quiet && (arguments.output != "-" || ::isatty(STDERR_FILENO) == 1)) {
     fmt::print(arguments.output != "-" ? stdout : stderr,
-               "{} rows to label, {} of them new; fill in {} and run 'dissent tell {} FILE'\n",
-               laboratory.campaign().num_pending(), num_new, fmt::join(laboratory.data().target_names, ", "),
-               arguments.directory);
+               "{} to label, {} of them new; fill in {} and run 'dissent tell {} FILE'\n", counted(num_pending, "row"),
+               num_new, fmt::join(laboratory.data().target_names, ", "), arguments.directory);
   }
 }
 

@@ -82,6 +82,15 @@ std::string loss_text(const FitProgress& progress) {
                                               : text + fmt::format(", validation {:.3f}", progress.validation_loss);
 }
 
+void warn_diverged(const FitReport& report, const std::string& when) {
+  if (!report.diverged.empty()) {
+    fmt::print(stderr,
+               "{}the loss of component{} {} diverged; the best parameters before that were kept; try a smaller "
+               "--learning-rate\n",
+               when, report.diverged.size() == 1 ? "" : "s", fmt::join(report.diverged, ", "));
+  }
+}
+
 std::function<bool(const FitProgress&)> fit_bar(bool quiet) {
   return [bar = std::make_shared<std::optional<Progress>>(), quiet](const FitProgress& state) {
     if (!*bar) {

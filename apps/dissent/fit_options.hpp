@@ -21,6 +21,9 @@ Settings given_fit_options(const CLI::App& command);
 // "epoch 40/200, loss 1.310, validation 1.402"
 std::string loss_text(const FitProgress& progress);
 
+// Where the loss of components diverged: a line on standard error, whatever else is printed. `when` precedes it.
+void warn_diverged(const FitReport& report, const std::string& when = "");
+
 // A bar of epochs, for FitControl::progress; it is wiped when the last copy of the function dies.
 std::function<bool(const FitProgress&)> fit_bar(bool quiet);
 

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/read_table.hpp"
@@ -48,7 +49,8 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
                 {"labelled", laboratory.num_labelled()},
                 {"fitted", fitted}});
   } else if (!arguments.quiet) {
-    print_line("{} answers; {} rows labelled, {} wait", num_told, laboratory.num_labelled(), num_pending);
+    print_line("{}; {} labelled, {} wait{}", counted(num_told, "answer"), counted(laboratory.num_labelled(), "row"),
+               num_pending, num_pending == 1 ? "s" : "");
     if (campaign.fitted && !std::isnan(campaign.fitted->rmse)) {
       print_line("fitted: rmse {:.4g}, log-likelihood {:.4g} on the test rows", campaign.fitted->rmse,
                  campaign.fitted->log_likelihood);
@@ -61,6 +63,9 @@ void run_tell(const Arguments& arguments) {
   const Answers answers = read_answers(read_table(arguments.answers), laboratory.data().target_names);
   ThreadPool pool(arguments.threads);
   laboratory.tell(answers, !arguments.no_refit, {&pool, fit_bar(arguments.quiet || arguments.json)});
+  if (laboratory.last_fit()) {
+    warn_diverged(*laboratory.last_fit());
+  }
   print_report(arguments, laboratory, answers.rows.size());
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "dissent/ensemble/fit_settings.hpp"
+#include "dissent/table/csv.hpp"
 #include "loop/loop_fixture.hpp"
 #include "support/temp_dir.hpp"
 
@@ -80,6 +81,14 @@ TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
   EXPECT_EQ(laboratory.campaign().fitted->labelled, 14U);
 }
 
+TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
+  Table table = parse_csv("row,y\n4,1\n7,2\n4,3\n", "t.csv");
+  EXPECT_EQ(message_of([&] { read_answers(table, {"y"}); }),
+            "t.csv: rows 1 and 3 of the file both answer row 4 of the pool; a row is told once");
+  table = parse_csv("row,y\n4,\n7,2\n4,3\n", "t.csv");
+  EXPECT_EQ(read_answers(table, {"y"}).rows, (std::vector<std::size_t>{7, 4}));
+}
+
 TEST(FitSettings, ReadsTextsAndSaysWhatIsWrongWithThem) {
   const LearnOptions options = learn_options({{"--hidden", "8,4"},
                                               {"--weights", "0.5,0.25,0.25"},
@@ -101,7 +110,19 @@ TEST(FitSettings, ReadsTextsAndSaysWhatIsWrongWithThem) {
   EXPECT_EQ(set("--epochs", "0"), "--epochs: '0' is not a whole number >= 1");
   EXPECT_EQ(set("--hidden", "8,"), "--hidden: '' is not a whole number from 1 to 100000");
   EXPECT_EQ(set("--learning-rate", "1x"), "--learning-rate: '1x' is not a number");
+  EXPECT_EQ(set("--validation", "1"), "--validation: '1' is not a number >= 0 and < 1");
   EXPECT_EQ(set("--epoch", "1"), "'--epoch' is not an option of a fit");
+}
+
+TEST(FitSettings, AValueHasOneText) {
+  FitSettings settings;
+  EXPECT_EQ(settings.text("--learning-rate"), "0.01");
+  EXPECT_EQ(settings.text("--hidden"), "40,40");
+  settings.set("--learning-rate", "1.0e-1");
+  settings.set("--preset", "paper");
+  EXPECT_EQ(settings.text("--learning-rate"), "0.1");
+  EXPECT_EQ(settings.text("--epochs"), "6000");
+  EXPECT_EQ(settings.text("--no-masks"), "off");
 }
 
 }  // namespace

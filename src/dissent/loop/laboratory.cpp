@@ -151,8 +151,13 @@ void take_answers(Campaign& campaign, const Answers& answers) {
 Answers read_answers(const Table& table, const std::vector<std::string>& target_names) {
   check(table.has("row"), "{}: has no column 'row'; answers carry the row numbers of 'dissent ask'", table.source);
   Answers answers{table.source, {}, {}};
+  std::map<std::size_t, std::size_t> line_of;
   for (const std::size_t line : answered_rows(table, target_names)) {
-    answers.rows.push_back(row_at(table, line));
+    const std::size_t row = row_at(table, line);
+    const auto [first, is_new] = line_of.try_emplace(row, line);
+    check(is_new, "{}: rows {} and {} of the file both answer row {} of the pool; a row is told once", table.source,
+          first->second + 1, line + 1, row);
+    answers.rows.push_back(row);
     for (const std::string& name : target_names) {
       answers.targets.push_back(number_at(table, name, line));
     }
@@ -174,7 +179,7 @@ Laboratory Laboratory::begin(const std::string& path, const LaboratoryOptions& o
   Settings settings = options.fit;
   put_choice(settings, options.acquisition.empty() ? "kl" : options.acquisition, options.candidates);
   settings["command"] = "ask";
-  learn_options(settings);  // says now what is wrong with them
+  check_candidates(learn_options(settings).candidates, options.batch);  // says now what is wrong with them
   check(options.batch <= data.pool.num_rows, "--batch: {} rows are wanted; the pool has {}", options.batch,
         data.pool.num_rows);
   CampaignDirectory directory(path);
@@ -203,10 +208,13 @@ Laboratory Laboratory::open(const std::string& path, const LaboratoryOptions& op
   check_same(campaign, data, path);
   directory.write_tables(campaign, data);  // a kill may have come between the state and them
   Table pool = without_targets(read_table(directory.file(kPool)), data);
+  const FitSettings kept = fit_settings(campaign.settings);
   for (const auto& [name, value] : options.fit) {
-    const auto [entry, is_new] = campaign.settings.try_emplace(name, value);
-    if (is_new || entry->second != value) {
-      entry->second = value;
+    campaign.settings[name] = value;
+  }
+  const FitSettings given = fit_settings(campaign.settings);
+  for (const auto& [name, value] : options.fit) {
+    if (given.text(name) != kept.text(name)) {
       campaign.fitted.reset();  // the model there was made by other rules
     }
   }
@@ -218,12 +226,14 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
   const std::size_t num_pending = campaign_.num_pending();
   const std::size_t num_open = data_.pool.num_rows - campaign_.chosen.size();
   check(num_open + num_pending > 0, "{}: the pool is empty: every row of it has its answer", path());
+  const LearnOptions options = learn_options(campaign_.settings);
+  check_candidates(options.candidates, batch);
   const std::size_t num_new = batch > num_pending ? std::min(batch - num_pending, num_open) : 0;
   const Campaign before = campaign_;
   try {
     if (num_new > 0) {
       const Ensemble model = fitted_model(control);
-      choose_rows(campaign_, data_, learn_options(campaign_.settings), model, num_new, control.pool);
+      choose_rows(campaign_, data_, options, model, num_new, control.pool);
     }
     save();
   } catch (...) {
@@ -263,14 +273,11 @@ Ensemble Laboratory::fitted_model(const FitControl& control) {
       return std::move(*model);
     }
   }
-  try {
-    FittedRound fitted = fit_round(campaign_, data_, learn_options(campaign_.settings), control);
-    directory_.save_model(fitted.model);
-    campaign_.fitted = fitted.record;
-    return std::move(fitted.model);
-  } catch (const InputError& error) {
-    fail_fit(path(), error);
-  }
+  FittedRound fitted = fit_round(campaign_, data_, learn_options(campaign_.settings), control);
+  directory_.save_model(fitted.model);
+  campaign_.fitted = fitted.record;
+  last_fit_ = std::move(fitted.report);
+  return std::move(fitted.model);
 }
 
 void Laboratory::save() {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct Answers {
 };
 
 // A table with the columns 'row' and the targets; others are ignored, and so are rows whose targets are all missing.
-// InputError for a row that has some of its targets, and for a table without any answer.
+// InputError for a row that has some of its targets or is answered twice, and for a table without any answer.
 Answers read_answers(const Table& table, const std::vector<std::string>& target_names);
 
 class Laboratory {
@@ -58,7 +59,8 @@ class Laboratory {
   const std::string& path() const { return directory_.path(); }
   const Campaign& campaign() const { return campaign_; }
   const Problem& data() const { return data_; }
-  const Table& pool() const { return pool_; }  // every column but the targets
+  const Table& pool() const { return pool_; }                             // every column but the targets
+  const std::optional<FitReport>& last_fit() const { return last_fit_; }  // none before the first fit by this object
   std::size_t num_labelled() const { return data_.train.num_rows + campaign_.chosen.size() - campaign_.num_pending(); }
 
  private:
@@ -71,6 +73,7 @@ class Laboratory {
   Campaign campaign_;
   Problem data_;
   Table pool_;
+  std::optional<FitReport> last_fit_;
 };
 
 }  // namespace dissent

@@ -9,7 +9,7 @@ namespace {
 ProblemRows rows_of(const Table& table, const Problem& problem, bool with_targets) {
   check(table.num_rows > 0, "{}: has no rows", table.source);
   return {table.num_rows, table.matrix(problem.input_names),
-          with_targets ? table.matrix(problem.target_names) : std::vector<double>()};
+          with_targets ? table.matrix(problem.target_names) : std::vector<double>(), table.source};
 }
 
 }  // namespace
