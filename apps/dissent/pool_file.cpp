@@ -151,9 +151,21 @@ void PoolFile::read_block(const std::vector<std::string>& names, std::size_t beg
       array.release(0, end);  // a read of rows maps pages before them again
     }
   }
+  if (model_ != nullptr) {
+    model_->check_rows(out.first((end - begin) * C), source_, [&](std::size_t k) { return begin + k; });
+  }
 }
 
 std::vector<double> PoolFile::pick(const std::vector<std::string>& names, std::span<const std::size_t> rows) const {
+  std::vector<double> out = pick_values(names, rows);
+  if (model_ != nullptr) {
+    model_->check_rows(out, source_, [&](std::size_t k) { return rows[k]; });
+  }
+  return out;
+}
+
+std::vector<double> PoolFile::pick_values(const std::vector<std::string>& names,
+                                          std::span<const std::size_t> rows) const {
   std::vector<double> out(rows.size() * names.size());
   if (table_) {
     for (const std::string& name : names) {

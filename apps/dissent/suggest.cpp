@@ -9,6 +9,7 @@
 #include "campaign_options.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
@@ -23,10 +24,11 @@ constexpr std::size_t kComparedRows = 1000;  // of the pool, for the sentence on
 constexpr double kHardlyMore = 1.2;          // times the pool's disagreement
 
 struct Arguments {
-  TableOptions tables;
+  TablePaths tables;
   std::string fitted;
-  ChoiceOptions choice;
-  FitOptions fit;
+  ChoiceOptions choice{.acquisition = "kl"};
+  FitSettings fit;
+  Settings given_fit;
   std::string output;
   int threads = 0;
   bool json = false;
@@ -40,18 +42,12 @@ struct Labelled {
 
 Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
                    const Labelled& rows, ThreadPool& pool) {
-  std::unique_ptr<Progress> progress;
-  const auto show = [&](const FitProgress& state) {
-    if (!progress) {
-      progress = std::make_unique<Progress>("fit", state.epochs, arguments.quiet || arguments.json);
-    }
-    progress->update(state.epoch, loss_text(state));
-    return true;
-  };
   try {
-    return fit(arguments.fit.ensemble(), arguments.fit.train(),
-               {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets}, {&pool, show})
-        .model;
+    FitResult result = fit(arguments.fit.ensemble(), arguments.fit.train(),
+                           {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets},
+                           {&pool, fit_bar(arguments.quiet || arguments.json)});
+    warn_diverged(result.report);
+    return std::move(result.model);
   } catch (const InputError& error) {
     fail_fit(table.source, error);
   }
@@ -60,7 +56,7 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
 std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
   if (!arguments.choice.candidates.empty()) {
-    return learn_options(arguments.fit, arguments.choice).candidates;
+    return parse_candidates(arguments.choice.candidates);
   }
   const bool cheap = acquisition.streams() && acquisition.kind() != AcquisitionKind::kMonteCarlo;
   return cheap ? 0 : acquisition.default_candidates(num_outputs);
@@ -177,8 +173,10 @@ void print_report(const Arguments& arguments, const Choice& choice, std::size_t 
                 {"reason", why},
                 {"seed", arguments.fit.seed},
                 {"output", arguments.output}});
-  } else if (!arguments.quiet && arguments.output != "-") {
-    print_line("{}: {} of {} rows", arguments.output, choice.rows.size(), num_candidates);
+  } else if (!arguments.quiet && arguments.output == "-") {
+    fmt::print(stderr, "{}\n", why);  // standard output is the table
+  } else if (!arguments.quiet) {
+    print_line("{}: {} of {}", arguments.output, choice.rows.size(), counted(num_candidates, "row"));
     print_line("{}", why);
   }
 }
@@ -221,11 +219,20 @@ Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, con
 // Everything that can be wrong is looked at before the fit, which takes longest.
 void check_arguments(const Arguments& arguments) {
   Acquisition::parse(arguments.choice.acquisition);
+  check_candidates(parse_candidates(arguments.choice.candidates), arguments.choice.batch);
+  check_csv_output(arguments.output);
   arguments.fit.ensemble();
   arguments.fit.train();
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
         "give --labelled and --targets to fit a model, or one fitted before by --fitted");
+  if (!arguments.fitted.empty()) {
+    check(arguments.tables.columns.targets.empty() && arguments.tables.columns.inputs.empty(),
+          "--fitted: the model knows its columns; leave out --targets and --inputs");
+    for (const auto& [name, value] : arguments.given_fit) {
+      check(name == "--seed", "--fitted: the model is fitted already, so {} would do nothing; leave it out", name);
+    }
+  }
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
   if (arguments.output != "-") {
     for (const std::string& read : {arguments.tables.pool, arguments.tables.labelled, arguments.fitted}) {
@@ -247,7 +254,7 @@ void check_pool(const Arguments& arguments, const PoolFile& pool, const std::vec
 
 void run_suggest(const Arguments& arguments) {
   check_arguments(arguments);
-  const PoolFile pool(arguments.tables.pool);
+  PoolFile pool(arguments.tables.pool);
   ThreadPool threads(arguments.threads);
   std::optional<Ensemble> model;
   if (!arguments.fitted.empty()) {
@@ -259,13 +266,14 @@ void run_suggest(const Arguments& arguments) {
     const Table table = read_table(arguments.tables.labelled);
     const std::vector<std::string> input_names =
         model ? model->columns().inputs : arguments.tables.columns.input_names(table);
-    labelled.inputs = finite_matrix(table, input_names);
-    labelled.targets = finite_matrix(table, model ? model->columns().targets : arguments.tables.columns.targets);
+    labelled.inputs = table.matrix(input_names);
+    labelled.targets = table.matrix(model ? model->columns().targets : arguments.tables.columns.targets);
     if (!model) {
       check_pool(arguments, pool, input_names);
       model = fit_model(arguments, table, input_names, labelled, threads);
     }
   }
+  pool.serve(*model);
   const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},
@@ -308,7 +316,10 @@ void add_suggest(CLI::App& app) {
   add_threads(*command, arguments->threads);
   add_json(*command, arguments->json);
   add_quiet(*command, arguments->quiet);
-  command->callback([arguments] { run_suggest(*arguments); });
+  command->callback([arguments, command] {
+    arguments->given_fit = given_fit_options(*command);
+    run_suggest(*arguments);
+  });
 }
 
 }  // namespace dissent::cli

@@ -111,7 +111,6 @@ class Collect(CliTest):
             (["pendulum", "-n", 5, "-o", "x.txt"], ["x.txt", "must be .h5, .hdf5, .npz or .csv"]),
             (["hetero", "-n", 5, "-o", "x.h5"], ["x.h5", ".csv or .npz"]),
             (["hetero", "-n", 5, "-o", "x.csv", "-p", "expert"], "neither --policy nor --model"),
-            (["pendulum", "-n", 5, "-o", "none/x.npz"], ["none/x.npz", "create it first"]),
             (["pendulum", "-n", 5, "-o", ""], "empty"),
             (["pendulum", "-n", 5], "--output is required"),
             (["pendulum", "-o", "x.npz"], "--rows is required"),
@@ -125,12 +124,13 @@ class Collect(CliTest):
         ):
             with self.subTest(arguments):
                 self.refuse(*arguments, says=says)
+        self.refuse("pendulum", "-n", 5, "-o", "none/x.npz", says=["none/x.npz", "create it first"], code=1)
 
     def test_an_output_that_cannot_be_written_is_found_before_the_work(self):
         # At this number of rows the work would take hours and far more memory than there is.
         os.mkdir(self.path("folder.npz"))
         self.refuse("pendulum", "-n", 10**9, "-o", "folder.npz", says="folder.npz")
-        self.refuse("pendulum", "-n", 10**9, "-o", "none/x.npz", says="none/x.npz")
+        self.refuse("pendulum", "-n", 10**9, "-o", "none/x.npz", says="none/x.npz", code=1)
 
     def test_a_full_disk_leaves_no_file(self):
         limit = (resource.RLIMIT_FSIZE, 4096)
@@ -175,7 +175,6 @@ class Policy(CliTest):
             (["draw", "pendulum", "-o", "p.png"], ["p.png", ".svg"]),
             (["draw", "pendulum", "-o", "p.svg", "--azimuth", "x"], "'x' is not a number"),
             (["train", "hoper", "-o", "p.txt"], "did you mean 'hopper'?"),
-            (["train", "pendulum", "-o", "none/p.txt"], "none/p.txt"),
             (["train", "pendulum", "-o", "p.txt", "--top", 9], "num_top_directions = 9"),
             (["train", "pendulum", "-o", "p.txt", "--noise", 0], "must be > 0"),
             (["train", "pendulum", "-o", "p.txt", "--noise", "nan"], "'nan' is not a number"),
@@ -185,6 +184,7 @@ class Policy(CliTest):
         ):
             with self.subTest(arguments):
                 self.run_bad(2, "policy", *arguments, says=says)
+        self.run_bad(1, "policy", "train", "pendulum", "-o", "none/p.txt", says="none/p.txt")
 
 
 class Train(CliTest):

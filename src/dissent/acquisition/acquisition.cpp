@@ -108,9 +108,15 @@ Choice choose_together(const Acquisition& acquisition, const AcquisitionTask& ta
       return badge(task, candidates);
     case Kind::kBait:
       return bait(task, candidates);
-    default:
+    case Kind::kLcmd:
       return lcmd(task, candidates);
+    case Kind::kRandom:
+    case Kind::kVariance:
+    case Kind::kPairwise:
+    case Kind::kMonteCarlo:
+      break;  // TopChooser's
   }
+  fail("acquisition '{}' scores each row by itself", acquisition.text());
 }
 
 }  // namespace

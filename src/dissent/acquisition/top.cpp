@@ -87,7 +87,7 @@ void TopChooser::score(std::span<const double> inputs, std::size_t first_row, st
       }
       return;
     }
-    default: {
+    case AcquisitionKind::kPairwise: {
       task_.model.predict_base(inputs, base);
       const Uncertainty uncertainty =
           estimate({.divergence = acquisition_.divergence()}, base.view(), task_.model.weights());
@@ -95,7 +95,14 @@ void TopChooser::score(std::span<const double> inputs, std::size_t first_row, st
         rows[k].score = -uncertainty.log_deficit[k];
         rows[k].second = uncertainty.epistemic[k];
       }
+      return;
     }
+    case AcquisitionKind::kJoint:
+    case AcquisitionKind::kBatchBald:
+    case AcquisitionKind::kBadge:
+    case AcquisitionKind::kBait:
+    case AcquisitionKind::kLcmd:
+      break;  // weigh rows against each other, and never come here
   }
 }
 

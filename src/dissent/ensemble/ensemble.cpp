@@ -8,6 +8,7 @@
 #include "dissent/base/blocks.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/special.hpp"
+#include "dissent/base/version.hpp"
 #include "dissent/ensemble/pack_scaled.hpp"
 #include "dissent/mixture/gaussian.hpp"
 #include "dissent/network/rows.hpp"
@@ -118,6 +119,7 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
     flow_.emplace(coupling, std::move(permutations), stack_.layout);
     stack_.layout.align();
   }
+  written_by_ = kVersion;
   parameters_.resize(stack_.layout.size());
   log_stddev_floor_.assign(num_components() * num_outputs(), static_cast<float>(kGaussian.log_stddev_min));
 }
@@ -125,15 +127,32 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
 std::size_t Ensemble::check_inputs(std::span<const double> inputs, std::string_view function) const {
   check(inputs.size() % num_inputs() == 0, "{}: {} input values; rows of {} are required", function, inputs.size(),
         num_inputs());
-  check_finite_rows(inputs, columns_.inputs, function);
-  constexpr double kFarthest = 1e30;  // times the range of the rows of the fit: sums of more leave single precision
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    const std::size_t column = k % num_inputs();
-    check(std::abs(columns_.input_scaling.scaled(column, inputs[k])) <= kFarthest,
-          "{}: row {} column '{}' is {}; it is too far from the rows of the fit to compute with", function,
-          k / num_inputs() + 1, columns_.inputs[column], inputs[k]);
-  }
+  check_rows(inputs, function);
   return inputs.size() / num_inputs();
+}
+
+void Ensemble::check_rows(std::span<const double> inputs, std::string_view source, const RowNumber& row_number) const {
+  const std::size_t C = num_inputs();
+  const auto usable = [&](std::size_t column, double value) {  // false for what is not finite as well
+    return std::abs(columns_.input_scaling.scaled(column, value)) <= kFarthestInput;
+  };
+  bool all_usable = true;
+  for (std::size_t begin = 0; begin + C <= inputs.size(); begin += C) {
+    for (std::size_t c = 0; c < C; ++c) {
+      all_usable &= usable(c, inputs[begin + c]);
+    }
+  }
+  if (all_usable) {
+    return;
+  }
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (!usable(k % C, inputs[k])) {
+      fail("{}: row {} column '{}' is {}; {}", source, (row_number ? row_number(k / C) : k / C) + 1,
+           columns_.inputs[k % C], inputs[k],
+           std::isfinite(inputs[k]) ? "it is too far from the rows of the fit to compute with"
+                                    : "numbers must be finite");
+    }
+  }
 }
 
 // Calls body(begin, end, scratch) for blocks of rows, whose inputs stand scaled in scratch.inputs.
@@ -181,7 +200,7 @@ void Ensemble::predict_block(std::size_t batch, Scratch& scratch, std::span<doub
 }
 
 void Ensemble::limit_certainty(std::span<const double> inputs, ThreadPool* pool) {
-  const std::size_t num_rows = check_inputs(inputs, "limit_certainty");
+  const std::size_t num_rows = check_inputs(inputs, "fit");
   const std::size_t size = log_stddev_floor_.size();
   const std::size_t D = num_outputs();
   const std::size_t num_blocks = (num_rows + kBlockRows - 1) / kBlockRows;
@@ -219,7 +238,7 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* po
 void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool) const {
   const std::size_t D = num_outputs();
   const std::size_t row = num_components() * D;
-  base.num_inputs = check_inputs(inputs, "predict_base");
+  base.num_inputs = check_inputs(inputs, "predict");
   base.num_components = num_components();
   base.num_outputs = D;
   base.mean.resize(base.num_inputs * row);

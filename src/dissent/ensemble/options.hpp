@@ -53,6 +53,9 @@ struct EnsembleOptions {
 // Log-stddevs of every model, in scaled units.
 inline constexpr GaussianOptions kGaussian{.log_stddev_min = -20, .log_stddev_max = 2, .variance_floor = 0};
 
+// Inputs and targets may lie this far from 0 in scaled units: sums of more would leave single precision.
+inline constexpr double kFarthestInput = 1e30;
+
 struct TrainOptions {
   std::size_t epochs = 0;       // 0: as many as make about 12,000 steps, at least 20
   std::size_t batch_size = 64;  // 0: all rows in one batch

@@ -51,6 +51,16 @@ std::size_t Campaign::num_pending() const {
   return static_cast<std::size_t>(std::ranges::count_if(chosen, [](const ChosenRow& c) { return c.targets.empty(); }));
 }
 
+FitSettings fit_settings(const Settings& settings) {
+  FitSettings fit;
+  for (const auto& [name, value] : settings) {
+    if (FitSettings::has(name)) {
+      fit.set(name, value);
+    }
+  }
+  return fit;
+}
+
 Campaign begin_campaign(const Problem& data, Settings settings) {
   Campaign campaign;
   campaign.settings = std::move(settings);
@@ -62,11 +72,14 @@ Campaign begin_campaign(const Problem& data, Settings settings) {
 void check_same(const Campaign& campaign, const Settings& settings, const std::string& where) {
   Settings all = campaign.settings;
   all.insert(settings.begin(), settings.end());
+  const FitSettings fit_begun = fit_settings(campaign.settings);
+  const FitSettings fit_now = fit_settings(settings);
   for (const auto& [name, ignored] : all) {
     const std::string begun = shown(campaign.settings, name);
     const std::string now = shown(settings, name);
-    check(begun == now, "{}: the campaign was begun {} and cannot go on {}; use the same options or another directory",
-          where, begun, now);
+    const bool same = begun == now || (FitSettings::has(name) && fit_begun.text(name) == fit_now.text(name));
+    check(same, "{}: the campaign was begun {} and cannot go on {}; use the same options or another directory", where,
+          begun, now);
   }
 }
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "dissent/ensemble/fit_settings.hpp"
 #include "dissent/problem/problem.hpp"
 #include "dissent/table/table.hpp"
 
@@ -66,10 +67,14 @@ struct Campaign {
   std::size_t num_pending() const;
 };
 
+// Those of them that are options of a fit.
+FitSettings fit_settings(const Settings& settings);
+
 // The beginning, before the first fit.
 Campaign begin_campaign(const Problem& data, Settings settings);
 
-// InputError when the campaign was begun with other settings (the first that differs is named) or other data, or has
+// InputError when the campaign was begun with other settings (the first whose value differs is named; a default that is
+// given is no difference) or other data, or has
 // chosen rows that the data do not have. `where` names the campaign.
 void check_same(const Campaign& campaign, const Settings& settings, const std::string& where);
 void check_same(const Campaign& campaign, const Problem& data, const std::string& where);
