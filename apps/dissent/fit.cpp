@@ -24,7 +24,7 @@ namespace {
 struct Arguments {
   std::string data;
   ColumnOptions columns;
-  FitOptions fit;
+  FitSettings fit;
   std::string output;
   std::string checkpoint;
   double checkpoint_every = 5;

@@ -20,13 +20,13 @@ constexpr std::uint64_t kUnitsPerRound = 1000;  // of the progress bar
 
 struct Arguments {
   std::string directory;
-  TableOptions tables;
+  TablePaths tables;
   std::string problem;
   std::string oracle;
   double oracle_timeout = 0;
   std::size_t rounds = 20;
-  ChoiceOptions choice;
-  FitOptions fit;
+  ChoiceOptions choice{.acquisition = "kl"};
+  FitSettings fit;
   Settings given_fit;
   int threads = 0;
   bool json = false;
@@ -178,12 +178,13 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Ca
 }
 
 void run_learn(const Arguments& arguments) {
-  const LearnOptions options = learn_options(arguments.fit, arguments.choice);
+  const Settings settings = settings_of(arguments);
+  const LearnOptions options = learn_options(settings);
   const Problem data = load_data(arguments);
   check(arguments.choice.batch <= data.pool.num_rows, "--batch: {} rows are wanted each round; the pool has {}",
         arguments.choice.batch, data.pool.num_rows);
   CampaignDirectory directory(arguments.directory);
-  Campaign campaign = open_campaign(directory, data, settings_of(arguments));
+  Campaign campaign = open_campaign(directory, data, settings);
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;
   try {

@@ -23,10 +23,10 @@ constexpr std::size_t kComparedRows = 1000;  // of the pool, for the sentence on
 constexpr double kHardlyMore = 1.2;          // times the pool's disagreement
 
 struct Arguments {
-  TableOptions tables;
+  TablePaths tables;
   std::string fitted;
-  ChoiceOptions choice;
-  FitOptions fit;
+  ChoiceOptions choice{.acquisition = "kl"};
+  FitSettings fit;
   std::string output;
   int threads = 0;
   bool json = false;
@@ -40,17 +40,10 @@ struct Labelled {
 
 Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
                    const Labelled& rows, ThreadPool& pool) {
-  std::unique_ptr<Progress> progress;
-  const auto show = [&](const FitProgress& state) {
-    if (!progress) {
-      progress = std::make_unique<Progress>("fit", state.epochs, arguments.quiet || arguments.json);
-    }
-    progress->update(state.epoch, loss_text(state));
-    return true;
-  };
   try {
     return fit(arguments.fit.ensemble(), arguments.fit.train(),
-               {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets}, {&pool, show})
+               {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets},
+               {&pool, fit_bar(arguments.quiet || arguments.json)})
         .model;
   } catch (const InputError& error) {
     fail_fit(table.source, error);
@@ -60,7 +53,7 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
 std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
   if (!arguments.choice.candidates.empty()) {
-    return learn_options(arguments.fit, arguments.choice).candidates;
+    return parse_candidates(arguments.choice.candidates);
   }
   const bool cheap = acquisition.streams() && acquisition.kind() != AcquisitionKind::kMonteCarlo;
   return cheap ? 0 : acquisition.default_candidates(num_outputs);
@@ -253,8 +246,8 @@ void run_suggest(const Arguments& arguments) {
     const Table table = read_table(arguments.tables.labelled);
     const std::vector<std::string> input_names =
         model ? model->columns().inputs : arguments.tables.columns.input_names(table);
-    labelled.inputs = finite_matrix(table, input_names);
-    labelled.targets = finite_matrix(table, model ? model->columns().targets : arguments.tables.columns.targets);
+    labelled.inputs = table.matrix(input_names);
+    labelled.targets = table.matrix(model ? model->columns().targets : arguments.tables.columns.targets);
     if (!model) {
       check_pool(arguments, pool, input_names);
       model = fit_model(arguments, table, input_names, labelled, threads);

@@ -1,13 +1,16 @@
 #include "dissent/loop/learn.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
+#include "dissent/ensemble/fit_settings.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/predictive_mean.hpp"
 
@@ -47,7 +50,43 @@ void label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
   }
 }
 
+std::size_t parse_count(const std::string& name, const std::string& text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  check(error == std::errc() && end == text.data() + text.size() && value >= 1, "{}: '{}' is not a whole number >= 1",
+        name, text);
+  return value;
+}
+
 }  // namespace
+
+std::size_t parse_candidates(const std::string& text) {
+  return text.empty() ? 0 : text == "all" ? kAllCandidates : parse_count("--candidates", text);
+}
+
+LearnOptions learn_options(const Settings& settings) {
+  FitSettings fit;
+  LearnOptions options;
+  for (const auto& [name, value] : settings) {
+    if (name == "--acquisition") {
+      options.acquisition = Acquisition::parse(value);
+    } else if (name == "--batch") {
+      options.batch = parse_count(name, value);
+    } else if (name == "--candidates") {
+      options.candidates = parse_candidates(value);
+    } else if (FitSettings::has(name)) {
+      fit.set(name, value);
+    }
+  }
+  options.ensemble = fit.ensemble();
+  options.train = fit.train();
+  return options;
+}
+
+void fail_fit(const std::string& source, const InputError& error) {
+  const std::string_view message = error.what();
+  fail("{}: {}", source, message.starts_with("fit: ") ? message.substr(5) : message);
+}
 
 FittedRound fit_round(const Campaign& campaign, const Problem& data, const LearnOptions& options,
                       const FitControl& control) {

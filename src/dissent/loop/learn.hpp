@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 
 #include "dissent/acquisition/acquisition.hpp"
+#include "dissent/base/error.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/loop/campaign.hpp"
@@ -27,6 +29,16 @@ struct LearnOptions {
 };
 
 inline constexpr std::size_t kAllCandidates = std::numeric_limits<std::size_t>::max();
+
+// "all", or a whole number >= 1; empty is 0, what suits the method.
+std::size_t parse_candidates(const std::string& text);
+
+// What a campaign's settings stand for: --acquisition, --batch, --candidates and the options of FitSettings; others are
+// left alone. InputError for values that cannot be.
+LearnOptions learn_options(const Settings& settings);
+
+// The InputError of a fit, with the source of its rows in place of the function's name.
+[[noreturn]] void fail_fit(const std::string& source, const InputError& error);
 
 // The step that fits. A round's fit draws from a seed made of (seed, round), so the models of two rounds share nothing.
 // InputError for rows that cannot be fitted.
