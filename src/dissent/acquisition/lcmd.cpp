@@ -112,15 +112,17 @@ Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
     clusters.add(centres);
   }
   Choice choice;
-  GreedyPicks picks(task.stream, layers.num_rows);
+  GreedyPicks picks(task.stream, layers.num_rows, task.utilities);
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
     const std::size_t largest = num_centres == 0 ? 0 : clusters.largest(num_centres);
     // Rows of the largest cluster first; others only when all its rows are taken.
-    const Ranked best = picks.take_best([&](std::size_t n) {
+    const auto rank = [&](std::size_t n) {
       return num_centres == 0
-                 ? Ranked{.second = clusters.norm(n)}
+                 ? Ranked{.score = 1, .second = clusters.norm(n)}
                  : Ranked{.score = clusters.centre(n) == largest ? 1.0 : 0.0, .second = clusters.squared(n)};
-    });
+    };
+    const Ranked best = picks.take_best(
+        rank, [](const Ranked& row) { return row.score > 0 ? row.second : -std::numeric_limits<double>::infinity(); });
     choice.rows.push_back(best.row);
     choice.scores.push_back(best.second);
     Centres centre{.first = num_centres++, .features = {}, .norms = {}};
