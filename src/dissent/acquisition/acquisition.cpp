@@ -18,6 +18,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/special.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {
@@ -191,12 +192,7 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
       (*task.utilities)[k * num_rows + choice.rows[k]] = choice.scores[k];
     }
   }
-  std::vector<double> inputs;
-  for (const std::size_t row : choice.rows) {
-    const auto from = candidates.begin() + static_cast<std::ptrdiff_t>(row * C);
-    inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(C));
-  }
-  describe(task, inputs, choice);
+  describe(task, pick_rows(candidates, C, choice.rows), choice);
   return choice;
 }
 
