@@ -47,6 +47,8 @@ double number_in(std::string_view text, bool (*holds)(double), std::string_view 
   return value;
 }
 
+std::size_t width(std::string_view text) { return whole(text, 1, 100'000); }
+
 std::string switch_text(bool on) { return on ? "on" : "off"; }
 
 using Settings = FitSettings;
@@ -64,16 +66,15 @@ constexpr std::array kFields{
           [](const Settings& s) { return fmt::format("{}", s.components); }},
     Field{"--weights", [](Settings& s, Text text) { s.weights = list<double>(text, number); },
           [](const Settings& s) { return fmt::format("{}", fmt::join(s.weights, ",")); }},
-    Field{"--hidden",
-          [](Settings& s, Text text) {
-            s.hidden = list<std::size_t>(text, [](Text width) { return whole(width, 1, 100'000); });
-          },
+    Field{"--hidden", [](Settings& s, Text text) { s.hidden = list<std::size_t>(text, width); },
           [](const Settings& s) {
             const Model model = s.model == "pne" ? Model::kPne : Model::kFlow;
             const EnsembleOptions options{.model = model, .hidden = s.hidden};
             return fmt::format("{}", fmt::join(options.hidden_sizes(), ","));
           }},
     Field{"--scaling", [](Settings& s, Text text) { s.scaling = text; }, [](const Settings& s) { return s.scaling; }},
+    Field{"--keep-probability", [](Settings& s, Text text) { s.keep_probability = number(text); },
+          [](const Settings& s) { return fmt::format("{}", s.keep_probability); }},
     Field{"--no-masks", [](Settings& s, Text) { s.no_masks = true; },
           [](const Settings& s) { return switch_text(s.no_masks); }},
     Field{"--no-bootstrap", [](Settings& s, Text) { s.no_bootstrap = true; },
@@ -82,6 +83,10 @@ constexpr std::array kFields{
           [](const Settings& s) { return switch_text(s.same_weights); }},
     Field{"--share-weights", [](Settings& s, Text) { s.share_weights = true; },
           [](const Settings& s) { return switch_text(s.share_weights); }},
+    Field{"--flow-hidden", [](Settings& s, Text text) { s.flow_hidden = list<std::size_t>(text, width); },
+          [](const Settings& s) { return fmt::format("{}", fmt::join(s.flow_hidden, ",")); }},
+    Field{"--flow-layers", [](Settings& s, Text text) { s.flow_layers = whole(text, 1, 100); },
+          [](const Settings& s) { return fmt::format("{}", s.flow_layers); }},
     Field{"--preset", [](Settings& s, Text text) { s.preset = text; }, [](const Settings& s) { return s.preset; }},
     Field{"--epochs", [](Settings& s, Text text) { s.epochs = whole(text, 1); },
           [](const Settings& s) { return fmt::format("{}", s.train().epochs); }},
@@ -142,7 +147,7 @@ EnsembleOptions FitSettings::ensemble() const {
   options.model = model_from_name(model);
   options.num_components = components;
   options.hidden = hidden;
-  options.keep_probability = no_masks ? 1 : 0.5;
+  options.keep_probability = no_masks ? 1 : keep_probability;
   options.bootstrap = !no_bootstrap;
   options.own_initial_weights = !same_weights;
   options.share_weights = share_weights;
