@@ -153,6 +153,8 @@ EnsembleOptions FitSettings::ensemble() const {
   options.share_weights = share_weights;
   options.weights = weights;
   options.scaling = scaling_from_name(scaling);
+  options.flow_hidden = flow_hidden;
+  options.num_flow_layers = flow_layers;
   options.seed = seed;
   return checked(options);
 }
