@@ -47,8 +47,11 @@ class PoolFile {
 
   void open_archive(const std::string& path);
   std::vector<double> pick_values(const std::vector<std::string>& names, std::span<const std::size_t> rows) const;
-  void release() const;  // memory of an archive's rows
-  double value(const ArrayColumn& column, std::size_t row) const;
+  void read_block(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
+                  std::span<double> out) const;
+  // Calls visit(k, values) for each of the rows of an array, in constant memory.
+  template <class Visit>
+  void visit(std::size_t array, std::span<const std::size_t> rows, const Visit& visit) const;
   std::vector<const ArrayColumn*> find(const std::vector<std::string>& names) const;
 
   std::string source_;

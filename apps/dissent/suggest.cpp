@@ -189,7 +189,8 @@ struct Suggestion {
 Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, const AcquisitionTask& task,
                        std::size_t num_candidates, bool quiet) {
   const std::vector<std::string>& names = task.model.columns().inputs;
-  if (num_candidates == 0 && acquisition.streams()) {
+  const bool all = num_candidates == 0 || num_candidates >= pool.num_rows();
+  if (all && acquisition.streams()) {
     Progress progress("score", pool.num_rows(), quiet);
     std::size_t at = 0;
     const auto next = [&](std::span<double> rows) {
@@ -201,8 +202,13 @@ Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, con
     };
     return {choose_streaming(acquisition, task, next), pool.num_rows()};
   }
+  if (all) {
+    std::vector<double> inputs(pool.num_rows() * names.size());
+    pool.read(names, 0, pool.num_rows(), inputs);
+    return {choose(acquisition, task, inputs), pool.num_rows()};
+  }
   const std::vector<std::size_t> candidates =
-      draw_candidates(pool.num_rows(), num_candidates == 0 ? 0 : std::max(num_candidates, task.batch), task.stream);
+      draw_candidates(pool.num_rows(), std::max(num_candidates, task.batch), task.stream);
   Choice choice = choose(acquisition, task, pool.pick(names, candidates));
   for (std::size_t& row : choice.rows) {
     row = candidates[row];

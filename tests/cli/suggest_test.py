@@ -1,12 +1,14 @@
 """dissent suggest, rounds and acquisitions."""
 
 import json
+import os
+import subprocess
 import unittest
 
 import numpy as np
 
 from campaign_support import QUICK, rows
-from support import CliTest, dissent
+from support import PROGRAM, SANITIZED, CliTest, dissent
 
 
 class Suggest(CliTest):
@@ -96,6 +98,30 @@ class Suggest(CliTest):
         self.save("p.npz", a=pool[:, 0], b=pool[:, 1])
         self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", "p.npz", "-o", "n.csv",
                      says="p.npz: row 17001 column 'b' is nan")
+
+    def peak(self, *arguments):
+        """KiB resident at the most, of the program or, where that is more, of this process, which it is forked from."""
+        child = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.dir)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(child.returncode, 0)
+        return usage.ru_maxrss
+
+    @unittest.skipIf(SANITIZED, "sanitizers keep freed memory for a while, and shadows of all of it")
+    def test_memory_does_not_grow_with_the_pool(self):
+        self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
+        suggest = ("suggest", "--fitted", "y.model", "--candidates", "all", "-o", "n.csv", "-q", "--pool")
+        half = np.broadcast_to(0.5, 4_000_000)  # takes no memory here; in rows with their scores it would be 192 MB
+        self.save("p.npz", a=half, b=half)
+        for method in ("kl", "variance", "random"):
+            self.assertLess(self.peak(*suggest, "p.npz", "--acquisition", method), 80 * 1024, method)
+        # Of CSV only the numbers stay: 3 MB of 80.
+        rows_text = ("0." + "5" * 198 + ",-0." + "5" * 197 + "\n") * 1000
+        with open(self.path("p.csv"), "w") as file:
+            file.write("a,b\n")
+            for _ in range(200):
+                file.write(rows_text)
+        self.assertLess(self.peak(*suggest, "p.csv"), 80 * 1024)
 
     def test_mistakes(self):
         suggest = lambda *more: ("suggest", *self.tables, *QUICK, "-o", "n.csv", *more)

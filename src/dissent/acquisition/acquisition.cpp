@@ -17,6 +17,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/special.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {
@@ -170,12 +171,7 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
     return chooser.finish();
   }
   Choice choice = choose_together(acquisition, task, candidates);
-  std::vector<double> inputs;
-  for (const std::size_t row : choice.rows) {
-    const auto from = candidates.begin() + static_cast<std::ptrdiff_t>(row * C);
-    inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(C));
-  }
-  describe(task, inputs, choice);
+  describe(task, pick_rows(candidates, C, choice.rows), choice);
   return choice;
 }
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/network/gaussian.hpp"
 #include "dissent/network/linear.hpp"
 
@@ -36,11 +36,12 @@ void draw_targets(const Ensemble& model, const Stream& stream, const LastLayer& 
 }
 
 // Replaces heads by gradients with respect to them, over kBlock D: the loss is a mean over a whole block and D outputs.
-void take_gradients(const Ensemble& model, const Stream& stream, const LastLayer& layers, LastLayer::Block& block) {
+void take_gradients(const Ensemble& model, const Stream& stream, const LastLayer& layers,
+                    const LastLayer::Block& block) {
   PanelBuffer<float> targets(model.num_outputs(), LastLayer::kBlock);
   draw_targets(model, stream, layers, block, targets.panel());
   for (std::size_t m = 0; m < model.num_components(); ++m) {
-    const Panel<float> heads = block.heads.panel().slice(m * layers.num_heads, layers.num_heads);
+    const Panel<float> heads = block.heads.slice(m * layers.num_heads, layers.num_heads);
     gaussian_nll_gradient(kGaussian, heads, targets.panel(), LastLayer::kBlock);
   }
 }
@@ -53,11 +54,9 @@ class GradientProducts {
     const double longest = *std::ranges::max_element(norms_);
     if (longest > kLongest) {
       const double factor = kLongest / longest;
-      for (LastLayer::Block& block : layers.blocks) {
-        const Panel<float> heads = block.heads.panel();
-        std::for_each_n(heads.data, heads.rows * heads.stride,
-                        [&](float& g) { g = static_cast<float>(static_cast<double>(g) * std::sqrt(factor)); });
-      }
+      const Panel<float> heads = layers.all_heads.panel();
+      std::for_each_n(heads.data, heads.rows * heads.stride,
+                      [&](float& g) { g = static_cast<float>(static_cast<double>(g) * std::sqrt(factor)); });
       std::ranges::for_each(norms_, [&](double& norm) { norm *= factor; });
       unit_ = 1 / factor;
     }

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "dissent/acquisition/bait_kernel.hpp"
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/network/linear.hpp"
 
 namespace dissent {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/acquisition/sampled.hpp"
+#include "dissent/base/blocks.hpp"
 
 namespace dissent {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/joint_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
 

@@ -5,9 +5,11 @@
 #include <limits>
 #include <utility>
 
+#include "dissent/base/blocks.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/ensemble/pack_scaled.hpp"
 #include "dissent/mixture/gaussian.hpp"
 #include "dissent/network/rows.hpp"
 
@@ -39,23 +41,6 @@ std::vector<Permutation> draw_permutations(const EnsembleOptions& options, const
   return random_permutations(options.num_flow_layers, columns.targets.size(), options.seed);
 }
 
-// Component c keeps its part of a full network drawn from its own stream; with the same initial weights, from the
-// first.
-void draw_components(const EnsembleOptions& options, const MlpStack& stack, std::span<float> block) {
-  if (stack.shared) {
-    initialise<float>(*stack.shared, Stream(options.seed, Purpose::kInitialise, 0), block);
-    return;
-  }
-  Layout layout;
-  const Mlp full(stack.full, layout);
-  Block<float> values(layout.size());
-  for (std::size_t c = 0; c < stack.components.size(); ++c) {
-    const Stream stream(options.seed, Purpose::kInitialise, options.own_initial_weights ? c : 0);
-    initialise<float>(full, stream, values);
-    gather<float>({full, stack.components[c], stack.masks[c]}, values, block);
-  }
-}
-
 void check_finite_rows(std::span<const double> values, std::span<const std::string> names, std::string_view function) {
   if (all_finite(values)) {
     return;
@@ -64,17 +49,6 @@ void check_finite_rows(std::span<const double> values, std::span<const std::stri
     check(std::isfinite(values[k]), "{}: row {} column '{}' is {}; numbers must be finite", function,
           k / names.size() + 1, names[k % names.size()], values[k]);
   }
-}
-
-void pack_scaled(const Scaling& scaling, std::span<const double> rows, std::span<float> scaled, Panel<float> panel) {
-  const std::size_t num_columns = scaling.num_columns();
-  const std::size_t num_rows = rows.size() / num_columns;
-  for (std::size_t b = 0; b < num_rows; ++b) {
-    for (std::size_t c = 0; c < num_columns; ++c) {
-      scaled[b * num_columns + c] = static_cast<float>(scaling.scaled(c, rows[b * num_columns + c]));
-    }
-  }
-  pack_rows({scaled.data(), num_columns}, nullptr, num_rows, panel);
 }
 
 }  // namespace
@@ -105,7 +79,7 @@ struct Ensemble::Scratch {
 
 Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns)
     : Ensemble(options, columns, draw_masks(options, columns), draw_permutations(options, columns)) {
-  draw_components(options_, stack_, parameters_);
+  initialise<float>(stack_, options_.seed, options_.own_initial_weights, parameters_);
   if (flow_) {
     initialise<float>(*flow_, Stream(options_.seed, Purpose::kInitialise, kFlowStream), parameters_);
   }
@@ -184,25 +158,13 @@ void Ensemble::check_rows(std::span<const double> inputs, std::string_view sourc
 // Calls body(begin, end, scratch) for blocks of rows, whose inputs stand scaled in scratch.inputs.
 void Ensemble::for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
                               const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const {
-  const std::size_t num_rows = inputs.size() / num_inputs();
-  const int num_threads = pool == nullptr ? 1 : pool->num_threads();
-  std::vector<std::optional<Scratch>> scratch(static_cast<std::size_t>(num_threads));
-  const auto run = [&](std::size_t begin, std::size_t end, int thread) {
-    std::optional<Scratch>& own = scratch[static_cast<std::size_t>(thread)];
-    if (!own) {
-      own.emplace(*this);
-    }
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), (end - begin) * num_inputs()), own->rows,
-                own->inputs.panel());
-    body(begin, end, *own);
-  };
-  if (pool != nullptr) {
-    pool->for_blocks(num_rows, kBlockRows, run);
-    return;
-  }
-  for (std::size_t begin = 0; begin < num_rows; begin += kBlockRows) {
-    run(begin, std::min(begin + kBlockRows, num_rows), 0);
-  }
+  for_blocks(
+      pool, inputs.size() / num_inputs(), kBlockRows, [&] { return Scratch(*this); },
+      [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+        pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), (end - begin) * num_inputs()),
+                    scratch.rows, scratch.inputs.panel());
+        body(begin, end, scratch);
+      });
 }
 
 // Means and log-stddevs of one component for the inputs in scratch.

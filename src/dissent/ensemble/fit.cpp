@@ -12,6 +12,7 @@
 #include "dissent/ensemble/checkpoint.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/mixture/gaussian.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {
@@ -55,17 +56,6 @@ std::vector<std::uint32_t> split_rows(std::size_t num_rows, std::size_t num_held
     std::sort(order.begin(), order.end() - static_cast<std::ptrdiff_t>(num_held_out));
   }
   return order;
-}
-
-std::vector<double> take_rows(std::span<const double> matrix, std::size_t num_columns,
-                              std::span<const std::uint32_t> chosen) {
-  std::vector<double> out;
-  out.reserve(chosen.size() * num_columns);
-  for (const std::uint32_t row : chosen) {
-    const std::span<const double> from = matrix.subspan(row * num_columns, num_columns);
-    out.insert(out.end(), from.begin(), from.end());
-  }
-  return out;
 }
 
 // The rows in the order of training, the held-out ones last, with their scaling.
@@ -118,8 +108,8 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
         prepared.num_held_out, kMinRows);
   const std::size_t num_kept = num_rows - prepared.num_held_out;
   const std::vector<std::uint32_t> order = split_rows(num_rows, prepared.num_held_out, options.seed);
-  const std::vector<double> inputs = take_rows(rows.inputs, C, order);
-  const std::vector<double> targets = take_rows(rows.targets, D, order);
+  const std::vector<double> inputs = pick_rows(rows.inputs, C, order);
+  const std::vector<double> targets = pick_rows(rows.targets, D, order);
   prepared.columns = {rows.input_names, rows.target_names,
                       scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
                       scaling_of(options.scaling, std::span(targets).first(num_kept * D), rows.target_names)};

@@ -4,9 +4,8 @@
 //   pne   probabilistic network ensemble: each component gives a Gaussian, N(mean_j(x), diag stddev_j(x)^2).
 //   flow  Nflows Base: the components' Gaussians are bases, all mapped through one shared conditional flow.
 // Presets (of training):
-//   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the number
-//   of
-//            rows, averaged parameters
+//   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the
+//            number of rows, averaged parameters
 //   paper    Adam with learning rate 5e-4, batches of 256, 6000 epochs
 #pragma once
 

@@ -175,15 +175,4 @@ std::uint64_t fingerprint(std::span<const float> values) {
   return hash.value();
 }
 
-std::vector<double> pick_rows(std::span<const double> matrix, std::size_t num_columns,
-                              std::span<const std::size_t> rows) {
-  std::vector<double> out;
-  out.reserve(rows.size() * num_columns);
-  for (const std::size_t row : rows) {
-    const std::span<const double> from = matrix.subspan(row * num_columns, num_columns);
-    out.insert(out.end(), from.begin(), from.end());
-  }
-  return out;
-}
-
 }  // namespace dissent

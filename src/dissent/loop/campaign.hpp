@@ -22,6 +22,7 @@
 
 #include "dissent/ensemble/fit_settings.hpp"
 #include "dissent/problem/problem.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 
@@ -95,9 +96,5 @@ void tell(Campaign& campaign, std::size_t position, std::span<const double> targ
 // A number for telling data from other data: names and all values count.
 std::uint64_t fingerprint(const Problem& data);
 std::uint64_t fingerprint(std::span<const float> values);
-
-// Row-major matrix rows, picked by number.
-std::vector<double> pick_rows(std::span<const double> matrix, std::size_t num_columns,
-                              std::span<const std::size_t> rows);
 
 }  // namespace dissent
