@@ -227,8 +227,6 @@ void check_arguments(const Arguments& arguments) {
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
         "give --labelled and --targets to fit a model, or one fitted before by --fitted");
   if (!arguments.fitted.empty()) {
-    check(arguments.tables.columns.targets.empty() && arguments.tables.columns.inputs.empty(),
-          "--fitted: the model knows its columns; leave out --targets and --inputs");
     for (const auto& [name, value] : arguments.given_fit) {
       check(name == "--seed", "--fitted: the model is fitted already, so {} would do nothing; leave it out", name);
     }
@@ -252,6 +250,15 @@ void check_pool(const Arguments& arguments, const PoolFile& pool, const std::vec
         pool.source(), pool.num_rows());
 }
 
+// A fitted model has its columns; those that are given must be the same.
+void check_columns(const Arguments& arguments, const EnsembleColumns& columns) {
+  const ColumnOptions& given = arguments.tables.columns;
+  check(given.targets.empty() || given.targets == columns.targets, "--targets: {} predicts {}; leave it out",
+        arguments.fitted, fmt::join(columns.targets, ","));
+  check(given.inputs.empty() || given.inputs == columns.inputs, "--inputs: {} has the inputs {}; leave it out",
+        arguments.fitted, fmt::join(columns.inputs, ","));
+}
+
 void run_suggest(const Arguments& arguments) {
   check_arguments(arguments);
   PoolFile pool(arguments.tables.pool);
@@ -259,6 +266,7 @@ void run_suggest(const Arguments& arguments) {
   std::optional<Ensemble> model;
   if (!arguments.fitted.empty()) {
     model = Ensemble::load(arguments.fitted);
+    check_columns(arguments, model->columns());
     check_pool(arguments, pool, model->columns().inputs);
   }
   Labelled labelled;

@@ -126,8 +126,8 @@ class Learn(CampaignTest):
         self.refuse(*self.learn("out", "--seed", 1), says="begun without --seed and cannot go on with --seed 1")
         self.refuse(*self.learn("out", "--acquisition", "random"),
                     says="begun with --acquisition kl and cannot go on with --acquisition random")
-        written = ("--seed", "0", "--learning-rate", "0.010", "--validation", "1e-1", "--components", "03")
-        self.run_ok(*self.learn("out", "--rounds", 2, "-q", *written, quick=QUICK[:-2]))  # the same values
+        self.run_ok(*self.learn("rate", "--rounds", 1, "-q", "--learning-rate", "0.020"))
+        self.run_ok(*self.learn("rate", "--rounds", 2, "-q", "--learning-rate", "2e-2", "--seed", "0"))  # the same
         before = self.read("out/state.safetensors")
         tables = self.tables()
         self.table("p.csv", 61, 2)

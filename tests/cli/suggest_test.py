@@ -58,7 +58,9 @@ class Suggest(CliTest):
         self.assertEqual((result.returncode, result.stdout), (0, ours))
         self.assertRegex(result.stderr, r"\A[^\n]*members disagree about these rows [^\n]*\n\Z")
         self.run_bad(2, *again, "--pool", "p.csv", "--epochs", 3, says="fitted already, so --epochs would do nothing")
-        self.run_bad(2, *again, "--pool", "p.csv", "-t", "y", says="leave out --targets and --inputs")
+        self.assertEqual(self.run_ok(*again, *self.tables, "-q"), ours)
+        self.run_bad(2, *again, "--pool", "p.csv", "-t", "a", says="--targets: y.model predicts y; leave it out")
+        self.run_bad(2, *again, "--pool", "p.csv", "-i", "b,a", says="--inputs: y.model has the inputs a,b; leave it out")
         self.run_ok(*again, "--pool", "p.csv", "-q", "--seed", 3)
 
     def test_a_value_too_far_to_compute_with(self):

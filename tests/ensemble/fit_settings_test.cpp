@@ -43,18 +43,9 @@ TEST(FitSettings, EveryOptionReachesTheEnsembleOrTheTraining) {
   EXPECT_EQ(settings.ensemble().keep_probability, 1);
 }
 
-TEST(FitSettings, AValueHasOneText) {
-  FitSettings settings;
-  settings.set("--learning-rate", "0.0100");
-  EXPECT_EQ(settings.text("--learning-rate"), "0.01");
-  settings.set("--hidden", "40,040");
-  EXPECT_EQ(settings.text("--hidden"), "40,40");
-  EXPECT_EQ(settings.text("--flow-hidden"), "20,20");
-}
-
 TEST(FitSettings, ErrorsNameTheOption) {
   FitSettings settings;
-  for (const auto& [name, text] : {std::pair{"--epochs", "0"}, {"--hidden", "4,x"}, {"--validation", "1"}}) {
+  for (const auto& [name, text] : {std::pair{"--epochs", "0"}, {"--hidden", "4,x"}}) {
     try {
       settings.set(name, text);
       ADD_FAILURE() << name;

@@ -110,19 +110,17 @@ TEST(FitSettings, ReadsTextsAndSaysWhatIsWrongWithThem) {
   EXPECT_EQ(set("--epochs", "0"), "--epochs: '0' is not a whole number >= 1");
   EXPECT_EQ(set("--hidden", "8,"), "--hidden: '' is not a whole number from 1 to 100000");
   EXPECT_EQ(set("--learning-rate", "1x"), "--learning-rate: '1x' is not a number");
-  EXPECT_EQ(set("--validation", "1"), "--validation: '1' is not a number >= 0 and < 1");
   EXPECT_EQ(set("--epoch", "1"), "'--epoch' is not an option of a fit");
 }
 
-TEST(FitSettings, AValueHasOneText) {
-  FitSettings settings;
-  EXPECT_EQ(settings.text("--learning-rate"), "0.01");
-  EXPECT_EQ(settings.text("--hidden"), "40,40");
-  settings.set("--learning-rate", "1.0e-1");
-  settings.set("--preset", "paper");
-  EXPECT_EQ(settings.text("--learning-rate"), "0.1");
-  EXPECT_EQ(settings.text("--epochs"), "6000");
-  EXPECT_EQ(settings.text("--no-masks"), "off");
+TEST(FitSettings, AValueIsTheSameHoweverItIsWritten) {
+  const auto same = [](const Settings& one, const Settings& other) {
+    return same_fit_setting("--learning-rate", one, other);
+  };
+  EXPECT_TRUE(same({{"--learning-rate", "0.10"}}, {{"--learning-rate", "1e-1"}, {"--seed", "7"}}));
+  EXPECT_FALSE(same({{"--learning-rate", "0.10"}}, {{"--learning-rate", "0.11"}}));
+  EXPECT_FALSE(same({{"--learning-rate", "0.10"}}, {}));
+  EXPECT_TRUE(same_fit_setting("--components", {{"--components", "05"}}, {}));  // the default
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "dissent/base/error.hpp"
@@ -41,78 +40,34 @@ std::vector<T> list(std::string_view text, const Parse& parse) {
   return values;
 }
 
-double number_in(std::string_view text, bool (*holds)(double), std::string_view rule) {
-  const double value = number(text);
-  check(holds(value), "'{}' is not {}", text, rule);
-  return value;
-}
-
 std::size_t width(std::string_view text) { return whole(text, 1, 100'000); }
 
-std::string switch_text(bool on) { return on ? "on" : "off"; }
-
-using Settings = FitSettings;
-using Text = std::string_view;
-
 struct Field {
-  Text name;
-  void (*set)(Settings& settings, Text text);
-  std::string (*text)(const Settings& settings);
+  std::string_view name;
+  void (*set)(FitSettings& settings, std::string_view text);
 };
 
 constexpr std::array kFields{
-    Field{"--model", [](Settings& s, Text text) { s.model = text; }, [](const Settings& s) { return s.model; }},
-    Field{"--components", [](Settings& s, Text text) { s.components = whole(text, 1, 10'000); },
-          [](const Settings& s) { return fmt::format("{}", s.components); }},
-    Field{"--weights", [](Settings& s, Text text) { s.weights = list<double>(text, number); },
-          [](const Settings& s) { return fmt::format("{}", fmt::join(s.weights, ",")); }},
-    Field{"--hidden", [](Settings& s, Text text) { s.hidden = list<std::size_t>(text, width); },
-          [](const Settings& s) {
-            const Model model = s.model == "pne" ? Model::kPne : Model::kFlow;
-            const EnsembleOptions options{.model = model, .hidden = s.hidden};
-            return fmt::format("{}", fmt::join(options.hidden_sizes(), ","));
-          }},
-    Field{"--scaling", [](Settings& s, Text text) { s.scaling = text; }, [](const Settings& s) { return s.scaling; }},
-    Field{"--keep-probability", [](Settings& s, Text text) { s.keep_probability = number(text); },
-          [](const Settings& s) { return fmt::format("{}", s.keep_probability); }},
-    Field{"--no-masks", [](Settings& s, Text) { s.no_masks = true; },
-          [](const Settings& s) { return switch_text(s.no_masks); }},
-    Field{"--no-bootstrap", [](Settings& s, Text) { s.no_bootstrap = true; },
-          [](const Settings& s) { return switch_text(s.no_bootstrap); }},
-    Field{"--same-weights", [](Settings& s, Text) { s.same_weights = true; },
-          [](const Settings& s) { return switch_text(s.same_weights); }},
-    Field{"--share-weights", [](Settings& s, Text) { s.share_weights = true; },
-          [](const Settings& s) { return switch_text(s.share_weights); }},
-    Field{"--flow-hidden", [](Settings& s, Text text) { s.flow_hidden = list<std::size_t>(text, width); },
-          [](const Settings& s) { return fmt::format("{}", fmt::join(s.flow_hidden, ",")); }},
-    Field{"--flow-layers", [](Settings& s, Text text) { s.flow_layers = whole(text, 1, 100); },
-          [](const Settings& s) { return fmt::format("{}", s.flow_layers); }},
-    Field{"--preset", [](Settings& s, Text text) { s.preset = text; }, [](const Settings& s) { return s.preset; }},
-    Field{"--epochs", [](Settings& s, Text text) { s.epochs = whole(text, 1); },
-          [](const Settings& s) { return fmt::format("{}", s.train().epochs); }},
-    Field{"--batch-size", [](Settings& s, Text text) { s.batch_size = whole(text, 0); },
-          [](const Settings& s) { return fmt::format("{}", s.train().batch_size); }},
-    Field{"--learning-rate",
-          [](Settings& s, Text text) {
-            s.learning_rate = number_in(
-                text, [](double r) { return std::isfinite(r) && r > 0; }, "a number > 0");
-          },
-          [](const Settings& s) { return fmt::format("{}", s.train().learning_rate); }},
-    Field{"--validation",
-          [](Settings& s, Text text) {
-            s.validation = number_in(
-                text, [](double v) { return v >= 0 && v < 1; }, "a number >= 0 and < 1");
-          },
-          [](const Settings& s) { return fmt::format("{}", s.train().validation); }},
-    Field{"--seed", [](Settings& s, Text text) { s.seed = whole(text, 0); },
-          [](const Settings& s) { return fmt::format("{}", s.seed); }},
+    Field{"--model", [](FitSettings& s, std::string_view text) { s.model = text; }},
+    Field{"--components", [](FitSettings& s, std::string_view text) { s.components = whole(text, 1, 10'000); }},
+    Field{"--weights", [](FitSettings& s, std::string_view text) { s.weights = list<double>(text, number); }},
+    Field{"--hidden", [](FitSettings& s, std::string_view text) { s.hidden = list<std::size_t>(text, width); }},
+    Field{"--scaling", [](FitSettings& s, std::string_view text) { s.scaling = text; }},
+    Field{"--keep-probability", [](FitSettings& s, std::string_view text) { s.keep_probability = number(text); }},
+    Field{"--no-masks", [](FitSettings& s, std::string_view) { s.no_masks = true; }},
+    Field{"--no-bootstrap", [](FitSettings& s, std::string_view) { s.no_bootstrap = true; }},
+    Field{"--same-weights", [](FitSettings& s, std::string_view) { s.same_weights = true; }},
+    Field{"--share-weights", [](FitSettings& s, std::string_view) { s.share_weights = true; }},
+    Field{"--flow-hidden",
+          [](FitSettings& s, std::string_view text) { s.flow_hidden = list<std::size_t>(text, width); }},
+    Field{"--flow-layers", [](FitSettings& s, std::string_view text) { s.flow_layers = whole(text, 1, 100); }},
+    Field{"--preset", [](FitSettings& s, std::string_view text) { s.preset = text; }},
+    Field{"--epochs", [](FitSettings& s, std::string_view text) { s.epochs = whole(text, 1); }},
+    Field{"--batch-size", [](FitSettings& s, std::string_view text) { s.batch_size = whole(text, 0); }},
+    Field{"--learning-rate", [](FitSettings& s, std::string_view text) { s.learning_rate = number(text); }},
+    Field{"--validation", [](FitSettings& s, std::string_view text) { s.validation = number(text); }},
+    Field{"--seed", [](FitSettings& s, std::string_view text) { s.seed = whole(text, 0); }},
 };
-
-const Field& find_field(Text name) {
-  const auto* const field = std::ranges::find(kFields, name, &Field::name);
-  check(field != kFields.end(), "'{}' is not an option of a fit", name);
-  return *field;
-}
 
 // The rule of an option, without the name of the function that checks it.
 template <class Options>
@@ -120,9 +75,9 @@ Options checked(const Options& options) {
   try {
     options.check_values();
   } catch (const InputError& error) {
-    const Text message = error.what();
+    const std::string_view message = error.what();
     const std::size_t colon = message.find(": ");
-    fail("{}", message.substr(colon == Text::npos ? 0 : colon + 2));
+    fail("{}", message.substr(colon == std::string_view::npos ? 0 : colon + 2));
   }
   return options;
 }
@@ -132,15 +87,14 @@ Options checked(const Options& options) {
 bool FitSettings::has(std::string_view name) { return std::ranges::find(kFields, name, &Field::name) != kFields.end(); }
 
 void FitSettings::set(std::string_view name, std::string_view text) {
-  const Field& field = find_field(name);
+  const auto* const field = std::ranges::find(kFields, name, &Field::name);
+  check(field != kFields.end(), "'{}' is not an option of a fit", name);
   try {
-    field.set(*this, text);
+    field->set(*this, text);
   } catch (const InputError& error) {
     fail("{}: {}", name, error.what());
   }
 }
-
-std::string FitSettings::text(std::string_view name) const { return find_field(name).text(*this); }
 
 EnsembleOptions FitSettings::ensemble() const {
   EnsembleOptions options;

@@ -37,8 +37,7 @@ struct FitSettings {
   static bool has(std::string_view name);
   // Sets one from its text; that of a switch ("--no-masks") is empty. InputError that names option, text and rule.
   void set(std::string_view name, std::string_view text);
-  // The value that it has, given or not, in one way of writing it: "0.10" reads "0.1".
-  std::string text(std::string_view name) const;
+  bool operator==(const FitSettings&) const = default;
 
   // What they stand for. InputError for values out of range.
   EnsembleOptions ensemble() const;

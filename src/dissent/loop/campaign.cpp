@@ -61,6 +61,17 @@ FitSettings fit_settings(const Settings& settings) {
   return fit;
 }
 
+bool same_fit_setting(const std::string& name, const Settings& one, const Settings& other) {
+  const auto alone = [&](const Settings& settings) {
+    FitSettings fit;
+    if (const auto found = settings.find(name); found != settings.end()) {
+      fit.set(name, found->second);
+    }
+    return fit;
+  };
+  return alone(one) == alone(other);
+}
+
 Campaign begin_campaign(const Problem& data, Settings settings) {
   Campaign campaign;
   campaign.settings = std::move(settings);
@@ -72,12 +83,10 @@ Campaign begin_campaign(const Problem& data, Settings settings) {
 void check_same(const Campaign& campaign, const Settings& settings, const std::string& where) {
   Settings all = campaign.settings;
   all.insert(settings.begin(), settings.end());
-  const FitSettings fit_begun = fit_settings(campaign.settings);
-  const FitSettings fit_now = fit_settings(settings);
   for (const auto& [name, ignored] : all) {
     const std::string begun = shown(campaign.settings, name);
     const std::string now = shown(settings, name);
-    const bool same = begun == now || (FitSettings::has(name) && fit_begun.text(name) == fit_now.text(name));
+    const bool same = begun == now || (FitSettings::has(name) && same_fit_setting(name, campaign.settings, settings));
     check(same, "{}: the campaign was begun {} and cannot go on {}; use the same options or another directory", where,
           begun, now);
   }

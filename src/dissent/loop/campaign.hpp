@@ -69,13 +69,14 @@ struct Campaign {
 
 // Those of them that are options of a fit.
 FitSettings fit_settings(const Settings& settings);
+// Whether both give this one the same value, however it is written.
+bool same_fit_setting(const std::string& name, const Settings& one, const Settings& other);
 
 // The beginning, before the first fit.
 Campaign begin_campaign(const Problem& data, Settings settings);
 
-// InputError when the campaign was begun with other settings (the first whose value differs is named; a default that is
-// given is no difference) or other data, or has
-// chosen rows that the data do not have. `where` names the campaign.
+// InputError when the campaign was begun with other settings (the first whose value differs is named) or other data, or
+// has chosen rows that the data do not have. `where` names the campaign.
 void check_same(const Campaign& campaign, const Settings& settings, const std::string& where);
 void check_same(const Campaign& campaign, const Problem& data, const std::string& where);
 

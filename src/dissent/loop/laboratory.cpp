@@ -208,15 +208,11 @@ Laboratory Laboratory::open(const std::string& path, const LaboratoryOptions& op
   check_same(campaign, data, path);
   directory.write_tables(campaign, data);  // a kill may have come between the state and them
   Table pool = without_targets(read_table(directory.file(kPool)), data);
-  const FitSettings kept = fit_settings(campaign.settings);
   for (const auto& [name, value] : options.fit) {
-    campaign.settings[name] = value;
-  }
-  const FitSettings given = fit_settings(campaign.settings);
-  for (const auto& [name, value] : options.fit) {
-    if (given.text(name) != kept.text(name)) {
+    if (!same_fit_setting(name, campaign.settings, options.fit)) {
       campaign.fitted.reset();  // the model there was made by other rules
     }
+    campaign.settings[name] = value;
   }
   put_choice(campaign.settings, options.acquisition, options.candidates);
   return {std::move(directory), std::move(campaign), std::move(data), std::move(pool)};
