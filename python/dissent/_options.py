@@ -58,7 +58,9 @@ def fit_settings(given: Mapping[str, Any]) -> Dict[str, str]:
 def switched_back(given: Mapping[str, Any], settings: Mapping[str, str]) -> "list[str]":
     """Switches that `given` wants where they were, but which `settings` has thrown for good."""
     return [
-        name for name, (switched, option) in _SWITCHES.items() if given.get(name) is (not switched) and option in settings
+        name
+        for name, (switched, option) in _SWITCHES.items()
+        if given.get(name) is (not switched) and option in settings
     ]
 
 

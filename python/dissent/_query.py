@@ -157,7 +157,7 @@ class QueryStrategy(BaseEstimator):
         fit_reg : bool
             Whether to fit a clone of `reg` to the labelled samples first; it must be fitted otherwise.
         candidates : array, optional
-            Indices (K,) of the samples to choose from, or samples (K, C) of their own; those without a label by default.
+            Indices (K,) of the samples to choose from, or other samples (K, C); by default those without a label.
         batch_size : int
         return_utilities : bool
 
