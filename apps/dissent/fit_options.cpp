@@ -52,10 +52,13 @@ void add_fit_options(CLI::App& command, FitSettings& settings) {
   add("--weights", "Weights of the components; uniform by default", "W1,W2");
   add("--hidden", "Hidden units per layer; 40,40 for flow and 50,50,50 for pne", "H1,H2");
   add("--scaling", "Of columns: minmax, standard or none", "NAME=minmax");
+  add("--keep-probability", "Of a hidden unit under a component's fixed mask", "P=0.5");
   flag("--no-masks", "Without each component's fixed dropout mask");
   flag("--no-bootstrap", "Train every component on the same rows");
   flag("--same-weights", "Begin all components with the same weights");
   flag("--share-weights", "One set of weights for all components, which differ by their masks alone");
+  add("--flow-hidden", "Hidden units per layer of the flow's network", "H1,H2=20,20");
+  add("--flow-layers", "Coupling layers of the flow", "L=1");
   add("--preset", "Training: default, or paper (6000 epochs of Adam at 5e-4)", "NAME=default");
   add("--epochs", "Passes over the rows", "E");
   add("--batch-size", "Rows per step; 0: all", "B");

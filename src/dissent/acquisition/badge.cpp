@@ -140,6 +140,9 @@ Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task) {
     for (std::size_t n = 0; n < num_rows; ++n) {
       nearest[n] = std::min(nearest[n], squared[n]);
       total += taken[n] != 0 ? 0 : nearest[n];
+      if (task.utilities != nullptr) {
+        task.utilities->push_back(taken[n] != 0 ? std::numeric_limits<double>::quiet_NaN() : nearest[n]);
+      }
     }
     std::size_t row = num_rows;
     while (row == num_rows || taken[row] != 0) {
@@ -167,7 +170,7 @@ Choice badge(const AcquisitionTask& task, std::span<const double> candidates) {
     take_gradients(task.model, task.stream, layers, layers.blocks[at]);
   });
   const GradientProducts products(layers, task.pool);
-  const Ranked first = GreedyPicks(task.stream, layers.num_rows).take_best([&](std::size_t n) {
+  const Ranked first = GreedyPicks(task.stream, layers.num_rows, task.utilities).take_best([&](std::size_t n) {
     return Ranked{.score = products.norms()[n]};
   });
   Stream draw = task.stream.substream(kMethodDraw);
@@ -177,10 +180,15 @@ Choice badge(const AcquisitionTask& task, std::span<const double> candidates) {
        .first_score = first.score,
        .batch = task.batch,
        .distances = [&](std::size_t centre, std::span<double> squared) { products.distances(centre, squared); },
-       .uniform = [&] { return draw.uniform(); }});
+       .uniform = [&] { return draw.uniform(); },
+       .utilities = task.utilities});
   const auto terms = static_cast<double>(LastLayer::kBlock * task.model.num_outputs());
-  for (double& score : choice.scores) {
-    score *= products.unit() * terms * terms;
+  const auto scale = [&](std::vector<double>& values) {
+    std::ranges::for_each(values, [&](double& value) { value *= products.unit() * terms * terms; });
+  };
+  scale(choice.scores);
+  if (task.utilities != nullptr) {
+    scale(*task.utilities);
   }
   return choice;
 }

@@ -119,12 +119,16 @@ Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
   }
   clusters.assign(0);
   Choice choice;
-  GreedyPicks picks(task.stream, layers.num_rows);
+  GreedyPicks picks(task.stream, layers.num_rows, task.utilities);
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
     const std::vector<double> sizes = clusters.sizes();
     const bool any = clusters.num_centres() > 0;
-    const Ranked best = picks.take_best([&](std::size_t n) {
+    const auto rank = [&](std::size_t n) {
       return Ranked{.score = sizes[clusters.centre(n)], .second = any ? clusters.squared(n) : clusters.norm(n)};
+    };
+    const double largest = *std::ranges::max_element(sizes);
+    const Ranked best = picks.take_best(rank, [&](const Ranked& row) {
+      return row.score == largest ? row.second : -std::numeric_limits<double>::infinity();
     });
     choice.rows.push_back(best.row);
     choice.scores.push_back(best.second);

@@ -362,7 +362,7 @@ std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t
   const std::size_t D = num_outputs();
   std::vector<double> repeated(mixture.num_inputs * num_samples * C);
   std::vector<double> base(mixture.num_inputs * num_samples * D);
-  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+  const auto draw = [&](std::size_t n) {
     Stream stream(seed, Purpose::kSample, n);
     for (std::size_t s = 0; s < num_samples; ++s) {
       const std::size_t row = n * num_samples + s;
@@ -377,6 +377,16 @@ std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t
         base[row * D + d] = mixture.mean[at] + mixture.stddev[at] * stream.normal();
       }
     }
+  };
+  const auto draw_rows = [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t n = begin; n < end; ++n) {
+      draw(n);
+    }
+  };
+  if (pool == nullptr) {
+    draw_rows(0, mixture.num_inputs, 0);
+  } else {
+    pool->for_blocks(mixture.num_inputs, kBlockRows, draw_rows);
   }
   std::vector<double> outputs(base.size());
   to_outputs(repeated, base, outputs, {}, pool);

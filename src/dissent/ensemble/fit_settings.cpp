@@ -40,6 +40,8 @@ std::vector<T> list(std::string_view text, const Parse& parse) {
   return values;
 }
 
+std::size_t width(std::string_view text) { return whole(text, 1, 100'000); }
+
 struct Field {
   std::string_view name;
   void (*set)(FitSettings& settings, std::string_view text);
@@ -49,15 +51,16 @@ constexpr std::array kFields{
     Field{"--model", [](FitSettings& s, std::string_view text) { s.model = text; }},
     Field{"--components", [](FitSettings& s, std::string_view text) { s.components = whole(text, 1, 10'000); }},
     Field{"--weights", [](FitSettings& s, std::string_view text) { s.weights = list<double>(text, number); }},
-    Field{"--hidden",
-          [](FitSettings& s, std::string_view text) {
-            s.hidden = list<std::size_t>(text, [](std::string_view width) { return whole(width, 1, 100'000); });
-          }},
+    Field{"--hidden", [](FitSettings& s, std::string_view text) { s.hidden = list<std::size_t>(text, width); }},
     Field{"--scaling", [](FitSettings& s, std::string_view text) { s.scaling = text; }},
+    Field{"--keep-probability", [](FitSettings& s, std::string_view text) { s.keep_probability = number(text); }},
     Field{"--no-masks", [](FitSettings& s, std::string_view) { s.no_masks = true; }},
     Field{"--no-bootstrap", [](FitSettings& s, std::string_view) { s.no_bootstrap = true; }},
     Field{"--same-weights", [](FitSettings& s, std::string_view) { s.same_weights = true; }},
     Field{"--share-weights", [](FitSettings& s, std::string_view) { s.share_weights = true; }},
+    Field{"--flow-hidden",
+          [](FitSettings& s, std::string_view text) { s.flow_hidden = list<std::size_t>(text, width); }},
+    Field{"--flow-layers", [](FitSettings& s, std::string_view text) { s.flow_layers = whole(text, 1, 100); }},
     Field{"--preset", [](FitSettings& s, std::string_view text) { s.preset = text; }},
     Field{"--epochs", [](FitSettings& s, std::string_view text) { s.epochs = whole(text, 1); }},
     Field{"--batch-size", [](FitSettings& s, std::string_view text) { s.batch_size = whole(text, 0); }},
@@ -98,12 +101,14 @@ EnsembleOptions FitSettings::ensemble() const {
   options.model = model_from_name(model);
   options.num_components = components;
   options.hidden = hidden;
-  options.keep_probability = no_masks ? 1 : 0.5;
+  options.keep_probability = no_masks ? 1 : keep_probability;
   options.bootstrap = !no_bootstrap;
   options.own_initial_weights = !same_weights;
   options.share_weights = share_weights;
   options.weights = weights;
   options.scaling = scaling_from_name(scaling);
+  options.flow_hidden = flow_hidden;
+  options.num_flow_layers = flow_layers;
   options.seed = seed;
   return checked(options);
 }

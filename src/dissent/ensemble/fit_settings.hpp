@@ -19,10 +19,13 @@ struct FitSettings {
   std::vector<double> weights = {};
   std::vector<std::size_t> hidden = {};
   std::string scaling = "minmax";
+  double keep_probability = 0.5;
   bool no_masks = false;
   bool no_bootstrap = false;
   bool same_weights = false;
   bool share_weights = false;
+  std::vector<std::size_t> flow_hidden = {20, 20};
+  std::size_t flow_layers = 1;
   std::string preset = "default";
   std::optional<std::size_t> epochs = {};  // these four override the preset
   std::optional<std::size_t> batch_size = {};
