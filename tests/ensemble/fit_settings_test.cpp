@@ -39,8 +39,9 @@ TEST(FitSettings, EveryOptionReachesTheEnsembleOrTheTraining) {
   EXPECT_EQ(train.batch_size, 32u);
   EXPECT_EQ(train.learning_rate, 0.01);
   EXPECT_EQ(train.validation, 0.25);
-  settings.set("--no-masks", "");
-  EXPECT_EQ(settings.ensemble().keep_probability, 1);
+  FitSettings unmasked;
+  unmasked.set("--no-masks", "");
+  EXPECT_EQ(unmasked.ensemble().keep_probability, 1);
 }
 
 TEST(FitSettings, ErrorsNameTheOption) {
