@@ -153,6 +153,19 @@ TEST_P(EveryMethod, TakesAllRowsWhenTheBatchIsThePool) {
   EXPECT_EQ(std::set<std::size_t>(choice.rows.begin(), choice.rows.end()).size(), 9U);
 }
 
+TEST_P(EveryMethod, RowsFarOutsideOfTheDataHaveFiniteScores) {
+  Case c(model(), 60);
+  for (std::size_t k = 0; k < 3; ++k) {
+    c.candidates[3 * 7 + k] = k == 1 ? -1e20 : 1e20;
+    c.candidates[3 * 11 + k] = 1e12;
+    c.candidates[3 * 42 + k] = -1e25;
+  }
+  const Choice choice = choose(acquisition(), c.task(6), c.candidates);
+  for (const double score : choice.scores) {
+    EXPECT_TRUE(std::isfinite(score)) << score;
+  }
+}
+
 // With equal rows nothing but the draw may decide. 12 rows, 600 rounds: each is the first pick about 50 times. A count
 // outside 50 +- 40 has a probability below 1e-6 for a row and round count as fair as it should be.
 TEST_P(EveryMethod, EqualRowsAreChosenByTheDraw) {

@@ -13,7 +13,8 @@
 namespace dissent {
 namespace {
 
-constexpr double kLongest = 1e30;  // squared gradients beyond it are scaled down, to stay within the range of a float
+constexpr float kSteepest = 1e18F;  // of a gradient; beyond it, or undefined, it is taken for that
+constexpr double kLongest = 1e30;   // squared gradients beyond it are scaled down, to stay within the range of a float
 
 // targets[d][b]: one draw from the mixture for each row of the block.
 void draw_targets(const Ensemble& model, const Stream& stream, const LastLayer& layers, const LastLayer::Block& block,
@@ -43,6 +44,10 @@ void take_gradients(const Ensemble& model, const Stream& stream, const LastLayer
   for (std::size_t m = 0; m < model.num_components(); ++m) {
     const Panel<float> heads = block.heads.slice(m * layers.num_heads, layers.num_heads);
     gaussian_nll_gradient(kGaussian, heads, targets.panel(), LastLayer::kBlock);
+    for (std::size_t r = 0; r < heads.rows; ++r) {
+      std::transform(heads.row(r), heads.row(r) + block.count, heads.row(r),
+                     [](float g) { return g > -kSteepest ? std::min(g, kSteepest) : -kSteepest; });
+    }
   }
 }
 

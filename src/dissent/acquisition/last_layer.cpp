@@ -19,6 +19,8 @@ std::vector<float> column(Panel<const float> panel, std::size_t at) {
   return values;
 }
 
+constexpr float kFarthest = 1e15F;  // of an activation, so that products of rows far outside of the data stay finite
+
 struct Scratch {
   explicit Scratch(const Ensemble& model)
       : rows(LastLayer::kBlock * model.num_inputs()),
@@ -57,7 +59,8 @@ void fill_block(const Ensemble& model, std::span<const double> inputs, const Las
         static_cast<float>(std::sqrt(static_cast<double>(model.num_components()) * model.weights().value[m]));
     const Panel<float> hidden = block.hidden.slice(layout.hidden_offset[m], seen.rows + 1);
     for (std::size_t r = 0; r < seen.rows; ++r) {
-      std::transform(seen.row(r), seen.row(r) + block.count, hidden.row(r), [&](float v) { return factor * v; });
+      std::transform(seen.row(r), seen.row(r) + block.count, hidden.row(r),
+                     [&](float v) { return std::clamp(factor * v, -kFarthest, kFarthest); });
     }
     std::fill_n(hidden.row(seen.rows), block.count, factor);
   }
