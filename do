@@ -157,8 +157,8 @@ usage: ./do COMMAND
   demo            build, score the shipped example, and compare two campaigns of active learning
   test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
                   thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
-  bench [NAME]    build and measure: estimator (against PyTorch), python (against numpy and C++), and the fits of
-                  docs/ensembles.md: quality, tables (against scikit-learn)
+  bench [NAME]    build and measure: estimator, ensemble, acquisition (against PyTorch), python (against numpy and C++),
+                  and the fits of docs/ensembles.md: quality, tables (against scikit-learn)
   format          format the C++ sources in place
   lint            check format, shell scripts and clang-tidy
   fuzz [SECONDS]  fuzz each file reader that long (60)
