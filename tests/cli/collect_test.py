@@ -176,12 +176,16 @@ class Policy(CliTest):
             (["draw", "pendulum", "-o", "p.svg", "--azimuth", "x"], "'x' is not a number"),
             (["train", "hoper", "-o", "p.txt"], "did you mean 'hopper'?"),
             (["train", "pendulum", "-o", "none/p.txt"], "none/p.txt"),
-            (["train", "pendulum", "-o", "p.txt", "--top", 9], "num_top_directions = 9"),
+            (["train", "pendulum", "-o", "p.txt", "--top", 9], "--top: 9 directions are more than the 8"),
+            (["train", "pendulum", "-o", "p.txt", "--observe", 4], "--observe: 4 entries are more than the 3"),
+            (["train", "pendulum", "-o", "p.txt", "--directions", 1, "--step-size", "1e308"], "no longer finite"),
             (["train", "pendulum", "-o", "p.txt", "--noise", 0], "must be > 0"),
             (["train", "pendulum", "-o", "p.txt", "--noise", "nan"], "'nan' is not a number"),
             (["train", "pendulum", "-o", "p.txt", "--start", "none.txt"], "none.txt"),
             (["train", "pendulum", "-o", "p.txt", "--start", "."], ".: cannot be read: is a directory"),
-            (["train", "pendulum", "-o", "p.txt", "--checkpoint", "p.txt"], "'p.txt' is the output too"),
+            (["train", "pendulum", "-o", "p.txt", "--checkpoint", "./p.txt"], "'p.txt' is read as well"),
+            (["train", "pendulum", "-o", "p.txt", "--start", "./p.txt"], "'p.txt' is read as well"),
+            (["train", "pendulum", "-o", "p.txt", "--start", "p.txt.state"], "'p.txt.state' is read as well"),
         ):
             with self.subTest(arguments):
                 self.run_bad(2, "policy", *arguments, says=says)
@@ -236,6 +240,18 @@ class Train(CliTest):
         self.train("a", 1, "--quiet")
         self.run_bad(2, "policy", "train", "pendulum", "-n", 2, *self.settings, "--noise", 0.5, "-o", "a/p.txt",
                      says="a/p.txt.state")
+
+    def test_fewer_iterations_do_not_relabel_a_longer_training(self):
+        self.train("a", 3, "--quiet")
+        before = self.read("a/p.txt")
+        self.run_bad(2, "policy", "train", "pendulum", "-n", 2, *self.settings, "-o", "a/p.txt",
+                     says=["a/p.txt.state", "at iteration 3 already"])
+        self.assertEqual(self.read("a/p.txt"), before)
+        self.assertTrue(self.train("a", 4).startswith("a/p.txt.state: going on after iteration 3\niteration     4 "))
+
+    def test_few_directions_are_all_followed(self):
+        self.run_ok("policy", "train", "pendulum", "-n", 1, "--directions", 3, "-o", "p.txt", "-q")
+        self.assertIn("--directions 3 --top 3 ", self.read("p.txt"))
 
     def test_the_policy_is_a_policy(self):
         text = self.train("a", 2)
