@@ -1,6 +1,7 @@
 // dissent learn: a whole campaign of active learning, in a directory from which it can go on after anything.
 #include "dissent/loop/learn.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -179,6 +180,9 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Ca
 
 void run_learn(const Arguments& arguments) {
   const LearnOptions options = learn_options(arguments.fit, arguments.choice);
+  std::error_code absent;  // a campaign's directory is made when the data is there, but what stands in its way is told
+  check(!std::filesystem::exists(arguments.directory, absent) || std::filesystem::is_directory(arguments.directory),
+        "{}: cannot be used as a directory: it is a file", arguments.directory);
   const Problem data = load_data(arguments);
   check(arguments.choice.batch <= data.pool.num_rows, "--batch: {} rows are wanted each round; the pool has {}",
         arguments.choice.batch, data.pool.num_rows);
@@ -220,7 +224,7 @@ void add_learn(CLI::App& app) {
   add_table_options(*command, arguments->tables);
   command
       ->add_option("--problem", arguments->problem,
-                   "In place of tables: hetero, bimodal, pendulum, hopper, ant, humanoid, or an HDF5 or NPZ file")
+                   fmt::format("In place of tables: {}, or an HDF5 or NPZ file", fmt::join(problem_names(), ", ")))
       ->option_text("NAME")
       ->check(not_empty);
   command

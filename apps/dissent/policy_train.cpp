@@ -174,9 +174,7 @@ void add_policy_train(CLI::App& policy) {
                   "    --euler --episode-steps 200 --seed 1 --output my_ant.txt\n"
                   "Interrupted or killed, the same command goes on where the state was last saved.");
   const auto a = std::make_shared<TrainArguments>();
-  command->add_option("ENVIRONMENT", a->options.environment, "pendulum, hopper, ant or humanoid")
-      ->option_text(" ")
-      ->required();
+  command->add_option("ENVIRONMENT", a->options.environment, environment_list())->option_text(" ")->required();
   command->add_option("-o,--output", a->output, "The policy's file")->option_text("FILE")->required()->check(not_empty);
   add_search_options(*command, a->options);
   add_threads(*command, a->options.num_threads);

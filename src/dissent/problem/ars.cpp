@@ -189,8 +189,10 @@ class Trainer {
       const LinearPolicy policy(with_weights(std::move(weights)), spec_, "train_policy");
       const Stream stream(options_.seed, Purpose::kProblem, first_stream + item / 2);
       (item % 2 == 0 ? trial.plus : trial.minus) = run_episode(
-          training_.at(thread), policy, stream, stream.substream(0), episode_options,
-          [&](std::span<const double> observation, std::size_t) { seen[item].add(observation.first(num_observed_)); });
+          training_.at(thread), policy, stream, stream.substream(0), episode_options, [&](const Step& step) {
+            seen[item].add(step.observation.first(num_observed_));
+            return true;
+          });
     });
     for (std::size_t k = 0; k < trials.size(); ++k) {
       trials[k].seen = std::move(seen[2 * k]);
@@ -244,8 +246,11 @@ class Trainer {
     LinearPolicyParameters candidate = current();
     const LinearPolicy policy(candidate, spec_, "train_policy");
     progress.evaluated = true;
-    progress.evaluated_return =
-        evaluate_policy(exact_, policy, options_.num_evaluation_episodes, options_.seed, threads_).mean_return();
+    EvaluationOptions evaluation;
+    evaluation.num_episodes = options_.num_evaluation_episodes;
+    evaluation.seed = options_.seed;
+    evaluation.resets = Resets::kSelection;
+    progress.evaluated_return = evaluate_policy(exact_, policy, evaluation, threads_).mean_return();
     if (state_.best.num_actions == 0 || progress.evaluated_return > state_.best_return) {
       state_.best_return = progress.evaluated_return;
       state_.best = std::move(candidate);
