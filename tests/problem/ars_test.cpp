@@ -193,17 +193,22 @@ TEST(Ars, ACheckpointOfOtherSettingsOrADamagedOneIsRefused) {
 
 // Evaluations fall between the two ends, so the first end's own must leave no trace.
 TEST(Ars, AProlongedTrainingEqualsAnUnbrokenOne) {
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+  for (const std::uint64_t seed : {1, 2}) {
     const TempDir folder;
     ArsOptions options = small_options();
     options.seed = seed;
     options.evaluate_every = 16;
     options.num_iterations = 20;
     options.checkpoint_file = folder.file("unbroken.state");
-    const TrainResult unbroken = train_policy(options);
+    std::string state_on_the_way;  // as it was saved before iteration 13
+    const TrainResult unbroken = train_policy(options, [&](const TrainProgress& p) {
+      state_on_the_way = p.iteration == 12 ? read_bytes(options.checkpoint_file) : state_on_the_way;
+      return true;
+    });
     options.checkpoint_file = folder.file("prolonged.state");
     options.num_iterations = 12;
     const TrainResult first = train_policy(options);
+    EXPECT_EQ(read_bytes(options.checkpoint_file), state_on_the_way);
     expect_same(train_policy(options), first);  // again, from a state that is finished
     options.num_iterations = 20;
     expect_same(train_policy(options), unbroken);
