@@ -31,7 +31,8 @@ inputs = ["temperature", "pressure", "catalyst"]
 model = dissent.FlowEnsemble(random_state=0).fit(done[inputs], done["yield"])
 chosen, utilities = dissent.query(model, possible, batch=8, return_utilities=True)
 
-batch = possible.iloc[chosen].assign(expected=model.predict(possible.iloc[chosen]).round(1), utility=utilities.round(3))
+batch = possible.iloc[chosen]
+batch = batch.assign(expected=model.predict(batch).round(1), utility=utilities[range(8), chosen].round(3))
 batch.to_csv("next_batch.csv", index_label="row")
 print("do these eight experiments next:")
 print(batch.to_string())

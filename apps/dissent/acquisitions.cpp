@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/acquisition/acquisition.hpp"
+#include "dissent/base/version.hpp"
 #include "options.hpp"
 
 namespace dissent::cli {
@@ -24,7 +25,7 @@ void run_acquisitions(bool as_json) {
                       {"score", info.score},
                       {"candidates", info.candidates > 0 ? nlohmann::ordered_json(info.candidates) : "all"}});
     }
-    print_json({{"acquisitions", rows}});
+    print_json({{"version", kVersion}, {"acquisitions", rows}});
     return;
   }
   const auto candidates = [](const AcquisitionInfo& info) {

@@ -6,12 +6,13 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "ask_tell.hpp"
+#include "campaign_options.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/loop/laboratory.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
 
@@ -20,8 +21,10 @@ namespace {
 
 struct Arguments {
   std::string directory;
-  LaboratoryOptions laboratory;
-  FitOptions fit;
+  TablePaths tables;
+  ChoiceOptions choice;
+  FitSettings fit;
+  Settings given_fit;
   std::string output = "-";
   int threads = 0;
   bool json = false;
@@ -30,26 +33,27 @@ struct Arguments {
 
 // row, the pool's columns, and empty targets to fill in.
 template <class Writer>
-void put_questions(Writer& writer, const LaboratoryCampaign& laboratory) {
-  for (const std::size_t position : pending(laboratory.campaign)) {
-    const std::size_t row = laboratory.campaign.chosen[position].row;
+void put_questions(Writer& writer, const Laboratory& laboratory) {
+  for (const std::size_t position : pending(laboratory.campaign())) {
+    const std::size_t row = laboratory.campaign().chosen[position].row;
     writer.field(row);
-    for (const Column& column : laboratory.pool.columns) {
+    for (const Column& column : laboratory.pool().columns) {
       put_field(writer, column, row);
     }
-    for (std::size_t d = 0; d < laboratory.data.target_names.size(); ++d) {
+    for (std::size_t d = 0; d < laboratory.data().target_names.size(); ++d) {
       writer.missing();
     }
     writer.end_row();
   }
 }
 
-void print_questions(const Arguments& arguments, const LaboratoryCampaign& laboratory) {
+void print_questions(const Arguments& arguments, const Laboratory& laboratory) {
   std::vector<std::string> names{"row"};
-  for (const Column& column : laboratory.pool.columns) {
+  for (const Column& column : laboratory.pool().columns) {
     names.push_back(column.name);
   }
-  names.insert(names.end(), laboratory.data.target_names.begin(), laboratory.data.target_names.end());
+  const std::vector<std::string>& targets = laboratory.data().target_names;
+  names.insert(names.end(), targets.begin(), targets.end());
   if (arguments.output != "-") {
     CsvWriter writer(arguments.output, names);
     put_questions(writer, laboratory);
@@ -62,15 +66,16 @@ void print_questions(const Arguments& arguments, const LaboratoryCampaign& labor
   }
 }
 
-void print_json_questions(const LaboratoryCampaign& laboratory, std::size_t num_new) {
-  const Campaign& campaign = laboratory.campaign;
-  const std::size_t C = laboratory.data.input_names.size();
+void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
+  const Campaign& campaign = laboratory.campaign();
+  const Problem& data = laboratory.data();
+  const std::size_t C = data.input_names.size();
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const std::size_t position : pending(campaign)) {
     const ChosenRow& chosen = campaign.chosen[position];
     nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
     for (std::size_t c = 0; c < C; ++c) {
-      inputs[laboratory.data.input_names[c]] = laboratory.data.pool.inputs[chosen.row * C + c];
+      inputs[data.input_names[c]] = data.pool.inputs[chosen.row * C + c];
     }
     rows.push_back({{"row", chosen.row},
                     {"round", chosen.round},
@@ -80,45 +85,42 @@ void print_json_questions(const LaboratoryCampaign& laboratory, std::size_t num_
                     {"inputs", inputs}});
   }
   print_json({{"version", kVersion},
-              {"directory", laboratory.directory.path()},
+              {"directory", laboratory.path()},
               {"round", campaign.rounds.size()},
-              {"labelled", laboratory.data.train.num_rows + campaign.chosen.size() - campaign.num_pending()},
+              {"labelled", laboratory.num_labelled()},
               {"new", num_new},
               {"pending", rows}});
 }
 
 void run_ask(const Arguments& arguments) {
+  check_csv_output(arguments.output);
   if (arguments.output != "-") {
     check_writable(arguments.output);
   }
-  const bool silent = arguments.quiet || arguments.json;
-  LaboratoryCampaign laboratory = open_laboratory(arguments.directory, arguments.laboratory);
-  Campaign& campaign = laboratory.campaign;
-  const std::size_t num_pending = campaign.num_pending();
-  const std::size_t num_open = laboratory.data.pool.num_rows - campaign.chosen.size();
-  const std::size_t batch = arguments.laboratory.choice.batch;
-  check(num_open + num_pending > 0, "{}: the pool is empty: every row of it has its answer", arguments.directory);
-  std::size_t num_new = batch > num_pending ? std::min(batch - num_pending, num_open) : 0;
-  if (num_new > 0) {
-    ThreadPool pool(arguments.threads);
-    std::optional<Ensemble> model;
-    if (campaign.fitted) {
-      model = laboratory.directory.load_model(*campaign.fitted);
-    }
-    if (!model) {
-      model = refit(laboratory, pool, silent);
-    }
-    choose_rows(campaign, laboratory.data, learn_options(campaign), *model, num_new, &pool);
+  LaboratoryOptions options{.tables = arguments.tables,
+                            .acquisition = arguments.choice.acquisition,
+                            .candidates = arguments.choice.candidates,
+                            .fit = arguments.given_fit,
+                            .batch = arguments.choice.batch};
+  Laboratory laboratory = Laboratory::open(arguments.directory, options);
+  ThreadPool pool(arguments.threads);
+  const std::size_t num_new =
+      laboratory.ask(arguments.choice.batch, {&pool, fit_bar(arguments.quiet || arguments.json)});
+  if (laboratory.last_fit()) {
+    warn_diverged(*laboratory.last_fit());
   }
-  laboratory.directory.save(campaign);
-  laboratory.directory.write_tables(campaign, laboratory.data);
   print_questions(arguments, laboratory);
+  const std::size_t num_pending = laboratory.campaign().num_pending();
+  if (!arguments.quiet && num_pending < arguments.choice.batch) {
+    fmt::print(stderr, "the pool ends: only {} of the {} wanted are left to label\n", num_pending,
+               counted(arguments.choice.batch, "row"));
+  }
   if (arguments.json) {
     print_json_questions(laboratory, num_new);
   } else if (!arguments.quiet && (arguments.output != "-" || ::isatty(STDERR_FILENO) == 1)) {
     fmt::print(arguments.output != "-" ? stdout : stderr,
-               "{} rows to label, {} of them new; fill in {} and run 'dissent tell {} FILE'\n", num_pending + num_new,
-               num_new, fmt::join(laboratory.data.target_names, ", "), arguments.directory);
+               "{} to label, {} of them new; fill in {} and run 'dissent tell {} FILE'\n", counted(num_pending, "row"),
+               num_new, fmt::join(laboratory.data().target_names, ", "), arguments.directory);
   }
 }
 
@@ -136,8 +138,8 @@ void add_ask(CLI::App& app) {
       ->option_text(" ")
       ->required()
       ->check(not_empty);
-  add_table_options(*command, arguments->laboratory.tables);
-  add_choice_options(*command, arguments->laboratory.choice);
+  add_table_options(*command, arguments->tables);
+  add_choice_options(*command, arguments->choice);
   command->add_option("-o,--output", arguments->output, "The table to fill in; standard output by default")
       ->option_text("FILE.csv")
       ->check(not_empty);
@@ -146,8 +148,7 @@ void add_ask(CLI::App& app) {
   add_json(*command, arguments->json);
   add_quiet(*command, arguments->quiet);
   command->callback([arguments, command] {
-    arguments->laboratory.given_fit = given_fit_options(*command);
-    arguments->laboratory.acquisition_given = command->count("--acquisition") > 0;
+    arguments->given_fit = given_fit_options(*command);
     run_ask(*arguments);
   });
 }

@@ -1,5 +1,4 @@
-// What the commands of active learning share: tables in, the options of choosing, and settings that survive the
-// program.
+// What the commands of active learning share: options of the tables and of choosing, and rows as CSV.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,39 +7,19 @@
 #include <string_view>
 
 #include "dissent/loop/learn.hpp"
+#include "dissent/loop/tables.hpp"
 #include "fit_options.hpp"
 
 namespace dissent::cli {
 
-struct TableOptions {
-  std::string labelled;
-  std::string pool;
-  std::string test;
-  ColumnOptions columns;
-
-  bool any() const { return !labelled.empty() || !pool.empty() || !test.empty() || !columns.targets.empty(); }
-};
-
 struct ChoiceOptions {
-  std::string acquisition = "kl";
+  std::string acquisition = {};  // empty: kl, or that of the campaign
   std::size_t batch = 10;
-  std::string candidates;  // empty: as many as suit the method
+  std::string candidates = {};  // empty: as many as suit the method, or that of the campaign
 };
 
-void add_table_options(CLI::App& command, TableOptions& options);
+void add_table_options(CLI::App& command, TablePaths& tables);
 void add_choice_options(CLI::App& command, ChoiceOptions& options);
-
-// Table::matrix, and an InputError for values that are not finite.
-std::vector<double> finite_matrix(const Table& table, const std::vector<std::string>& names);
-
-// The tables as a Problem; `pool_labelled` says whether the pool must have the targets. InputErrors name the file.
-Problem load_tables(const TableOptions& options, bool pool_labelled);
-
-LearnOptions learn_options(const FitOptions& fit, const ChoiceOptions& choice);
-
-// The fit options that were given, by name ("--epochs": "50"; a flag's value is empty), and back.
-Settings given_fit_options(const CLI::App& command);
-FitOptions fit_options_of(const Settings& settings);
 
 // One field of a table into a CsvText or CsvWriter.
 template <class Writer>
@@ -53,8 +32,5 @@ void put_field(Writer& writer, const Column& column, std::size_t row) {
     writer.field(column.values[row]);
   }
 }
-
-// The InputError of a fit, with the source of its rows in place of the function's name.
-[[noreturn]] void fail_fit(const std::string& source, const InputError& error);
 
 }  // namespace dissent::cli

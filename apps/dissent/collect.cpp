@@ -87,7 +87,7 @@ void print_summary(const Arguments& arguments, const Transitions& rows, double s
                 {"rows_per_second", rows_per_second},
                 {"output", arguments.output}});
   } else if (!arguments.quiet) {
-    print_line("{}: {} rows{}, {:.1f} s ({:.0f} rows/s)", arguments.problem, arguments.num_rows,
+    print_line("{}: {}{}, {:.1f} s ({:.0f} rows/s)", arguments.problem, counted(arguments.num_rows, "row"),
                simulated ? fmt::format(" in {} episode{} of {}", rows.num_episodes, rows.num_episodes == 1 ? "" : "s",
                                        arguments.policy)
                          : "",

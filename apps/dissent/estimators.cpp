@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/version.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "options.hpp"
 
@@ -37,7 +38,7 @@ void list_as_json(const std::vector<EstimatorInfo>& all) {
     list.push_back(
         {{"name", info.name}, {"bound", name_of(info.bound)}, {"cost", info.cost}, {"formula", info.formula}});
   }
-  print_json({{"estimators", list}});
+  print_json({{"version", kVersion}, {"estimators", list}});
 }
 
 }  // namespace

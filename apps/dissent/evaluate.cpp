@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/version.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
@@ -37,10 +38,11 @@ void run_evaluate(const EvaluateOptions& options) {
   check(table.num_rows > 0, "{}: has no rows", table.source);
   const std::vector<double> inputs = table.matrix(model.columns().inputs);
   const std::vector<double> targets = table.matrix(model.columns().targets);
+  model.check_rows(inputs, table.source);
   ThreadPool pool(options.threads);
   const Metrics metrics = evaluate(model, inputs, targets, &pool);
   if (options.json) {
-    nlohmann::ordered_json json{{"rows", metrics.num_rows}};
+    nlohmann::ordered_json json{{"version", kVersion}, {"rows", metrics.num_rows}};
     for (const auto& [name, value] : kMetrics) {
       json[name] = metrics.*value;
     }

@@ -12,6 +12,8 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
 #include "dissent/table/read_table.hpp"
 #include "fit_options.hpp"
 #include "interrupt.hpp"
@@ -24,7 +26,7 @@ namespace {
 struct Arguments {
   std::string data;
   ColumnOptions columns;
-  FitOptions fit;
+  FitSettings fit;
   std::string output;
   std::string checkpoint;
   double checkpoint_every = 5;
@@ -37,7 +39,8 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
   const FitReport& report = result.report;
   const Ensemble& model = result.model;
   if (arguments.json) {
-    const nlohmann::ordered_json json{{"output", arguments.output},
+    const nlohmann::ordered_json json{{"version", kVersion},
+                                      {"output", arguments.output},
                                       {"model", arguments.fit.model},
                                       {"components", arguments.fit.components},
                                       {"inputs", model.columns().inputs},
@@ -57,20 +60,14 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
     return;
   }
   if (!arguments.quiet) {
-    print_line("{}: {} of {} component{}, {} input{}, {} target{}", arguments.output, arguments.fit.model,
-               arguments.fit.components, arguments.fit.components == 1 ? "" : "s", model.num_inputs(),
-               model.num_inputs() == 1 ? "" : "s", model.num_outputs(), model.num_outputs() == 1 ? "" : "s");
-    print_line("{} rows, {} held out; {} of {} epochs{}{}, {:.1f} s", report.num_rows, report.num_validation_rows,
-               report.epochs_run, report.epochs, report.stopped_early ? " (stopped early)" : "",
+    print_line("{}: {} of {}, {}, {}", arguments.output, arguments.fit.model,
+               counted(arguments.fit.components, "component"), counted(model.num_inputs(), "input"),
+               counted(model.num_outputs(), "target"));
+    print_line("{}, {} held out; {} of {}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,
+               report.epochs_run, counted(report.epochs, "epoch"), report.stopped_early ? " (stopped early)" : "",
                report.resumed_epoch > 0 ? fmt::format(", resumed at {}", report.resumed_epoch) : "", seconds);
     print_line("loss {:.4f} nats per row{}", report.loss,
                report.num_validation_rows > 0 ? fmt::format(", held out {:.4f}", report.validation_loss) : "");
-  }
-  if (!report.diverged.empty()) {
-    print_line(
-        "the loss of component{} {} diverged; the best parameters before that were kept; try a smaller "
-        "--learning-rate",
-        report.diverged.size() == 1 ? "" : "s", fmt::join(report.diverged, ", "));
   }
 }
 
@@ -105,6 +102,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
     std::filesystem::remove(arguments.checkpoint);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  warn_diverged(result.report);
   print_report(arguments, result, elapsed.count());
 }
 

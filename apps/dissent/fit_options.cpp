@@ -1,59 +1,24 @@
 #include "fit_options.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
+#include <memory>
+#include <optional>
 
 #include "dissent/base/error.hpp"
 #include "options.hpp"
+#include "progress.hpp"
 
 namespace dissent::cli {
+namespace {
 
-EnsembleOptions FitOptions::ensemble() const {
-  EnsembleOptions options;
-  options.model = model_from_name(model);
-  options.num_components = components;
-  options.hidden = hidden;
-  options.keep_probability = no_masks ? 1 : 0.5;
-  options.bootstrap = !no_bootstrap;
-  options.own_initial_weights = !same_weights;
-  options.share_weights = share_weights;
-  options.weights = weights;
-  options.scaling = scaling_from_name(scaling);
-  options.seed = seed;
-  options.check_values();
-  return options;
-}
+constexpr const char* kFitGroup = "Fit options";  // the help lists them under a heading of their own
 
-TrainOptions FitOptions::train() const {
-  TrainOptions options = training_preset(preset);
-  options.epochs = epochs.value_or(options.epochs);
-  options.batch_size = batch_size.value_or(options.batch_size);
-  options.learning_rate = learning_rate.value_or(options.learning_rate);
-  options.validation = validation.value_or(options.validation);
-  options.check_values();
-  return options;
-}
+// "-m,--model" -> "--model"
+std::string long_name(const std::string& names) { return names.substr(names.find("--")); }
 
-std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
-  for (const std::string& name : targets) {
-    check(std::ranges::count(targets, name) == 1, "--targets: '{}' is given twice", name);
-  }
-  const auto is_target = [&](const std::string& name) { return std::ranges::find(targets, name) != targets.end(); };
-  std::vector<std::string> names = inputs;
-  if (names.empty()) {
-    for (const Column& column : table.columns) {
-      if (!is_target(column.name)) {
-        names.push_back(column.name);
-      }
-    }
-    check(!names.empty(), "{}: every column is a target; at least one must be left as input", table.source);
-  }
-  for (const std::string& name : names) {
-    check(std::ranges::count(names, name) == 1, "--inputs: '{}' is given twice", name);
-    check(!is_target(name), "--inputs: '{}' is a target as well; a column is one or the other", name);
-  }
-  return names;
-}
+}  // namespace
 
 void add_column_options(CLI::App& command, ColumnOptions& options, bool required) {
   command.add_option("-t,--targets", options.targets, "Columns to predict")
@@ -67,39 +32,76 @@ void add_column_options(CLI::App& command, ColumnOptions& options, bool required
       ->allow_extra_args(false);
 }
 
-void add_fit_options(CLI::App& command, FitOptions& options) {
-  const auto add = [&](const std::string& name, auto& value, const std::string& text, const std::string& shown) {
-    return command.add_option(name, value, text)->option_text(shown)->group(kFitGroup);
+void add_fit_options(CLI::App& command, FitSettings& settings) {
+  const auto add = [&](const std::string& names, const std::string& text, const std::string& shown) {
+    const auto set = [&settings, name = long_name(names)](const std::string& value) {
+      try {
+        settings.set(name, value);
+      } catch (const InputError& error) {
+        throw CLI::ValidationError(error.what());
+      }
+    };
+    command.add_option_function<std::string>(names, set, text)->option_text(shown)->group(kFitGroup);
   };
-  const auto list = [&](const std::string& name, auto& values, const std::string& text, const std::string& shown) {
-    return add(name, values, text, shown)->delimiter(',')->allow_extra_args(false);
+  const auto flag = [&](const std::string& name, const std::string& text) {
+    const auto set = [&settings, name] { settings.set(name, ""); };
+    command.add_flag_callback(name, set, text)->group(kFitGroup);
   };
-  const auto flag = [&](const std::string& name, bool& value, const std::string& text) {
-    command.add_flag(name, value, text)->group(kFitGroup);
-  };
-  add("-m,--model", options.model, "flow: any shape of noise. pne: Gaussian noise", "NAME=flow");
-  add("-c,--components", options.components, "Members of the ensemble", "M=5")->check(whole_number(1, 10'000));
-  list("--weights", options.weights, "Weights of the components; uniform by default", "W1,W2");
-  list("--hidden", options.hidden, "Hidden units per layer; 40,40 for flow and 50,50,50 for pne", "H1,H2")
-      ->check(whole_number(1, 100'000));
-  add("--scaling", options.scaling, "Of columns: minmax, standard or none", "NAME=minmax");
-  flag("--no-masks", options.no_masks, "Without each component's fixed dropout mask");
-  flag("--no-bootstrap", options.no_bootstrap, "Train every component on the same rows");
-  flag("--same-weights", options.same_weights, "Begin all components with the same weights");
-  flag("--share-weights", options.share_weights,
-       "One set of weights for all components, which differ by their masks alone");
-  add("--preset", options.preset, "Training: default, or paper (6000 epochs of Adam at 5e-4)", "NAME=default");
-  add("--epochs", options.epochs, "Passes over the rows", "E")->check(whole_number(1));
-  add("--batch-size", options.batch_size, "Rows per step; 0: all", "B")->check(whole_number(0));
-  add("--learning-rate", options.learning_rate, "Of the first step", "R");
-  add("--validation", options.validation, "Share of the rows held out; 0 trains on every row", "SHARE=0.1");
-  add_seed(command, options.seed)->group(kFitGroup);
+  add("-m,--model", "flow: any shape of noise. pne: Gaussian noise", "NAME=flow");
+  add("-c,--components", "Members of the ensemble", "M=5");
+  add("--weights", "Weights of the components; uniform by default", "W1,W2");
+  add("--hidden", "Hidden units per layer; 40,40 for flow and 50,50,50 for pne", "H1,H2");
+  add("--scaling", "Of columns: minmax, standard or none", "NAME=minmax");
+  add("--keep-probability", "Of a hidden unit under a component's fixed mask", "P=0.5");
+  flag("--no-masks", "Without each component's fixed dropout mask");
+  flag("--no-bootstrap", "Train every component on the same rows");
+  flag("--same-weights", "Begin all components with the same weights");
+  flag("--share-weights", "One set of weights for all components, which differ by their masks alone");
+  add("--flow-hidden", "Hidden units per layer of the flow's network", "H1,H2=20,20");
+  add("--flow-layers", "Coupling layers of the flow", "L=1");
+  add("--preset", "Training: default, or paper (6000 epochs of Adam at 5e-4)", "NAME=default");
+  add("--epochs", "Passes over the rows", "E");
+  add("--batch-size", "Rows per step; 0: all", "B");
+  add("--learning-rate", "Of the first step", "R");
+  add("--validation", "Share of the rows held out; 0 trains on every row", "SHARE=0.1");
+  add("--seed", "Seed of everything random; the same seed gives the same results", "S=0");
+}
+
+Settings given_fit_options(const CLI::App& command) {
+  Settings settings;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group() == kFitGroup && option->count() > 0) {
+      const bool is_flag = option->get_expected_max() == 0;
+      settings["--" + option->get_lnames().front()] =
+          is_flag ? "" : fmt::format("{}", fmt::join(option->results(), ","));
+    }
+  }
+  return settings;
 }
 
 std::string loss_text(const FitProgress& progress) {
   std::string text = fmt::format("epoch {}/{}, loss {:.3f}", progress.epoch, progress.epochs, progress.loss);
   return std::isnan(progress.validation_loss) ? text
                                               : text + fmt::format(", validation {:.3f}", progress.validation_loss);
+}
+
+void warn_diverged(const FitReport& report, const std::string& when) {
+  if (!report.diverged.empty()) {
+    fmt::print(stderr,
+               "{}the loss of component{} {} diverged; the best parameters before that were kept; try a smaller "
+               "--learning-rate\n",
+               when, report.diverged.size() == 1 ? "" : "s", fmt::join(report.diverged, ", "));
+  }
+}
+
+std::function<bool(const FitProgress&)> fit_bar(bool quiet) {
+  return [bar = std::make_shared<std::optional<Progress>>(), quiet](const FitProgress& state) {
+    if (!*bar) {
+      bar->emplace("fit", state.epochs, quiet);
+    }
+    (*bar)->update(state.epoch, loss_text(state));
+    return true;
+  };
 }
 
 }  // namespace dissent::cli

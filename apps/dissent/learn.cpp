@@ -9,6 +9,7 @@
 #include "campaign_options.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -21,13 +22,13 @@ constexpr std::uint64_t kUnitsPerRound = 1000;  // of the progress bar
 
 struct Arguments {
   std::string directory;
-  TableOptions tables;
+  TablePaths tables;
   std::string problem;
   std::string oracle;
   double oracle_timeout = 0;
   std::size_t rounds = 20;
-  ChoiceOptions choice;
-  FitOptions fit;
+  ChoiceOptions choice{.acquisition = "kl"};
+  FitSettings fit;
   Settings given_fit;
   int threads = 0;
   bool json = false;
@@ -136,9 +137,27 @@ void print_end(const Arguments& arguments, const Campaign& campaign, const Probl
     if (end == LearnEnd::kPoolEmpty) {
       print_line("the pool is empty: the campaign ends after round {} of {}", campaign.rounds.size(), arguments.rounds);
     }
-    print_line("{}: {} rounds, {} labelled rows; rounds.csv, chosen.csv and model.safetensors (of the last round)",
-               arguments.directory, campaign.rounds.size(), labelled);
+    print_line("{}: {}, {}; rounds.csv, chosen.csv and model.safetensors (of the last round)", arguments.directory,
+               counted(campaign.rounds.size(), "round"), counted(labelled, "labelled row"));
   }
+}
+
+std::string waiting_text(std::size_t num_pending) {
+  return num_pending == 1 ? "1 row waits" : fmt::format("{} rows wait", num_pending);
+}
+
+// By Ctrl-C: where it stands and how to go on.
+void print_stopped(const Arguments& arguments, const Campaign& campaign) {
+  const std::size_t num_pending = campaign.num_pending();
+  if (num_pending > 0 && !arguments.oracle.empty()) {
+    fmt::print(stderr,
+               "stopped in round {} of {}: the oracle was ended before it answered, and {} for labels; all else is "
+               "saved, and the same command asks for them again\n",
+               campaign.rounds.size(), arguments.rounds, waiting_text(num_pending));
+    return;
+  }
+  fmt::print(stderr, "stopped in round {} of {}; all is saved, and the same command goes on from there\n",
+             std::min(campaign.next_round(), arguments.rounds), arguments.rounds);
 }
 
 // Lines and a bar while the campaign runs.
@@ -148,12 +167,19 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Ca
   if (arguments.oracle.empty()) {
     oracle = std::make_unique<TableOracle>();
   } else {
-    oracle = std::make_unique<CommandOracle>(arguments.oracle, arguments.oracle_timeout);
+    oracle =
+        std::make_unique<CommandOracle>(arguments.oracle, arguments.oracle_timeout, [&] { return interrupt.noted(); });
   }
   const bool talk = !arguments.quiet && !arguments.json;
-  const std::size_t first = campaign.rounds.size();
-  if (talk && first > 0) {
-    print_line("{}: going on after round {}", arguments.directory, first);
+  const std::size_t num_pending = campaign.num_pending();
+  const std::size_t first = campaign.rounds.size() - (num_pending > 0 ? 1 : 0);  // rounds done
+  if (talk && num_pending > 0) {
+    print_line("{}: going on in round {}, in which {} for labels", arguments.directory, campaign.rounds.size(),
+               waiting_text(num_pending));
+  } else if (talk && first > 0 && first < arguments.rounds) {
+    print_line("{}: going on with round {}", arguments.directory, first + 1);
+  } else if (talk && first > 0) {
+    print_line("{}: {} done before; more --rounds prolong it", arguments.directory, counted(first, "round"));
   }
   if (talk && first < arguments.rounds) {
     print_head();
@@ -169,6 +195,12 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Ca
                     fmt::format("round {}/{}{}", campaign.next_round(), arguments.rounds,
                                 interrupt.noted() ? ", stopping after this step" : ""));
   };
+  control.fitted = [&](const FitReport& report) {
+    if (!report.diverged.empty()) {
+      progress.wipe();
+      warn_diverged(report, fmt::format("round {}: ", campaign.next_round()));
+    }
+  };
   control.finished = [&](const RoundRecord& record) {
     progress.wipe();
     if (talk) {
@@ -179,7 +211,11 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Ca
 }
 
 void run_learn(const Arguments& arguments) {
-  const LearnOptions options = learn_options(arguments.fit, arguments.choice);
+  const Settings settings = settings_of(arguments);
+  const LearnOptions options = learn_options(settings);
+  check_candidates(options.candidates, options.batch);
+  check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
+        "--oracle-timeout is for --oracle, which is not given");
   std::error_code absent;  // a campaign's directory is made when the data is there, but what stands in its way is told
   check(!std::filesystem::exists(arguments.directory, absent) || std::filesystem::is_directory(arguments.directory),
         "{}: cannot be used as a directory: it is a file", arguments.directory);
@@ -187,20 +223,20 @@ void run_learn(const Arguments& arguments) {
   check(arguments.choice.batch <= data.pool.num_rows, "--batch: {} rows are wanted each round; the pool has {}",
         arguments.choice.batch, data.pool.num_rows);
   CampaignDirectory directory(arguments.directory);
-  Campaign campaign = open_campaign(directory, data, settings_of(arguments));
+  Campaign campaign = open_campaign(directory, data, settings);
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;
   try {
     end = run_rounds(arguments, directory, campaign, data, options, interrupt);
   } catch (const InputError& error) {
     const bool asked = campaign.num_pending() > 0;
-    check(!asked, "{}; nothing is lost: {} rows wait for their labels, and the same command goes on", error.what(),
-          campaign.num_pending());
-    fail_fit(data.name, error);
+    check(!asked, "{}; nothing is lost: {} for labels, and the same command goes on", error.what(),
+          waiting_text(campaign.num_pending()));
+    throw;
   }
   if (end == LearnEnd::kStopped) {
-    fmt::print(stderr, "stopped in round {} of {}; all is saved, and the same command goes on from there\n",
-               std::min(campaign.next_round(), arguments.rounds), arguments.rounds);
+    directory.write_tables(campaign, data);
+    print_stopped(arguments, campaign);
     Interrupt::end_program();
   }
   directory.write_tables(campaign, data);  // a kill may have come between the state and them

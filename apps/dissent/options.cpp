@@ -51,6 +51,10 @@ void check_distinct(const std::string& output, const std::string& other) {
         "'{}' is read as well and would be overwritten; give the output another name", output);
 }
 
+void check_csv_output(const std::string& path) {
+  check(path == "-" || path.ends_with(".csv"), "--output: '{}' must end in .csv; - is standard output", path);
+}
+
 void check_writable(const std::string& path) { const AtomicFile never_committed(path); }
 
 CLI::Option* add_threads(CLI::App& command, int& threads) {

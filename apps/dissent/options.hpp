@@ -22,6 +22,8 @@ std::string not_empty(const std::string& text);  // an empty value is an unset v
 
 // Before hours of work whose result could then not be saved: fails as the final write would.
 void check_writable(const std::string& path);
+// A table is written as CSV, whatever it is called: another ending would mislead. "-" is standard output.
+void check_csv_output(const std::string& path);
 // An output that would replace what is read; empty names are no files.
 void check_distinct(const std::string& output, const std::string& other);
 

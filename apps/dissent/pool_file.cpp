@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "dissent/base/error.hpp"
 #include "dissent/table/read_table.hpp"
@@ -9,8 +10,10 @@
 namespace dissent::cli {
 namespace {
 
-// The system may map two megabytes around a row that is looked at; scattered rows would soon be the whole file.
-constexpr std::size_t kRowsBetweenReleases = 16;
+// The system may map two megabytes around an item that is looked at, in each column of an array in Fortran order; rows
+// here and there would soon be the whole file in memory.
+constexpr std::size_t kItemsBetweenReleases = 16;
+constexpr std::size_t kRowsAtATime = 8192;
 
 void check_finite(double value, const std::string& source, std::size_t row, const std::string& name) {
   check(std::isfinite(value), "{}: row {} column '{}' is {}; numbers must be finite", source, row + 1, name, value);
@@ -65,15 +68,19 @@ void PoolFile::open_archive(const std::string& path) {
   check_column_names(names, path);
 }
 
-void PoolFile::release() const {
-  for (const NpyFile& array : arrays_) {
-    array.release(0, num_rows_);
-  }
-}
-
-double PoolFile::value(const ArrayColumn& column, std::size_t row) const {
+template <class Visit>
+void PoolFile::visit(std::size_t array, std::span<const std::size_t> rows, const Visit& visit) const {
+  const NpyFile& file = arrays_[array];
   std::vector<double> buffer;
-  return arrays_[column.array].rows<double>(row, row + 1, buffer)[column.offset];
+  std::size_t num_items = 0;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    visit(k, file.rows<double>(rows[k], rows[k] + 1, buffer));
+    num_items += file.row_size();
+    if (num_items >= kItemsBetweenReleases || k + 1 == rows.size()) {
+      file.release(0, num_rows_);
+      num_items = 0;
+    }
+  }
 }
 
 bool PoolFile::has(const std::string& name) const {
@@ -108,12 +115,19 @@ std::vector<const PoolFile::ArrayColumn*> PoolFile::find(const std::vector<std::
 
 void PoolFile::read(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
                     std::span<double> out) const {
+  for (; begin < end; begin += std::min(kRowsAtATime, end - begin)) {
+    const std::size_t count = std::min(kRowsAtATime, end - begin);
+    read_block(names, begin, begin + count, out);
+    out = out.subspan(count * names.size());
+  }
+}
+
+void PoolFile::read_block(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
+                          std::span<double> out) const {
   const std::size_t C = names.size();
   if (table_) {
-    std::vector<std::size_t> rows;
-    for (std::size_t row = begin; row < end; ++row) {
-      rows.push_back(row);
-    }
+    std::vector<std::size_t> rows(end - begin);
+    std::iota(rows.begin(), rows.end(), begin);
     std::ranges::copy(pick(names, rows), out.begin());
     return;
   }
@@ -137,9 +151,21 @@ void PoolFile::read(const std::vector<std::string>& names, std::size_t begin, st
       array.release(0, end);  // a read of rows maps pages before them again
     }
   }
+  if (model_ != nullptr) {
+    model_->check_rows(out.first((end - begin) * C), source_, [&](std::size_t k) { return begin + k; });
+  }
 }
 
 std::vector<double> PoolFile::pick(const std::vector<std::string>& names, std::span<const std::size_t> rows) const {
+  std::vector<double> out = pick_values(names, rows);
+  if (model_ != nullptr) {
+    model_->check_rows(out, source_, [&](std::size_t k) { return rows[k]; });
+  }
+  return out;
+}
+
+std::vector<double> PoolFile::pick_values(const std::vector<std::string>& names,
+                                          std::span<const std::size_t> rows) const {
   std::vector<double> out(rows.size() * names.size());
   if (table_) {
     for (const std::string& name : names) {
@@ -160,15 +186,19 @@ std::vector<double> PoolFile::pick(const std::vector<std::string>& names, std::s
     return out;
   }
   const std::vector<const ArrayColumn*> columns = find(names);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    for (std::size_t c = 0; c < names.size(); ++c) {
-      const double picked = value(*columns[c], rows[k]);
-      check_finite(picked, source_, rows[k], names[c]);
-      out[k * names.size() + c] = picked;
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    if (std::ranges::find(columns, a, &ArrayColumn::array) == columns.end()) {
+      continue;
     }
-    if (k % kRowsBetweenReleases == 0) {
-      release();
-    }
+    visit(a, rows, [&](std::size_t k, const double* values) {
+      for (std::size_t c = 0; c < names.size(); ++c) {
+        if (columns[c]->array == a) {
+          const double value = values[columns[c]->offset];
+          check_finite(value, source_, rows[k], names[c]);
+          out[k * names.size() + c] = value;
+        }
+      }
+    });
   }
   return out;
 }
@@ -184,12 +214,17 @@ Table PoolFile::table(std::span<const std::size_t> rows) const {
     return part;
   }
   for (const ArrayColumn& column : columns_) {
-    Column values;
-    values.name = column.name;
-    for (const std::size_t row : rows) {
-      values.values.push_back(value(column, row));
-    }
-    part.columns.push_back(std::move(values));
+    part.columns.emplace_back().name = column.name;
+    part.columns.back().values.resize(rows.size());
+  }
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    visit(a, rows, [&](std::size_t k, const double* values) {
+      for (std::size_t c = 0; c < columns_.size(); ++c) {
+        if (columns_[c].array == a) {
+          part.columns[c].values[k] = values[columns_[c].offset];
+        }
+      }
+    });
   }
   return part;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dissent/ensemble/ensemble.hpp"
 #include "dissent/table/npz.hpp"
 #include "dissent/table/table.hpp"
 
@@ -23,6 +24,10 @@ class PoolFile {
   std::size_t num_rows() const { return num_rows_; }
   bool has(const std::string& name) const;
   void check_columns(const std::vector<std::string>& names) const;  // InputError that names the first missing one
+
+  // From now on rows are handed out for this model, which must outlive this: the columns are its inputs, and a row that
+  // it cannot compute with is an InputError too.
+  void serve(const Ensemble& model) { model_ = &model; }
 
   // Rows [begin, end) of the named columns, row-major into `out`. InputError for what is not a finite number.
   void read(const std::vector<std::string>& names, std::size_t begin, std::size_t end, std::span<double> out) const;
@@ -41,8 +46,12 @@ class PoolFile {
   };
 
   void open_archive(const std::string& path);
-  void release() const;  // memory of an archive's rows
-  double value(const ArrayColumn& column, std::size_t row) const;
+  std::vector<double> pick_values(const std::vector<std::string>& names, std::span<const std::size_t> rows) const;
+  void read_block(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
+                  std::span<double> out) const;
+  // Calls visit(k, values) for each of the rows of an array, in constant memory.
+  template <class Visit>
+  void visit(std::size_t array, std::span<const std::size_t> rows, const Visit& visit) const;
   std::vector<const ArrayColumn*> find(const std::vector<std::string>& names) const;
 
   std::string source_;
@@ -50,6 +59,7 @@ class PoolFile {
   std::optional<Table> table_;   // or
   std::vector<NpyFile> arrays_;  // of an archive
   std::vector<ArrayColumn> columns_;
+  const Ensemble* model_ = nullptr;
 };
 
 }  // namespace dissent::cli

@@ -5,6 +5,8 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/table/csv.hpp"
@@ -114,6 +116,7 @@ void run_predict(const PredictOptions& options) {
   const Table table = read_table(options.inputs);
   check(table.num_rows > 0, "{}: has no rows", table.source);
   const std::vector<double> inputs = table.matrix(model.columns().inputs);
+  model.check_rows(inputs, table.source);
   ThreadPool pool(options.threads);
   const Mixture<double> mixture = model.predict(inputs, &pool);
   if (!options.output.empty()) {
@@ -126,7 +129,8 @@ void run_predict(const PredictOptions& options) {
                                 {"weights", ArrayView(model.weights().value)}});
   }
   if (options.json) {
-    const nlohmann::ordered_json json{{"rows", mixture.num_inputs},
+    const nlohmann::ordered_json json{{"version", kVersion},
+                                      {"rows", mixture.num_inputs},
                                       {"components", mixture.num_components},
                                       {"targets", model.columns().targets},
                                       {"output", name_or_null(options.output)},
@@ -135,7 +139,7 @@ void run_predict(const PredictOptions& options) {
   } else if (!options.quiet) {
     for (const std::string& name : {options.output, options.mixture}) {
       if (!name.empty()) {
-        print_line("{}: {} rows", name, mixture.num_inputs);
+        print_line("{}: {}", name, counted(mixture.num_inputs, "row"));
       }
     }
   }

@@ -4,6 +4,8 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/recalibration.hpp"
 #include "dissent/table/read_table.hpp"
@@ -27,8 +29,9 @@ void run_recalibrate(const RecalibrateOptions& options) {
   const Table table = read_table(options.data);
   const std::vector<double> inputs = table.matrix(model.columns().inputs);
   const std::vector<double> targets = table.matrix(model.columns().targets);
-  check(table.num_rows >= kMinRecalibrationRows, "{}: has {} rows; at least {} are required to judge a spread",
-        table.source, table.num_rows, kMinRecalibrationRows);
+  check(table.num_rows >= kMinRecalibrationRows, "{}: has {}; at least {} are required to judge a spread", table.source,
+        counted(table.num_rows, "row"), kMinRecalibrationRows);
+  model.check_rows(inputs, table.source);
   ThreadPool pool(options.threads);
   const Metrics before = evaluate(model, inputs, targets, &pool);
   const std::vector<double> factors = recalibrate(model, inputs, targets, &pool);
@@ -45,11 +48,8 @@ void run_recalibrate(const RecalibrateOptions& options) {
                                     {"coverage_90", m.coverage_90},
                                     {"calibration_error", m.calibration_error}};
     };
-    const nlohmann::ordered_json json{{"output", options.output},
-                                      {"rows", table.num_rows},
-                                      {"factors", list},
-                                      {"before", part(before)},
-                                      {"after", part(after)}};
+    const nlohmann::ordered_json json{{"version", kVersion}, {"output", options.output}, {"rows", table.num_rows},
+                                      {"factors", list},     {"before", part(before)},   {"after", part(after)}};
     print_json(json);
     return;
   }

@@ -1,6 +1,7 @@
 // dissent rounds: learning curves of one or more campaigns side by side, drawn with characters.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -115,7 +116,7 @@ void print_chart(const std::vector<Curve>& curves, const std::string& metric) {
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
     const Curve& curve = curves[c];
-    print_line("{}  {:<{}}  {} rounds, {:.4g} -> {:.4g}", kMarks[c], curve.name, width, curve.value.size(),
+    print_line("{}  {:<{}}  {}, {:.4g} -> {:.4g}", kMarks[c], curve.name, width, counted(curve.value.size(), "round"),
                curve.value.front(), curve.value.back());
   }
 }
@@ -134,7 +135,8 @@ void run_rounds(const Arguments& arguments) {
   }
   nlohmann::ordered_json campaigns = nlohmann::ordered_json::array();
   for (const Curve& curve : curves) {
-    campaigns.push_back({{"directory", curve.name}, {"labelled", curve.labelled}, {arguments.metric, curve.value}});
+    const std::vector<std::uint64_t> labelled(curve.labelled.begin(), curve.labelled.end());
+    campaigns.push_back({{"directory", curve.name}, {"labelled", labelled}, {arguments.metric, curve.value}});
   }
   print_json({{"version", kVersion}, {"metric", arguments.metric}, {"campaigns", campaigns}});
 }

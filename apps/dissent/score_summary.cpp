@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 
 namespace dissent::cli {
@@ -22,9 +23,8 @@ Bound bound_of(const Estimator& estimator) {
   return Bound::kNone;
 }
 
-std::string plural(std::size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
+// Columns of whole numbers: "refine_3_samples"
+bool is_count(const std::string& name) { return name.ends_with("samples") || name.ends_with("undecided"); }
 
 std::size_t position(const ScoreSummary& summary, const std::string& name) {
   return static_cast<std::size_t>(std::ranges::find(summary.names, name) - summary.names.begin());
@@ -55,7 +55,7 @@ std::string estimator_text(const ScoreSummary& summary, std::size_t k) {
   if (estimator.kind == EstimatorKind::kRefine) {
     const RefineWork work = refine_work(summary, prefix);
     text += fmt::format("  {} of {} sampled, {:.0f} samples, {} undecided\n", work.inputs_sampled,
-                        plural(summary.input.num_inputs, "input"), work.samples, work.undecided);
+                        counted(summary.input.num_inputs, "input"), work.samples, work.undecided);
   }
   return text;
 }
@@ -103,8 +103,8 @@ void ColumnSummary::add(std::span<const double> values) {
 std::string summary_text(const ScoreSummary& summary) {
   const ScoreInput& input = summary.input;
   std::string text = fmt::format("{}: {}, {}, {}, {} covariance\n", summary.input_name,
-                                 plural(input.num_inputs, "input"), plural(input.num_components, "component"),
-                                 plural(input.num_outputs, "output"), input.full ? "full" : "diagonal");
+                                 counted(input.num_inputs, "input"), counted(input.num_components, "component"),
+                                 counted(input.num_outputs, "output"), input.full ? "full" : "diagonal");
   text += fmt::format("entropy of the weights: {:.6g} nats, the most epistemic uncertainty there can be\n",
                       summary.weights.entropy);
   if (input.num_inputs > 0) {
@@ -135,7 +135,7 @@ Json summary_json(const ScoreSummary& summary) {
     if (estimator.kind == EstimatorKind::kRefine) {
       const RefineWork work = refine_work(summary, prefixes[k]);
       entry["inputs_sampled"] = work.inputs_sampled;
-      entry["samples"] = work.samples;
+      entry["samples"] = static_cast<std::uint64_t>(work.samples);
       entry["undecided"] = work.undecided;
     }
     estimators.push_back(std::move(entry));
@@ -144,7 +144,8 @@ Json summary_json(const ScoreSummary& summary) {
   for (std::size_t n = 0; n < summary.top.index.size(); ++n) {
     Json row{{"index", summary.top.index[n]}};
     for (std::size_t k = 0; k < summary.names.size(); ++k) {
-      row[summary.names[k]] = summary.top.columns[k][n];
+      const double value = summary.top.columns[k][n];
+      row[summary.names[k]] = is_count(summary.names[k]) ? Json(static_cast<std::uint64_t>(value)) : Json(value);
     }
     top.push_back(std::move(row));
   }

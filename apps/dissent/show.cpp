@@ -4,6 +4,9 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 #include "options.hpp"
 
@@ -38,11 +41,25 @@ void print_columns(std::string_view title, const std::vector<std::string>& names
   }
 }
 
+void check_no_table(const std::string& path) {
+  for (const char* ending : {".csv", ".npz", ".h5", ".hdf5"}) {
+    check(!path.ends_with(ending),
+          "{}: is a table, not a model; 'dissent fit {} --targets NAME --output MODEL' makes a model of it", path,
+          path);
+  }
+}
+
 void run_show(const ShowOptions& options) {
+  check_no_table(options.model);
   const Ensemble model = Ensemble::load(options.model);
   const EnsembleOptions& given = model.options();
   if (options.json) {
-    nlohmann::ordered_json json{{"model", model_name(given.model)},
+    nlohmann::ordered_json json{{"version", kVersion},
+                                {"written_by", model.written_by()},
+                                {"format_version", std::stoi(std::string(kModelFormatVersion))},
+                                {"recalibrated", !model.spread_factors().empty()},
+                                {"spread_factors", model.spread_factors()},
+                                {"model", model_name(given.model)},
                                 {"components", model.num_components()},
                                 {"weights", model.weights().value},
                                 {"hidden", given.hidden_sizes()},
@@ -65,8 +82,13 @@ void run_show(const ShowOptions& options) {
     print_json(json);
     return;
   }
-  print_line("{:<12} {}, {} component{}, {} parameters", "model", model_name(given.model), model.num_components(),
-             model.num_components() == 1 ? "" : "s", num_parameters(model));
+  print_line("{:<12} {}, {}, {}", "model", model_name(given.model), counted(model.num_components(), "component"),
+             counted(num_parameters(model), "parameter"));
+  print_line("{:<12} format {}, written by dissent {}", "file", kModelFormatVersion, model.written_by());
+  print_line("{:<12} {}", "recalibrated",
+             model.spread_factors().empty()
+                 ? "no"
+                 : fmt::format("yes, spread multiplied by {:.4g}", fmt::join(model.spread_factors(), ", ")));
   print_line("{:<12} hidden {}, masks {}, bootstrap {}, {}", "components", fmt::join(given.hidden_sizes(), ","),
              given.keep_probability < 1 ? fmt::format("keep {}", given.keep_probability) : "off",
              given.bootstrap ? "on" : "off",
@@ -75,8 +97,8 @@ void run_show(const ShowOptions& options) {
                                          : "the same initial weights");
   print_line("{:<12} {}", "weights", fmt::join(model.weights().value, ", "));
   if (model.flow() != nullptr) {
-    print_line("{:<12} {} layer{} of {} with {} bins to {}, conditioner {}", "flow", given.num_flow_layers,
-               given.num_flow_layers == 1 ? "" : "s", transform_name(given.transform.kind), given.transform.num_bins,
+    print_line("{:<12} {} of {} with {} to {}, conditioner {}", "flow", counted(given.num_flow_layers, "layer"),
+               transform_name(given.transform.kind), counted(std::size_t(given.transform.num_bins), "bin"),
                given.transform.tail_bound, fmt::join(given.flow_hidden, ","));
   }
   print_line("{:<12} {}", "seed", given.seed);

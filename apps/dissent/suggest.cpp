@@ -9,6 +9,7 @@
 #include "campaign_options.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
@@ -23,10 +24,11 @@ constexpr std::size_t kComparedRows = 1000;  // of the pool, for the sentence on
 constexpr double kHardlyMore = 1.2;          // times the pool's disagreement
 
 struct Arguments {
-  TableOptions tables;
+  TablePaths tables;
   std::string fitted;
-  ChoiceOptions choice;
-  FitOptions fit;
+  ChoiceOptions choice{.acquisition = "kl"};
+  FitSettings fit;
+  Settings given_fit;
   std::string output;
   int threads = 0;
   bool json = false;
@@ -40,18 +42,12 @@ struct Labelled {
 
 Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
                    const Labelled& rows, ThreadPool& pool) {
-  std::unique_ptr<Progress> progress;
-  const auto show = [&](const FitProgress& state) {
-    if (!progress) {
-      progress = std::make_unique<Progress>("fit", state.epochs, arguments.quiet || arguments.json);
-    }
-    progress->update(state.epoch, loss_text(state));
-    return true;
-  };
   try {
-    return fit(arguments.fit.ensemble(), arguments.fit.train(),
-               {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets}, {&pool, show})
-        .model;
+    FitResult result = fit(arguments.fit.ensemble(), arguments.fit.train(),
+                           {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets},
+                           {&pool, fit_bar(arguments.quiet || arguments.json)});
+    warn_diverged(result.report);
+    return std::move(result.model);
   } catch (const InputError& error) {
     fail_fit(table.source, error);
   }
@@ -60,7 +56,7 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
 std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
   if (!arguments.choice.candidates.empty()) {
-    return learn_options(arguments.fit, arguments.choice).candidates;
+    return parse_candidates(arguments.choice.candidates);
   }
   const bool cheap = acquisition.streams() && acquisition.kind() != AcquisitionKind::kMonteCarlo;
   return cheap ? 0 : acquisition.default_candidates(num_outputs);
@@ -177,8 +173,10 @@ void print_report(const Arguments& arguments, const Choice& choice, std::size_t 
                 {"reason", why},
                 {"seed", arguments.fit.seed},
                 {"output", arguments.output}});
-  } else if (!arguments.quiet && arguments.output != "-") {
-    print_line("{}: {} of {} rows", arguments.output, choice.rows.size(), num_candidates);
+  } else if (!arguments.quiet && arguments.output == "-") {
+    fmt::print(stderr, "{}\n", why);  // standard output is the table
+  } else if (!arguments.quiet) {
+    print_line("{}: {} of {}", arguments.output, choice.rows.size(), counted(num_candidates, "row"));
     print_line("{}", why);
   }
 }
@@ -191,7 +189,8 @@ struct Suggestion {
 Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, const AcquisitionTask& task,
                        std::size_t num_candidates, bool quiet) {
   const std::vector<std::string>& names = task.model.columns().inputs;
-  if (num_candidates == 0 && acquisition.streams()) {
+  const bool all = num_candidates == 0 || num_candidates >= pool.num_rows();
+  if (all && acquisition.streams()) {
     Progress progress("score", pool.num_rows(), quiet);
     std::size_t at = 0;
     const auto next = [&](std::span<double> rows) {
@@ -203,8 +202,13 @@ Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, con
     };
     return {choose_streaming(acquisition, task, next), pool.num_rows()};
   }
+  if (all) {
+    std::vector<double> inputs(pool.num_rows() * names.size());
+    pool.read(names, 0, pool.num_rows(), inputs);
+    return {choose(acquisition, task, inputs), pool.num_rows()};
+  }
   const std::vector<std::size_t> candidates =
-      draw_candidates(pool.num_rows(), num_candidates == 0 ? 0 : std::max(num_candidates, task.batch), task.stream);
+      draw_candidates(pool.num_rows(), std::max(num_candidates, task.batch), task.stream);
   Choice choice = choose(acquisition, task, pool.pick(names, candidates));
   for (std::size_t& row : choice.rows) {
     row = candidates[row];
@@ -215,11 +219,18 @@ Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, con
 // Everything that can be wrong is looked at before the fit, which takes longest.
 void check_arguments(const Arguments& arguments) {
   Acquisition::parse(arguments.choice.acquisition);
+  check_candidates(parse_candidates(arguments.choice.candidates), arguments.choice.batch);
+  check_csv_output(arguments.output);
   arguments.fit.ensemble();
   arguments.fit.train();
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
         "give --labelled and --targets to fit a model, or one fitted before by --fitted");
+  if (!arguments.fitted.empty()) {
+    for (const auto& [name, value] : arguments.given_fit) {
+      check(name == "--seed", "--fitted: the model is fitted already, so {} would do nothing; leave it out", name);
+    }
+  }
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
   if (arguments.output != "-") {
     for (const std::string& read : {arguments.tables.pool, arguments.tables.labelled, arguments.fitted}) {
@@ -239,13 +250,23 @@ void check_pool(const Arguments& arguments, const PoolFile& pool, const std::vec
         pool.source(), pool.num_rows());
 }
 
+// A fitted model has its columns; those that are given must be the same.
+void check_columns(const Arguments& arguments, const EnsembleColumns& columns) {
+  const ColumnOptions& given = arguments.tables.columns;
+  check(given.targets.empty() || given.targets == columns.targets, "--targets: {} predicts {}; leave it out",
+        arguments.fitted, fmt::join(columns.targets, ","));
+  check(given.inputs.empty() || given.inputs == columns.inputs, "--inputs: {} has the inputs {}; leave it out",
+        arguments.fitted, fmt::join(columns.inputs, ","));
+}
+
 void run_suggest(const Arguments& arguments) {
   check_arguments(arguments);
-  const PoolFile pool(arguments.tables.pool);
+  PoolFile pool(arguments.tables.pool);
   ThreadPool threads(arguments.threads);
   std::optional<Ensemble> model;
   if (!arguments.fitted.empty()) {
     model = Ensemble::load(arguments.fitted);
+    check_columns(arguments, model->columns());
     check_pool(arguments, pool, model->columns().inputs);
   }
   Labelled labelled;
@@ -253,13 +274,14 @@ void run_suggest(const Arguments& arguments) {
     const Table table = read_table(arguments.tables.labelled);
     const std::vector<std::string> input_names =
         model ? model->columns().inputs : arguments.tables.columns.input_names(table);
-    labelled.inputs = finite_matrix(table, input_names);
-    labelled.targets = finite_matrix(table, model ? model->columns().targets : arguments.tables.columns.targets);
+    labelled.inputs = table.matrix(input_names);
+    labelled.targets = table.matrix(model ? model->columns().targets : arguments.tables.columns.targets);
     if (!model) {
       check_pool(arguments, pool, input_names);
       model = fit_model(arguments, table, input_names, labelled, threads);
     }
   }
+  pool.serve(*model);
   const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},
@@ -302,7 +324,10 @@ void add_suggest(CLI::App& app) {
   add_threads(*command, arguments->threads);
   add_json(*command, arguments->json);
   add_quiet(*command, arguments->quiet);
-  command->callback([arguments] { run_suggest(*arguments); });
+  command->callback([arguments, command] {
+    arguments->given_fit = given_fit_options(*command);
+    run_suggest(*arguments);
+  });
 }
 
 }  // namespace dissent::cli

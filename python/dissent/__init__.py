@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from . import plot
     from ._campaign import Campaign
     from ._ensembles import FitProgress, FlowEnsemble, Mixture, ProbabilisticEnsemble
-    from ._query import AcquisitionInfo, acquisitions, query
+    from ._query import AcquisitionInfo, QueryStrategy, acquisitions, query
 
 __all__ = [
     "AcquisitionInfo",
@@ -37,6 +37,7 @@ __all__ = [
     "FlowEnsemble",
     "Mixture",
     "ProbabilisticEnsemble",
+    "QueryStrategy",
     "Uncertainty",
     "acquisitions",
     "bounds",
@@ -56,6 +57,7 @@ _LAZY = {
     "Mixture": "_ensembles",
     "ProbabilisticEnsemble": "_ensembles",
     "AcquisitionInfo": "_query",
+    "QueryStrategy": "_query",
     "acquisitions": "_query",
     "query": "_query",
 }
@@ -77,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> "list[str]":
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__doc__", "__version__"]

@@ -5,7 +5,7 @@ What is float32 or float64 and contiguous already is used where it lies; anythin
 from __future__ import annotations
 
 import operator
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
@@ -16,6 +16,8 @@ def as_array(values: Any, name: str) -> np.ndarray:
         array = values
     elif hasattr(values, "__dlpack__"):
         array = _from_dlpack(values, name)
+    elif isinstance(values, (list, tuple)) and any(hasattr(item, "__dlpack__") for item in values):
+        array = _stacked([as_array(item, f"{name}[{k}]") for k, item in enumerate(values)], name)
     else:
         try:
             array = np.asarray(values)
@@ -26,6 +28,13 @@ def as_array(values: Any, name: str) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} has type {array.dtype}; real numbers are required")
     return np.asarray(array)
+
+
+def _stacked(items: List[np.ndarray], name: str) -> np.ndarray:
+    shapes = {item.shape for item in items}
+    if len(shapes) > 1:
+        raise ValueError(f"{name} is not an array: its items have shapes {', '.join(map(str, sorted(shapes)))}")
+    return np.stack(items)
 
 
 def _from_dlpack(values: Any, name: str) -> np.ndarray:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import csv
-import operator
 import os
 import tempfile
 import threading
@@ -13,7 +12,8 @@ import numpy as np
 from . import _core
 from ._arrays import as_array
 from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, Progress, _Ensemble, _reporter
-from ._uncertainty import _threads
+from ._options import fit_settings, seed_of, switched_back, whole_number
+from ._uncertainty import _name, _threads
 
 Path = Union[str, "os.PathLike[str]"]
 Table = Union[Path, Mapping[str, Any], Any]  # a file, columns by name, or a pandas DataFrame
@@ -44,8 +44,8 @@ class Campaign:
     candidates : int or "all", optional
         Rows drawn from the pool to choose among; what suits the method by default.
     model : "flow" or "pne"
-    components, hidden, weights, scaling, preset, epochs, batch_size, learning_rate, validation, seed : optional
-        As the options of ``dissent fit``. Given for a campaign that exists, they replace its own from now on.
+    n_components, hidden, ..., random_state : optional
+        As the parameters of :class:`FlowEnsemble`. Given for a campaign that exists, they replace its own from now on.
     threads : int, optional
         One per core by default. Results do not depend on it.
 
@@ -75,34 +75,49 @@ class Campaign:
         acquisition: Optional[str] = None,
         candidates: Union[int, str, None] = None,
         model: Optional[str] = None,
-        components: Optional[int] = None,
+        n_components: Optional[int] = None,
         hidden: Optional[Sequence[int]] = None,
+        keep_probability: Optional[float] = None,
+        bootstrap: Optional[bool] = None,
+        own_initial_weights: Optional[bool] = None,
+        share_weights: Optional[bool] = None,
         weights: Optional[Sequence[float]] = None,
         scaling: Optional[str] = None,
+        flow_hidden: Optional[Sequence[int]] = None,
+        n_flow_layers: Optional[int] = None,
         preset: Optional[str] = None,
         epochs: Optional[int] = None,
         batch_size: Optional[int] = None,
         learning_rate: Optional[float] = None,
         validation: Optional[float] = None,
-        seed: Optional[int] = None,
+        random_state: Optional[int] = None,
         threads: Optional[int] = None,
     ):
         options = {
-            "acquisition": acquisition,
-            "candidates": candidates,
             "model": model,
-            "components": components,
+            "n_components": n_components,
             "hidden": hidden,
+            "keep_probability": keep_probability,
+            "bootstrap": bootstrap,
+            "own_initial_weights": own_initial_weights,
+            "share_weights": share_weights,
             "weights": weights,
             "scaling": scaling,
+            "flow_hidden": flow_hidden,
+            "n_flow_layers": n_flow_layers,
             "preset": preset,
             "epochs": epochs,
-            "batch-size": batch_size,
-            "learning-rate": learning_rate,
+            "batch_size": batch_size,
+            "learning_rate": learning_rate,
             "validation": validation,
-            "seed": seed,
         }
-        settings = {f"--{name}": _text(value) for name, value in options.items() if value is not None}
+        settings = fit_settings(options)
+        if random_state is not None:
+            settings["--seed"] = str(seed_of(random_state))
+        if acquisition is not None:
+            settings["--acquisition"] = _name(acquisition, "acquisition")
+        if candidates is not None:
+            settings["--candidates"] = "all" if candidates == "all" else str(whole_number(candidates, "candidates", 1))
         names = [targets] if isinstance(targets, str) else list(targets or [])
         tables = {"labelled": labelled, "pool": pool, "test": test}
         self._threads = _threads(threads)
@@ -112,6 +127,9 @@ class Campaign:
             self._open: Optional[_core.Campaign] = _core.Campaign(
                 os.fspath(directory), paths, names, list(inputs or []), settings
             )
+        for name in switched_back(options, self.settings):
+            self.close()
+            raise ValueError(f"{name}: the campaign has its opposite for good; begin another one")
 
     def ask(self, batch: int = 10, *, progress: Progress = None) -> np.ndarray:
         """The rows of the pool that should be labelled next: an array of row numbers, counted from 0.
@@ -120,16 +138,14 @@ class Campaign:
         whose result was lost can be made again.
         """
         with self._lock, _reporter(progress) as tell:
-            return self._campaign.ask(operator.index(batch), self._threads, tell)
+            return self._campaign.ask(whole_number(batch, "batch", 1), self._threads, tell)
 
     def tell(self, rows: Any, y: Any, *, refit: bool = True, progress: Progress = None) -> None:
         """The targets `y` (n,) or (n, D) of rows that were asked for: some or all, in any order; all or nothing.
 
         A fresh model is fitted then, unless `refit` is false: that leaves it to a later call.
         """
-        numbers = [operator.index(row) for row in np.ravel(as_array(rows, "rows")).tolist()]
-        if min(numbers, default=0) < 0:
-            raise ValueError(f"tell: row {min(numbers)} was never asked for")
+        numbers = _row_numbers(rows)
         values = np.require(as_array(y, "y"), np.float64, ["C", "A"])
         with self._lock, _reporter(progress) as tell:
             self._campaign.tell(numbers, values, bool(refit), self._threads, tell)
@@ -143,7 +159,7 @@ class Campaign:
 
     def pool_inputs(self, rows: Any) -> np.ndarray:
         """The inputs of rows of the pool: (n, C), in the order of :attr:`inputs`."""
-        return self._campaign.pool_inputs(np.ravel(as_array(rows, "rows")).tolist())
+        return self._campaign.pool_inputs(_row_numbers(rows))
 
     @property
     def pending(self) -> np.ndarray:
@@ -199,12 +215,13 @@ class Campaign:
         return f"<dissent.Campaign {self._open.path}: {self.num_labelled} labelled, {len(self.pending)} pending>"
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (int, float, np.number)):
-        return repr(value.item() if isinstance(value, np.number) else value)
-    return ",".join(_text(item) for item in value)
+def _row_numbers(rows: Any) -> List[int]:
+    array = np.ravel(as_array(rows, "rows"))
+    if array.dtype.kind not in "iu" and array.size > 0:
+        raise ValueError(f"rows has type {array.dtype}; row numbers are required")
+    if (array < 0).any():
+        raise ValueError(f"row {array.min()} is negative; rows are counted from 0")
+    return [int(row) for row in array]
 
 
 def _as_file(table: Table, folder: str, name: str) -> str:

@@ -2,22 +2,24 @@
 from __future__ import annotations
 
 import copyreg
+import errno
 import os
 import tempfile
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._uncertainty import Uncertainty
+from ._options import fit_settings, seed_of, whole_number
+from ._uncertainty import Uncertainty, _threads
 from ._uncertainty import uncertainty as uncertainty_of
 
 
 class Mixture(NamedTuple):
-    """The components at each input, as :func:`dissent.uncertainty` takes them."""
+    """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``."""
 
     mean: np.ndarray  #: (N, M, D)
     stddev: np.ndarray  #: (N, M, D)
@@ -47,6 +49,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
         What it raises ends the training and leaves the estimator as it was.
         """
+        named = y
         X, y = self._validate_data(
             X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
         )
@@ -54,9 +57,11 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         inputs = [f"x{k}" for k in range(X.shape[1])] if names is None else [str(name) for name in names]
         num_targets = 1 if targets.ndim == 1 else targets.shape[1]
-        outputs = ["y"] if num_targets == 1 else [f"y{k}" for k in range(num_targets)]
+        outputs = _target_names(named, num_targets, inputs)
+        settings = fit_settings({"model": self._model, **self._options()})
+        settings["--seed"] = str(seed_of(self.random_state))
         with _reporter(progress) as tell:
-            model, report = _core.fit(self._options(), inputs, outputs, X, targets, self._threads(), tell)
+            model, report = _core.fit(settings, inputs, outputs, X, targets, self._threads(), tell)
         self.model_ = model
         self.fit_report_ = report
         self.n_iter_ = report["epochs_run"]
@@ -70,9 +75,10 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         mean = self._as_y(rows["mean"])
         return (mean, self._as_y(rows["stddev"])) if return_std else mean
 
-    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.95)) -> np.ndarray:
-        """Quantiles of each output: (N, Q), or (N, D, Q) for several outputs."""
-        return self._as_y(self._summarise(X, [float(q) for q in quantiles])["quantile"])
+    def predict_quantiles(self, X: Any, quantiles: Union[float, Sequence[float]] = (0.05, 0.95)) -> np.ndarray:
+        """Quantiles of each output: (N, Q), or (N, D, Q) for several outputs; without the last axis for one number."""
+        values = self._as_y(self._summarise(X, [float(q) for q in np.ravel(quantiles)])["quantile"])
+        return values if np.ndim(quantiles) else values[..., 0]
 
     def predict_mixture(self, X: Any) -> Mixture:
         """The Gaussian of each component: for FlowEnsemble before the flow, where the disagreement is the same."""
@@ -93,7 +99,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Draws from the predicted distribution: (N, n_samples), or (N, D, n_samples) for several outputs."""
         X = self._checked(X)
-        draws = self.model_.sample(X, n_samples, _seed_of(random_state), self._threads())
+        count = whole_number(n_samples, "n_samples")
+        draws = self.model_.sample(X, count, seed_of(random_state), self._threads())
         return self._as_y(np.moveaxis(draws, 1, 2))
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
@@ -117,6 +124,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
         How it was trained is not in the file: those parameters are at their defaults.
         """
+        if not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
         model = _core.Ensemble.load(os.fspath(path))
         name = model.describe()["model"]
         if name != cls._model:
@@ -136,26 +145,12 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         return fitted
 
     def _options(self) -> Dict[str, Any]:
-        """For the library; what is None is left to it."""
-        given = {
-            "num_components": self.n_components,
-            "hidden": self.hidden,
-            "keep_probability": self.keep_probability,
-            "bootstrap": self.bootstrap,
-            "weights": self.weights,
-            "scaling": self.scaling,
-            "preset": self.preset,
-            "epochs": self.epochs,
-            "batch_size": self.batch_size,
-            "learning_rate": self.learning_rate,
-            "validation": self.validation,
-        }
-        options = {name: value for name, value in given.items() if value is not None}
-        return {"model": self._model, "seed": _seed_of(self.random_state), **options}
+        """The parameters that are options of a fit."""
+        return {name: value for name, value in self.get_params().items() if name not in ("random_state", "n_jobs")}
 
     @classmethod
     def _parameters_of(cls, about: Dict[str, Any]) -> Dict[str, Any]:
-        same = ("hidden", "keep_probability", "bootstrap", "scaling")
+        same = ("hidden", "keep_probability", "bootstrap", "own_initial_weights", "share_weights", "scaling")
         return {
             "n_components": about["num_components"],
             "weights": about["weights"],
@@ -166,9 +161,10 @@ class _Ensemble(RegressorMixin, BaseEstimator):
     def _threads(self) -> int:
         if self.n_jobs is None or self.n_jobs == -1:
             return 0
-        if not 1 <= self.n_jobs <= 1024:
-            raise ValueError(f"n_jobs = {self.n_jobs}; give 1 to 1024, or None or -1 for one per core")
-        return self.n_jobs
+        try:
+            return _threads(self.n_jobs)
+        except (TypeError, ValueError):
+            raise ValueError(f"n_jobs = {self.n_jobs!r}; give 1 to 1024, or None or -1 for one per core") from None
 
     def _checked(self, X: Any, y: Any = None):
         check_is_fitted(self)
@@ -217,6 +213,10 @@ class FlowEnsemble(_Ensemble):
         Of a hidden unit under a component's fixed mask; 1 is no mask.
     bootstrap : bool
         Whether each component trains on its own resample of the rows.
+    own_initial_weights : bool
+        Whether each component begins with its own weights.
+    share_weights : bool
+        One set of weights for all components, which then differ by their masks alone; neither of the two above applies.
     weights : sequence of float, optional
         Of the components; uniform by default.
     scaling : "minmax", "standard" or "none"
@@ -228,7 +228,7 @@ class FlowEnsemble(_Ensemble):
         How to train; the parameters below change single settings of it.
     epochs, batch_size, learning_rate, validation : optional
         `validation` is the share of the rows held out to choose the best epoch; 0 trains on all.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         An int gives the same bits as ``--seed`` on the command line, on any number of threads.
     n_jobs : int, optional
         Threads; None and -1 are one per core. Results do not depend on it.
@@ -261,6 +261,8 @@ class FlowEnsemble(_Ensemble):
         hidden: Optional[Sequence[int]] = None,
         keep_probability: float = 0.5,
         bootstrap: bool = True,
+        own_initial_weights: bool = True,
+        share_weights: bool = False,
         weights: Optional[Sequence[float]] = None,
         scaling: str = "minmax",
         flow_hidden: Optional[Sequence[int]] = None,
@@ -277,6 +279,8 @@ class FlowEnsemble(_Ensemble):
         self.hidden = hidden
         self.keep_probability = keep_probability
         self.bootstrap = bootstrap
+        self.own_initial_weights = own_initial_weights
+        self.share_weights = share_weights
         self.weights = weights
         self.scaling = scaling
         self.flow_hidden = flow_hidden
@@ -288,13 +292,6 @@ class FlowEnsemble(_Ensemble):
         self.validation = validation
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _options(self) -> Dict[str, Any]:
-        options = super()._options()
-        options["num_flow_layers"] = self.n_flow_layers
-        if self.flow_hidden is not None:
-            options["flow_hidden"] = self.flow_hidden
-        return options
 
     @classmethod
     def _parameters_of(cls, about: Dict[str, Any]) -> Dict[str, Any]:
@@ -327,6 +324,8 @@ class ProbabilisticEnsemble(_Ensemble):
         hidden: Optional[Sequence[int]] = None,
         keep_probability: float = 0.5,
         bootstrap: bool = True,
+        own_initial_weights: bool = True,
+        share_weights: bool = False,
         weights: Optional[Sequence[float]] = None,
         scaling: str = "minmax",
         preset: str = "default",
@@ -341,6 +340,8 @@ class ProbabilisticEnsemble(_Ensemble):
         self.hidden = hidden
         self.keep_probability = keep_probability
         self.bootstrap = bootstrap
+        self.own_initial_weights = own_initial_weights
+        self.share_weights = share_weights
         self.weights = weights
         self.scaling = scaling
         self.preset = preset
@@ -352,13 +353,16 @@ class ProbabilisticEnsemble(_Ensemble):
         self.n_jobs = n_jobs
 
 
-def _seed_of(random_state: Any) -> int:
-    """A whole number is the seed itself; a generator, or None for numpy's global one, draws it."""
-    if isinstance(random_state, (int, np.integer)):
-        if random_state < 0:
-            raise ValueError(f"random_state = {random_state}; a seed must be >= 0")
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def _target_names(y: Any, count: int, inputs: List[str]) -> List[str]:
+    """Those of a pandas table or column, for the model file; y, or y0, y1, ... where there are none to use."""
+    if hasattr(y, "columns"):
+        names = list(y.columns)
+    else:
+        names = [getattr(y, "name", None)]
+    usable = len({*names, *inputs}) == count + len(inputs) and all(isinstance(name, str) and name for name in names)
+    if usable and len(names) == count:
+        return names
+    return ["y"] if count == 1 else [f"y{k}" for k in range(count)]
 
 
 class _reporter:

@@ -1,13 +1,16 @@
-"""Which rows of a pool to label next."""
+"""Which rows of a pool to label next: as a function, and as a strategy in the manner of scikit-activeml."""
 from __future__ import annotations
 
-import operator
-from typing import Any, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
 from . import _core
-from ._ensembles import _Ensemble, _seed_of
+from ._ensembles import _Ensemble
+from ._options import seed_of, whole_number
 
 
 class AcquisitionInfo(NamedTuple):
@@ -29,33 +32,38 @@ def query(
     candidates: Optional[int] = None,
     random_state: Any = 0,
     return_utilities: bool = False,
+    n_instances: Optional[int] = None,
 ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
     """The rows of a pool whose labels would teach the model most.
 
     Parameters
     ----------
     model : FlowEnsemble or ProbabilisticEnsemble, fitted
-        Or an object that holds one as its `estimator`, as modAL's learners do: ``query`` can be their query strategy.
+        Or what holds one: a pipeline that ends in it, a grid search, or a learner of modAL, whose query strategy this
+        function can be.
     X_pool : array or table (N, C)
     batch : int
         How many rows.
     acquisition : str
         Any of :func:`acquisitions`.
     X_train, y_train : arrays, optional
-        What the model was fitted to; "bait" and "lcmd" keep away from those rows.
+        What the model was fitted to; "bait" and "lcmd" keep away from those rows. A learner of modAL knows its own.
     candidates : int, optional
         Choose among as many rows drawn from the pool; among all by default.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Of draws and ties.
     return_utilities : bool
-        Whether to return the utilities of the chosen rows as well; larger is better.
+        Whether to return the utilities as well.
+    n_instances : int, optional
+        modAL's name for `batch`.
 
     Returns
     -------
     indices : array (batch,) of int
         Rows of `X_pool`, in the order of choice.
-    utilities : array (batch,)
-        Only with `return_utilities`.
+    utilities : array (batch, N)
+        Only with `return_utilities`: what each row was worth at each choice, larger being better; nan for rows chosen
+        before and rows that were no candidates. Those of the chosen are ``utilities[range(batch), indices]``.
 
     Examples
     --------
@@ -65,30 +73,180 @@ def query(
     >>> chosen = dissent.query(model, pool, batch=4)
     >>> bool(abs(pool[chosen]).min() > 1)    # all beyond the data
     True
+    >>> chosen, utilities = dissent.query(model, pool, batch=4, return_utilities=True)
+    >>> utilities.shape
+    (4, 25)
     """
-    estimator = getattr(model, "estimator", model)
-    if not isinstance(estimator, _Ensemble):
-        raise TypeError(f"query: model must be a FlowEnsemble or ProbabilisticEnsemble, not {type(estimator).__name__}")
-    pool = estimator._checked(X_pool)
-    training = _training(estimator, X_train, y_train)
-    seed = _seed_of(random_state)
+    if not isinstance(acquisition, str):
+        raise TypeError(f"acquisition must be a name, not {type(acquisition).__name__}")
+    count = whole_number(batch if n_instances is None else n_instances, "batch", 1)
+    if X_train is None and y_train is None:
+        X_train, y_train = getattr(model, "X_training", None), getattr(model, "y_training", None)
+    estimator, transform = _unwrap(model)
+    pool = estimator._checked(transform(X_pool))
+    training = _training(estimator, transform, X_train, y_train)
+    seed = seed_of(random_state)
     rows = None
     if candidates is not None:
-        rows = np.asarray(_core.draw_candidates(len(pool), operator.index(candidates), seed))
-        pool = pool[rows]
-    choice = _core.choose(
-        acquisition, estimator.model_, pool, *training, operator.index(batch), seed, estimator._threads()
+        rows = np.asarray(_core.draw_candidates(len(pool), whole_number(candidates, "candidates", 1), seed))
+    chosen, _, matrix = _core.choose(
+        acquisition,
+        estimator.model_,
+        pool if rows is None else pool[rows],
+        *training,
+        count,
+        seed,
+        bool(return_utilities),
+        estimator._threads(),
     )
-    chosen = choice["rows"] if rows is None else rows[choice["rows"]]
-    return (chosen, choice["scores"]) if return_utilities else chosen
+    if rows is not None:
+        chosen = rows[chosen]
+    if matrix is None:
+        return chosen
+    return chosen, matrix if rows is None else _spread(matrix, rows, len(pool))
 
 
-def _training(estimator: _Ensemble, X_train: Any, y_train: Any) -> Tuple[np.ndarray, np.ndarray]:
+class QueryStrategy(BaseEstimator):
+    """:func:`query` with the interface of scikit-activeml's strategies, for loops that are written for those.
+
+    Labels that are missing are nan in `y`.
+
+    Parameters
+    ----------
+    acquisition : str
+        Any of :func:`acquisitions`.
+    random_state : int, RandomState, Generator or None
+
+    Examples
+    --------
+    >>> x = np.linspace(-3, 3, 61)[:, None]
+    >>> y = np.full(61, np.nan)
+    >>> y[25:36] = np.sin(x[25:36, 0])    # known in the middle alone
+    >>> strategy = dissent.QueryStrategy("kl-joint", random_state=0)
+    >>> model = dissent.ProbabilisticEnsemble(epochs=50, random_state=0)
+    >>> chosen, utilities = strategy.query(x, y, model, batch_size=3, return_utilities=True)
+    >>> chosen.shape, utilities.shape, bool(np.isnan(utilities[:, 25:36]).all())
+    ((3,), (3, 61), True)
+    """
+
+    def __init__(self, acquisition: str = "kl-joint", *, random_state: Any = None):
+        self.acquisition = acquisition
+        self.random_state = random_state
+
+    def query(
+        self,
+        X: Any,
+        y: Any,
+        reg: Any,
+        fit_reg: bool = True,
+        *,
+        candidates: Any = None,
+        batch_size: int = 1,
+        return_utilities: bool = False,
+    ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
+        """The samples to label next.
+
+        Parameters
+        ----------
+        X : array (N, C)
+            All samples, labelled or not.
+        y : array (N,) or (N, D)
+            Their labels, nan where they are missing.
+        reg : FlowEnsemble or ProbabilisticEnsemble
+            Or what holds one, as in :func:`query`.
+        fit_reg : bool
+            Whether to fit a clone of `reg` to the labelled samples first; it must be fitted otherwise.
+        candidates : array, optional
+            Indices (K,) of the samples to choose from, or other samples (K, C); by default those without a label.
+        batch_size : int
+        return_utilities : bool
+
+        Returns
+        -------
+        query_indices : array (batch_size,) of int
+            Of samples in `X`; in `candidates`, if that holds samples.
+        utilities : array (batch_size, N or K)
+            Only with `return_utilities`: see :func:`query`.
+        """
+        y = check_array(y, dtype=np.float64, ensure_2d=False, force_all_finite="allow-nan", input_name="y")
+        missing = np.isnan(y.reshape(len(y), -1))
+        if (missing.any(1) != missing.all(1)).any():
+            raise ValueError("y has rows with some of their labels; give all of a row or none")
+        known = np.flatnonzero(~missing.any(1))
+        X_known, y_known = _rows(X, known), y[known]
+        model = clone(reg).fit(X_known, y_known) if fit_reg else reg
+        pool, at = _candidates(X, candidates, np.flatnonzero(missing.any(1)))
+        result = query(
+            model,
+            pool,
+            batch_size,
+            self.acquisition,
+            X_train=X_known,
+            y_train=y_known,
+            random_state=self.random_state,
+            return_utilities=return_utilities,
+        )
+        if at is None:
+            return result
+        if isinstance(result, tuple):
+            return at[result[0]], _spread(result[1], at, len(y))
+        return at[result]
+
+
+def _candidates(X: Any, candidates: Any, unlabelled: np.ndarray) -> Tuple[Any, Optional[np.ndarray]]:
+    """The samples to choose from and their indices in X, None for samples that are not in it."""
+    if candidates is None:
+        if len(unlabelled) == 0:
+            raise ValueError("every sample has its label; there is nothing left to choose from")
+        return _rows(X, unlabelled), unlabelled
+    if np.ndim(candidates) != 1:
+        return candidates, None
+    at = np.asarray(candidates)
+    if at.dtype.kind not in "iu":
+        raise ValueError(f"candidates has type {at.dtype}; give indices or samples (K, C)")
+    return _rows(X, at), at
+
+
+def _rows(X: Any, at: np.ndarray) -> Any:
+    return X.iloc[at] if hasattr(X, "iloc") else np.asarray(X)[at]
+
+
+def _spread(utilities: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Columns `rows` of `count`; nan in the others."""
+    result = np.full((len(utilities), count), np.nan)
+    result[:, rows] = utilities
+    return result
+
+
+def _unwrap(model: Any) -> Tuple[_Ensemble, Callable[[Any], Any]]:
+    """The ensemble inside a learner, a search or a pipeline, and what the pipeline does to X before."""
+    steps: List[Any] = []
+    while not isinstance(model, _Ensemble):
+        inner = [name for name in ("best_estimator_", "estimator_", "estimator") if hasattr(model, name)]
+        if isinstance(model, Pipeline):
+            steps += [model[:-1]] if len(model) > 1 else []
+            model = model[-1]
+        elif inner:
+            model = getattr(model, inner[0])
+        else:
+            raise TypeError(f"query: model must be a FlowEnsemble or ProbabilisticEnsemble, not {type(model).__name__}")
+
+    def transform(X: Any) -> Any:
+        for step in steps:
+            X = step.transform(X)
+        return X
+
+    return model, transform
+
+
+def _training(
+    estimator: _Ensemble, transform: Callable[[Any], Any], X_train: Any, y_train: Any
+) -> Tuple[np.ndarray, np.ndarray]:
     if (X_train is None) != (y_train is None):
         raise ValueError("query: give both of X_train and y_train, or none")
     if X_train is None:
         return np.empty((0, estimator.n_features_in_)), np.empty((0, estimator.n_outputs_))
-    return estimator._checked(X_train, y_train)
+    return estimator._checked(transform(X_train), y_train)
 
 
 def acquisitions() -> List[AcquisitionInfo]:

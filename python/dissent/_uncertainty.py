@@ -19,6 +19,14 @@ class Uncertainty(NamedTuple):
     log_deficit: np.ndarray  #: ln(H(weights) - epistemic), exact where epistemic is at its ceiling; smaller is more
     extras: Dict[str, np.ndarray]  #: what only some estimators know: standard_error, lower, upper, ...
 
+    def columns(self) -> Dict[str, np.ndarray]:
+        """All arrays by name, those of `extras` among them, as ``pandas.DataFrame`` takes them.
+
+        >>> list(dissent.uncertainty([[0.0, 1.0]], [[1.0, 1.0]], estimator="mc:100").columns())
+        ['epistemic', 'aleatoric', 'total', 'log_deficit', 'standard_error']
+        """
+        return {**dict(zip(self._fields[:4], self[:4])), **self.extras}
+
     def top(self, k: int) -> np.ndarray:
         """The indices of the `k` most uncertain inputs, the most uncertain first.
 

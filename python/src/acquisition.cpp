@@ -8,22 +8,24 @@ namespace {
 
 constexpr double kAllThreads = 1e12;  // nanoseconds: some methods take long on few rows
 
-// Rows, scores, epistemic and aleatoric uncertainty of the chosen, in the order of choice.
-py::dict choose_rows(const std::string& name, const Ensemble& model, const Doubles& candidates,
-                     const Doubles& training_inputs, const Doubles& training_targets, std::size_t batch,
-                     std::uint64_t seed, int threads) {
+// Rows [B] and scores [B] of the chosen, in the order of choice; and, if asked for, utilities [B, N] of all candidates.
+py::tuple choose_rows(const std::string& name, const Ensemble& model, const Doubles& candidates,
+                      const Doubles& training_inputs, const Doubles& training_targets, std::size_t batch,
+                      std::uint64_t seed, bool want_utilities, int threads) {
   const Acquisition acquisition = Acquisition::parse(name);
   const LabelledRows training{span_of(training_inputs), span_of(training_targets)};
+  std::vector<double> utilities;
   Choice choice = unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
-    const AcquisitionTask task{model, training, batch, Stream(seed, Purpose::kAcquire), &pool};
+    const AcquisitionTask task{
+        model, training, batch, Stream(seed, Purpose::kAcquire), &pool, false, want_utilities ? &utilities : nullptr};
     return choose(acquisition, task, span_of(candidates));
   });
-  py::dict result;
-  result["rows"] = to_numpy(std::vector<std::int64_t>(choice.rows.begin(), choice.rows.end()));
-  result["scores"] = to_numpy(std::move(choice.scores));
-  result["epistemic"] = to_numpy(std::move(choice.epistemic));
-  result["aleatoric"] = to_numpy(std::move(choice.aleatoric));
-  return result;
+  py::object matrix = py::none();
+  if (want_utilities) {
+    matrix = to_numpy(std::move(utilities), {batch, static_cast<std::size_t>(candidates.shape(0))});
+  }
+  return py::make_tuple(to_numpy(std::vector<std::int64_t>(choice.rows.begin(), choice.rows.end())),
+                        to_numpy(std::move(choice.scores)), matrix);
 }
 
 py::array_t<std::int64_t> candidate_rows(std::size_t pool_size, std::size_t count, std::uint64_t seed) {
@@ -47,7 +49,7 @@ void bind_acquisition(py::module_& module) {
   const auto matrix = [](const char* name) { return py::arg(name).noconvert(); };
   module.def("choose", &choose_rows, py::arg("acquisition"), py::arg("model"), matrix("candidates"),
              matrix("training_inputs"), matrix("training_targets"), py::arg("batch"), py::arg("seed"),
-             py::arg("threads"));
+             py::arg("utilities"), py::arg("threads"));
   module.def("draw_candidates", &candidate_rows, py::arg("pool_size"), py::arg("count"), py::arg("seed"));
   module.def("acquisitions", &list_acquisitions);
 }

@@ -1,8 +1,8 @@
-// Fitted ensembles. Matrices are float64 and contiguous, inputs [N, C] and targets [N, D]; names and defaults of
-// options are those of the Python classes, and reach the library's structs here.
+// Fitted ensembles. Matrices are float64 and contiguous, inputs [N, C] and targets [N, D].
 #include "dissent/ensemble/ensemble.hpp"
 
 #include "dissent/ensemble/fit.hpp"
+#include "dissent/ensemble/fit_settings.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
@@ -13,48 +13,7 @@ namespace {
 
 constexpr double kAllThreads = 1e12;  // nanoseconds: training is worth every thread
 
-// Options by name; a name that is not taken is an error of the package, not of its user.
-template <class T>
-void take(py::dict& options, const char* name, T& value) {
-  if (options.contains(name)) {
-    value = options.attr("pop")(name).template cast<T>();
-  }
-}
-
-EnsembleOptions ensemble_options(py::dict& given) {
-  EnsembleOptions options;
-  std::string model;
-  std::string scaling{scaling_name(options.scaling)};
-  take(given, "model", model);
-  take(given, "scaling", scaling);
-  options.model = model_from_name(model);
-  options.scaling = scaling_from_name(scaling);
-  take(given, "num_components", options.num_components);
-  take(given, "hidden", options.hidden);
-  take(given, "keep_probability", options.keep_probability);
-  take(given, "bootstrap", options.bootstrap);
-  take(given, "own_initial_weights", options.own_initial_weights);
-  take(given, "weights", options.weights);
-  take(given, "flow_hidden", options.flow_hidden);
-  take(given, "num_flow_layers", options.num_flow_layers);
-  take(given, "seed", options.seed);
-  return options;
-}
-
-TrainOptions train_options(py::dict& given) {
-  std::string preset = "default";
-  take(given, "preset", preset);
-  TrainOptions options = training_preset(preset);
-  take(given, "epochs", options.epochs);
-  take(given, "batch_size", options.batch_size);
-  take(given, "learning_rate", options.learning_rate);
-  take(given, "cosine_decay", options.cosine_decay);
-  take(given, "weight_decay", options.weight_decay);
-  take(given, "clip_norm", options.clip_norm);
-  take(given, "validation", options.validation);
-  take(given, "patience", options.patience);
-  return options;
-}
+using Settings = std::map<std::string, std::string>;  // texts by the options' names on the command line
 
 py::dict report_dict(const FitReport& report) {
   using namespace py::literals;
@@ -64,14 +23,15 @@ py::dict report_dict(const FitReport& report) {
                   "diverged"_a = report.diverged);
 }
 
-py::tuple fit_ensemble(py::dict given, const std::vector<std::string>& input_names,
+py::tuple fit_ensemble(const Settings& settings, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
                        int threads, const py::object& progress) {
-  const EnsembleOptions options = ensemble_options(given);
-  const TrainOptions train = train_options(given);
-  if (!given.empty()) {
-    throw py::type_error("fit: unknown options " + py::repr(given).cast<std::string>());
+  FitSettings given;
+  for (const auto& [name, text] : settings) {
+    given.set(name, text);
   }
+  const EnsembleOptions options = given.ensemble();
+  const TrainOptions train = given.train();
   const TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
   FitTeller tell(progress);
   FitResult result = unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
@@ -141,9 +101,9 @@ py::dict describe(const Ensemble& model) {
                   "targets"_a = model.columns().targets, "num_components"_a = options.num_components,
                   "hidden"_a = options.hidden_sizes(), "keep_probability"_a = options.keep_probability,
                   "bootstrap"_a = options.bootstrap, "own_initial_weights"_a = options.own_initial_weights,
-                  "scaling"_a = scaling_name(options.scaling), "flow_hidden"_a = options.flow_hidden,
-                  "num_flow_layers"_a = options.num_flow_layers, "weights"_a = model.weights().value,
-                  "seed"_a = options.seed);
+                  "share_weights"_a = options.share_weights, "scaling"_a = scaling_name(options.scaling),
+                  "flow_hidden"_a = options.flow_hidden, "num_flow_layers"_a = options.num_flow_layers,
+                  "weights"_a = model.weights().value, "seed"_a = options.seed);
 }
 
 Ensemble parse(const py::bytes& bytes) {
@@ -165,7 +125,10 @@ void bind_ensemble(py::module_& module) {
       .def("log_density", &log_density, matrix("inputs"), matrix("targets"), py::arg("threads"))
       .def("sample", &sample, matrix("inputs"), py::arg("num_samples"), py::arg("seed"), py::arg("threads"))
       .def("evaluate", &evaluate_rows, matrix("inputs"), matrix("targets"), py::arg("threads"));
-  module.def("fit", &fit_ensemble, py::arg("options"), py::arg("input_names"), py::arg("target_names"),
+  module.def(
+      "check_setting", [](const std::string& name, const std::string& text) { FitSettings().set(name, text); },
+      py::arg("name"), py::arg("text"));
+  module.def("fit", &fit_ensemble, py::arg("settings"), py::arg("input_names"), py::arg("target_names"),
              matrix("inputs"), matrix("targets"), py::arg("threads"), py::arg("progress"));
 }
 

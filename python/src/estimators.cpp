@@ -1,8 +1,8 @@
 // Mixtures in numpy arrays: their uncertainty and the divergences between their components.
+#include "dissent/base/blocks.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/estimator.hpp"
-#include "dissent/estimator/for_blocks.hpp"
 #include "dissent/table/array.hpp"
 #include "support.hpp"
 
@@ -125,15 +125,15 @@ void fill_divergences(const Divergence& kind, const MixtureView<T>& mixture, Thr
   validate_shape(mixture);
   const std::size_t num_pairs = mixture.num_components * mixture.num_components;
   const auto make = [&] { return PairwiseDivergences(kind, mixture.num_components, mixture.num_outputs); };
-  for_input_blocks(mixture.num_inputs, PairwiseDivergences::kBlock, {.pool = &pool}, make,
-                   [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
-                     pairs.compute(mixture, begin, count, 0);
-                     for (std::size_t n = 0; n < count; ++n) {
-                       for (std::size_t k = 0; k < num_pairs; ++k) {
-                         result[(begin + n) * num_pairs + k] = pairs.divergence()[k * PairwiseDivergences::kBlock + n];
-                       }
-                     }
-                   });
+  for_blocks(&pool, mixture.num_inputs, PairwiseDivergences::kBlock, make,
+             [&](std::size_t begin, std::size_t end, PairwiseDivergences& pairs) {
+               pairs.compute(mixture, begin, end - begin, 0);
+               for (std::size_t n = 0; n < end - begin; ++n) {
+                 for (std::size_t k = 0; k < num_pairs; ++k) {
+                   result[(begin + n) * num_pairs + k] = pairs.divergence()[k * PairwiseDivergences::kBlock + n];
+                 }
+               }
+             });
 }
 
 py::array_t<double> divergence_arrays(const std::string& name, const Arrays& arrays, int threads) {

@@ -7,9 +7,13 @@ import unittest
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import dissent
-from support import PackageTest, dissent_program
+from support import ActiveLearner, PackageTest, dissent_program
 
 
 def tables(seed=0):
@@ -85,20 +89,60 @@ class Query(PackageTest, FolderTest):
                 )
                 self.assertEqual(rows.tolist(), [row["row"] for row in expected])
                 scores = [np.inf if row["score"] is None else row["score"] for row in expected]
-                self.assert_same_bits(utilities, np.array(scores))
+                self.assert_same_bits(utilities[np.arange(6), rows], np.array(scores))
 
     def test_choice_among_all(self):
         rows = dissent.query(self.model, self.pool, batch=5)
         self.assertEqual((rows.shape, rows.dtype, len(set(rows.tolist()))), ((5,), np.int64, 5))
         rows, utilities = dissent.query(self.model, self.pool, 5, "kl", return_utilities=True)
         self.assertEqual(rows.tolist(), self.model.uncertainty(self.pool).top(5).tolist())
-        self.assertTrue((np.diff(utilities) <= 0).all())
+        self.assertTrue((np.diff(utilities[0, rows]) <= 0).all())
+
+    def test_utilities_of_all_rows_at_each_choice(self):
+        """nan where a row was chosen before (bait: or weighed and dropped) or was no candidate; the chosen one is worth
+        most, unless it was drawn."""
+        for info in dissent.acquisitions():
+            name = info.name.replace(":K", ":50").replace(":A", ":0.3")
+            for count in (None, 100):
+                with self.subTest(name, candidates=count):
+                    rows, utilities = dissent.query(
+                        self.model, self.pool, 4, name, candidates=count, return_utilities=True
+                    )
+                    np.testing.assert_array_equal(rows, dissent.query(self.model, self.pool, 4, name, candidates=count))
+                    self.assertEqual(utilities.shape, (4, 200))
+                    for k in range(4):
+                        left = np.flatnonzero(~np.isnan(utilities[k]))
+                        self.assertFalse(set(rows[:k]) & set(left))
+                        self.assertIn(rows[k], left)
+                        if name != "bait":
+                            self.assertEqual(len(left), (count or 200) - k)
+                        if name != "badge" or k == 0:
+                            self.assertEqual(np.nanargmax(utilities[k]), rows[k])
 
     def test_as_the_query_strategy_of_a_learner(self):
-        class Learner:  # what modAL passes to a strategy
-            estimator = self.model
+        """modAL calls strategy(learner, X_pool, n_instances=...) and takes those rows itself."""
+        learner = ActiveLearner(self.model, dissent.query, self.x, self.y)
+        expected = dissent.query(self.model, self.pool, 3, "lcmd", X_train=self.x, y_train=self.y)
+        rows, instances = learner.query(self.pool, n_instances=3, acquisition="lcmd")
+        np.testing.assert_array_equal(rows, expected)
+        self.assertFalse((rows == dissent.query(self.model, self.pool, 3, "lcmd")).all())
+        pd.testing.assert_frame_equal(instances, self.pool.iloc[rows])
 
-        np.testing.assert_array_equal(dissent.query(Learner(), self.pool, 3), dissent.query(self.model, self.pool, 3))
+    def test_inside_pipelines_and_searches(self):
+        x, y, pool = self.x.to_numpy(), self.y, self.pool.to_numpy()
+        model = dissent.ProbabilisticEnsemble(epochs=20, random_state=0)
+        scaler = StandardScaler().fit(x)
+        scaled = model.fit(scaler.transform(x), y)
+        for name in ("kl-joint", "bait"):
+            train = {"X_train": scaler.transform(x), "y_train": y}
+            expected = dissent.query(scaled, scaler.transform(pool), 3, name, **train)
+            pipeline = make_pipeline(StandardScaler(), clone(model)).fit(x, y)
+            rows = dissent.query(pipeline, pool, 3, name, X_train=x, y_train=y)
+            np.testing.assert_array_equal(rows, expected)
+        search = GridSearchCV(make_pipeline(StandardScaler(), clone(model)), {}, cv=2).fit(x, y)
+        np.testing.assert_array_equal(dissent.query(search, pool, 3), dissent.query(pipeline, pool, 3))
+        only = make_pipeline(clone(model)).fit(x, y)
+        np.testing.assert_array_equal(dissent.query(only, pool, 3), dissent.query(only[-1], pool, 3))
 
     def test_errors(self):
         with self.assertRaisesRegex(TypeError, "must be a FlowEnsemble or ProbabilisticEnsemble, not int"):
@@ -109,10 +153,74 @@ class Query(PackageTest, FolderTest):
             dissent.query(self.model, self.pool, batch=201)
         with self.assertRaisesRegex(ValueError, "both of X_train and y_train"):
             dissent.query(self.model, self.pool, X_train=self.x)
+        for wrong in ({"batch": 0}, {"batch": -1}, {"candidates": 0}):
+            with self.assertRaisesRegex(ValueError, "must be a whole number >= 1"):
+                dissent.query(self.model, self.pool, **wrong)
+        with self.assertRaisesRegex(TypeError, "acquisition must be a name, not int"):
+            dissent.query(self.model, self.pool, 3, 5)
+
+
+class Strategy(PackageTest):
+    """dissent.QueryStrategy, as scikit-activeml's loops call it."""
+
+    def setUp(self):
+        labelled, pool = tables()
+        self.x = np.vstack([pool, labelled[["a", "b"]]])
+        self.y = np.concatenate([np.full(200, np.nan), labelled.y])
+        self.model = dissent.ProbabilisticEnsemble(epochs=20, random_state=0)
+        self.strategy = dissent.QueryStrategy("lcmd", random_state=1)
+
+    def test_chooses_among_what_has_no_label(self):
+        fitted = clone(self.model).fit(self.x[200:], self.y[200:])
+        expected = dissent.query(
+            fitted, self.x[:200], 5, "lcmd", X_train=self.x[200:], y_train=self.y[200:], random_state=1
+        )
+        rows, utilities = self.strategy.query(self.x, self.y, self.model, batch_size=5, return_utilities=True)
+        np.testing.assert_array_equal(rows, expected)
+        self.assertEqual(utilities.shape, (5, 230))
+        self.assertTrue(np.isnan(utilities[:, 200:]).all())
+        np.testing.assert_array_equal(self.strategy.query(self.x, self.y, reg=self.model, batch_size=5), rows)
+        np.testing.assert_array_equal(self.strategy.query(self.x, self.y, fitted, False, batch_size=5), rows)
+        self.assertFalse(hasattr(self.model, "model_"))  # a clone was fitted
+        self.assertEqual(self.strategy.query(self.x, self.y, self.model).shape, (1,))
+
+    def test_chooses_among_candidates(self):
+        at = np.arange(50, 90)[::-1]
+        rows, utilities = self.strategy.query(
+            self.x, self.y, self.model, candidates=at, batch_size=3, return_utilities=True
+        )
+        self.assertTrue(set(rows) <= set(at))
+        self.assertEqual(utilities.shape, (3, 230))
+        self.assertEqual(np.flatnonzero(~np.isnan(utilities[0])).tolist(), list(range(50, 90)))
+        own, utilities = self.strategy.query(
+            self.x, self.y, self.model, candidates=self.x[at], batch_size=3, return_utilities=True
+        )
+        np.testing.assert_array_equal(at[own], rows)
+        self.assertEqual(utilities.shape, (3, 40))
+
+    def test_tables_and_several_outputs(self):
+        frame = pd.DataFrame(self.x, columns=["a", "b"])
+        rows = self.strategy.query(frame, np.column_stack([self.y, -self.y]), self.model, batch_size=3)
+        self.assertTrue((rows < 200).all())
+
+    def test_mistakes(self):
+        half = np.column_stack([self.y, self.y])
+        half[3, 0] = 1
+        for wrong, text in (
+            ((self.x, half), "rows with some of their labels"),
+            ((self.x[200:], self.y[200:]), "every sample has its label"),
+            ((self.x[:5], self.y[:5]), "0 sample"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                self.strategy.query(*wrong, self.model)
+        with self.assertRaisesRegex(ValueError, "give indices or samples"):
+            self.strategy.query(self.x, self.y, self.model, candidates=[0.5])
+        self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1})
 
 
 class Campaigns(PackageTest, FolderTest):
-    OPTIONS = {"model": "pne", "components": 3, "epochs": 30, "acquisition": "kl", "seed": 2}
+    OPTIONS = {"model": "pne", "n_components": 3, "epochs": 30, "acquisition": "kl", "random_state": 2}
+    TYPED = ["--model", "pne", "--components", 3, "--epochs", 30, "--acquisition", "kl", "--seed", 2]
 
     def setUp(self):
         FolderTest.setUp(self)
@@ -133,8 +241,7 @@ class Campaigns(PackageTest, FolderTest):
         return table
 
     def test_same_campaign_as_the_command_line(self):
-        options = [text for name, value in self.OPTIONS.items() for text in (f"--{name}", value)]
-        begin = ["--labelled", "labelled.csv", "--pool", "pool.csv", "--targets", "y", *options]
+        begin = ["--labelled", "labelled.csv", "--pool", "pool.csv", "--targets", "y", *self.TYPED]
         for round_number in range(3):
             todo = self.ask_program("cli", *(begin if round_number == 0 else []))
             todo["y"] = self.answer(todo.row.to_numpy())
@@ -181,11 +288,58 @@ class Campaigns(PackageTest, FolderTest):
                 ((rows[:2], [1.0, 2.0, 3.0]), "3 target values for 2 rows"),
                 (([rows[0], 1000], [1.0, 2.0]), "row 1000 was never asked for"),
                 (([rows[0], rows[0]], [1.0, 2.0]), "already"),
-                (([-1], [1.0]), "row -1 was never asked for"),
+                (([-1], [1.0]), "row -1 is negative"),
+                (([0.5], [1.0]), "row numbers are required"),
             ):
                 with self.subTest(text), self.assertRaisesRegex(ValueError, text):
                     campaign.tell(*wrong)
                 self.assertEqual(campaign.pending.tolist(), rows.tolist())
+
+    def test_every_option_of_a_fit(self):
+        """The model of a campaign is that of an estimator with the same parameters."""
+        for kind, name, own in (
+            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2}),
+            (dissent.ProbabilisticEnsemble, "pne", {"share_weights": True}),
+        ):
+            options = {
+                "n_components": 2,
+                "hidden": [8, 7],
+                "keep_probability": 0.8,
+                "bootstrap": False,
+                "own_initial_weights": False,
+                "share_weights": False,
+                "weights": [0.25, 0.75],
+                "scaling": "standard",
+                "preset": "paper",
+                "epochs": 3,
+                "batch_size": 10,
+                "learning_rate": 1 / 3,
+                "validation": 0.2,
+                "random_state": 7,
+                **own,
+            }
+            with self.subTest(name):
+                estimator = kind(**options)
+                self.assertEqual(set(options) | {"n_jobs"}, set(estimator.get_params()))
+                x, y = self.labelled[["a", "b"]], self.labelled["y"]
+                with dissent.Campaign(
+                    self.path(name), self.labelled, self.pool, "y", model=name, **options
+                ) as campaign:
+                    campaign.model().save(self.path("campaign.model"))
+                    loaded = kind.load(self.path("campaign.model"))
+                same = ("hidden", "keep_probability", "share_weights", "scaling", "weights")
+                self.assertEqual([loaded.get_params()[key] for key in same], [options[key] for key in same])
+                estimator.set_params(random_state=loaded.random_state)  # a round has a seed of its own
+                self.assert_same_bits(estimator.fit(x, y).predict(x), loaded.predict(x))
+
+    def test_a_switch_that_was_thrown_stays(self):
+        self.begin().close()
+        dissent.Campaign(self.path("python"), bootstrap=True).close()
+        dissent.Campaign(self.path("python"), bootstrap=False).close()
+        with self.assertRaisesRegex(ValueError, "bootstrap: the campaign has its opposite for good"):
+            with dissent.Campaign(self.path("python"), bootstrap=False) as campaign:
+                campaign.ask(1)  # saves it
+            dissent.Campaign(self.path("python"), bootstrap=True)
 
     def test_one_at_a_time(self):
         campaign = self.begin()
@@ -208,8 +362,15 @@ class Campaigns(PackageTest, FolderTest):
             dissent.Campaign(self.path("b"), self.labelled, self.pool, "z")
         with self.assertRaisesRegex(TypeError, "pool must be a file, a DataFrame or a mapping, not int"):
             dissent.Campaign(self.path("b"), self.labelled, 3, "y")
-        with self.assertRaisesRegex(ValueError, "paper"):
-            dissent.Campaign(self.path("b"), self.labelled, self.pool, "y", preset="papper")
+        for wrong, text in (
+            ({"preset": "papper"}, "paper"),
+            ({"epochs": 1.5}, "epochs = 1.5: '1.5' is not a whole number >= 1"),
+            ({"candidates": 0}, "candidates = 0"),
+            ({"random_state": -1}, "random_state = -1"),
+            ({"bootstrap": 1}, "bootstrap = 1; it must be True or False"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                dissent.Campaign(self.path("b"), self.labelled, self.pool, "y", **wrong)
         self.assertFalse(os.path.exists(self.path("b")))
 
 

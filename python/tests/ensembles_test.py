@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import unittest.mock
 import warnings
@@ -15,7 +16,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -158,6 +159,14 @@ class Predictions(PackageTest):
         self.assertEqual(model.fit(x, y[:, None]).predict(x).shape, (60, 1))
         self.assertEqual(model.sample_y(x, 7).shape, (60, 1, 7))
         self.assertEqual(model.predict_quantiles(x, [0.1, 0.5, 0.9]).shape, (60, 1, 3))
+        self.assert_same_bits(model.predict_quantiles(x, 0.5), model.predict_quantiles(x, [0.5])[..., 0])
+
+    def test_seeds(self):
+        """A generator draws the seed; equal generators give equal models."""
+        x, y = rows()
+        for make in (np.random.RandomState, np.random.default_rng):
+            one, two = (dissent.ProbabilisticEnsemble(epochs=1, random_state=make(3)).fit(x, y) for _ in range(2))
+            self.assert_same_bits(one.predict(x), two.predict(x))
 
     def test_learns(self):
         x, y = rows(300)
@@ -179,7 +188,24 @@ class Predictions(PackageTest):
             dissent.FlowEnsemble(random_state=-1).fit(x, y)
         with self.assertRaisesRegex(ValueError, "2 rows, 1 of them held out"):
             dissent.FlowEnsemble().fit(x[:2], y[:2])
+        for wrong, text in (
+            ({"n_components": 2.5}, "n_components = 2.5: '2.5' is not a whole number from 1 to 10000"),
+            ({"hidden": [8, "a"]}, "hidden = .*: 'a' is not a whole number"),
+            ({"hidden": None, "epochs": 0}, "epochs = 0: '0' is not a whole number >= 1"),
+            ({"epochs": "5"}, "epochs = '5'; it must be a number"),
+            ({"epochs": object()}, "epochs = <object .*; it must be a number"),
+            ({"batch_size": -1}, "batch_size = -1: '-1' is not a whole number >= 0"),
+            ({"scaling": 3}, "scaling = 3; it must be a name"),
+            ({"bootstrap": "no"}, "bootstrap = 'no'; it must be True or False"),
+            ({"random_state": 2**64}, "a whole number from 0 to"),
+            ({"random_state": "a"}, "give a seed, a numpy generator, or None"),
+            ({"n_jobs": "a"}, "n_jobs = 'a'"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                dissent.FlowEnsemble(**wrong).fit(x, y)
         model = dissent.ProbabilisticEnsemble(epochs=1).fit(x, y)
+        with self.assertRaisesRegex(ValueError, "n_samples = -1; it must be a whole number >= 0"):
+            model.sample_y(x, -1)
         with self.assertRaisesRegex(ValueError, r"y has shape \[59\], but X has 60 rows"):
             model.log_density(x, y[:-1])
         with self.assertRaisesRegex(ValueError, "quantile 1 is not between 0 and 1"):
@@ -216,7 +242,7 @@ class Persistence(PackageTest):
             self.assertFalse(hasattr(loaded, "feature_names_in_"))
         with self.assertRaisesRegex(ValueError, "is a pne ensemble; FlowEnsemble is flow"):
             dissent.FlowEnsemble.load(self.path)
-        with self.assertRaisesRegex(ValueError, "nowhere"):
+        with self.assertRaisesRegex(FileNotFoundError, "nowhere"):
             dissent.FlowEnsemble.load("nowhere")
 
     def test_names_from_pandas(self):
@@ -232,10 +258,30 @@ class Persistence(PackageTest):
             loaded.predict(frame[["height", "width"]])
         self.assertEqual(dissent_program("show", self.path).returncode, 0)
 
+    def test_names_of_targets_reach_the_file(self):
+        x, y = rows()
+        frame = pd.DataFrame(x, columns=["width", "height"])
+        model = dissent.ProbabilisticEnsemble(epochs=1)
+        for targets, names in (
+            (pd.Series(y, name="weight"), ["weight"]),
+            (pd.DataFrame({"u": y, "v": -y}), ["u", "v"]),
+            (pd.Series(y, name="width"), ["y"]),  # the name of an input
+            (pd.DataFrame(np.column_stack([y, y])), ["y0", "y1"]),
+            (y, ["y"]),
+        ):
+            self.assertEqual(model.fit(frame, targets).model_.describe()["targets"], names)
+
     def test_in_a_pipeline(self):
         x, y = rows()
         pipeline = make_pipeline(StandardScaler(), dissent.ProbabilisticEnsemble(epochs=100, random_state=0))
         self.assertGreater(cross_val_score(pipeline, x, y, cv=2).mean(), 0.5)
+
+    def test_in_a_grid_search(self):
+        x, y = rows()
+        search = GridSearchCV(
+            dissent.ProbabilisticEnsemble(epochs=60, random_state=0), {"hidden": [[1], [20, 20]]}, cv=2
+        )
+        self.assertEqual(search.fit(x, y).best_params_, {"hidden": [20, 20]})
 
 
 class Progress(PackageTest):
@@ -263,6 +309,15 @@ class Progress(PackageTest):
         with unittest.mock.patch("sys.stderr", io.StringIO()) as stderr:
             dissent.ProbabilisticEnsemble(n_components=2, epochs=30).fit(x, y, progress=True)
         self.assertIn("30/30", stderr.getvalue())
+
+    def test_control_c_while_samples_are_drawn(self):
+        x, y = rows()
+        model = dissent.FlowEnsemble(epochs=1, random_state=0).fit(x, y)
+        timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            while True:
+                model.sample_y(np.tile(x, (200, 1)), 20)
 
     def test_control_c(self):
         script = (

@@ -29,6 +29,24 @@ def dissent_program(*arguments, cwd=None):
     return subprocess.run([PROGRAM, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=120)
 
 
+class ActiveLearner:
+    """What modAL's ActiveLearner does with an estimator and a query strategy, for want of modAL in Debian."""
+
+    def __init__(self, estimator, query_strategy, X_training, y_training):
+        self.estimator, self.query_strategy = estimator, query_strategy
+        self.X_training, self.y_training = X_training, y_training
+        estimator.fit(X_training, y_training)
+
+    def query(self, X_pool, *arguments, **options):
+        rows = self.query_strategy(self, X_pool, *arguments, **options)
+        return rows, X_pool.iloc[rows] if hasattr(X_pool, "iloc") else X_pool[rows]
+
+    def teach(self, X, y):
+        self.X_training = np.concatenate([self.X_training, X])
+        self.y_training = np.concatenate([self.y_training, y])
+        self.estimator.fit(self.X_training, self.y_training)
+
+
 class PackageTest(unittest.TestCase):
     """A test of the package; CMake registers each class that derives from this."""
 

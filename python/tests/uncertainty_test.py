@@ -10,6 +10,7 @@ import time
 import unittest
 
 import numpy as np
+import pandas as pd
 
 import dissent
 from support import PackageTest, covariances, dissent_program, mixture
@@ -280,6 +281,32 @@ class LongCalls(PackageTest):
             time.sleep(0.3)  # into the call; were it too early, KeyboardInterrupt would end the script without a word
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.stdout.read(), "interrupted\n5\n")
+
+
+class ListsOfTensors(PackageTest):
+    def test_one_per_member(self):
+        """As a loop over an ensemble's models collects them: components first."""
+        import torch
+
+        mean, stddev = mixture(20, 4, 3)
+        expected = dissent.epistemic(mean, stddev)
+        for make in (list, tuple):
+            means = make(torch.tensor(mean[:, k], requires_grad=k == 2) for k in range(4))
+            stddevs = make(torch.tensor(stddev[:, k]) for k in range(4))
+            self.assert_same_bits(dissent.epistemic(means, stddevs, axis=0), expected)
+        with self.assertRaisesRegex(ValueError, r"items have shapes \(2,\), \(3,\)"):
+            dissent.epistemic([torch.ones(2), torch.ones(3)], stddev, axis=0)
+        with self.assertRaisesRegex(ValueError, r"mean\[1\] has type"):
+            dissent.epistemic([torch.ones(2), "a"], stddev, axis=0)
+
+
+class Tables(PackageTest):
+    def test_columns_make_a_frame(self):
+        u = dissent.uncertainty(*mixture(20, 4, 3), estimator="bounds")
+        frame = pd.DataFrame(u.columns())
+        self.assertEqual(frame.shape, (20, 4 + len(u.extras)))
+        self.assert_same_bits(frame.lower, u.extras["lower"])
+        self.assertIn("extras", u._asdict())
 
 
 if __name__ == "__main__":

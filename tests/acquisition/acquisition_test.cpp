@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "acquisition/models.hpp"
 #include "dissent/base/error.hpp"
@@ -121,10 +122,48 @@ TEST_P(EveryMethod, SameChoiceOnAnyNumberOfThreads) {
   }
 }
 
+TEST_P(EveryMethod, UtilitiesAreOfAllRowsAtEachPick) {
+  const Case c(model(), 80);
+  std::vector<double> utilities{1, 2, 3};  // replaced
+  AcquisitionTask task = c.task(5);
+  task.utilities = &utilities;
+  const Choice choice = choose(acquisition(), task, c.candidates);
+  EXPECT_EQ(choice.rows, choose(acquisition(), c.task(5), c.candidates).rows);
+  ASSERT_EQ(utilities.size(), 5U * 80U);
+  for (std::size_t k = 0; k < 5; ++k) {
+    const std::span<const double> at = std::span(utilities).subspan(k * 80, 80);
+    EXPECT_EQ(at[choice.rows[k]], choice.scores[k]);
+    std::size_t num_left = 0;
+    for (std::size_t n = 0; n < 80; ++n) {
+      const auto before = choice.rows.begin() + static_cast<std::ptrdiff_t>(k);
+      const bool taken = std::find(choice.rows.begin(), before, n) != before;
+      EXPECT_TRUE(!taken || std::isnan(at[n]));
+      num_left += std::isnan(at[n]) ? 0 : 1;
+      if (acquisition().kind() != AcquisitionKind::kBadge || k == 0) {  // it draws the others
+        EXPECT_FALSE(at[n] > choice.scores[k] + 1e-5 * std::abs(choice.scores[k])) << k << ' ' << n;
+      }
+    }
+    EXPECT_TRUE(num_left == 80 - k || acquisition().kind() == AcquisitionKind::kBait);
+  }
+}
+
 TEST_P(EveryMethod, TakesAllRowsWhenTheBatchIsThePool) {
   const Case c(model(), 9);
   const Choice choice = choose(acquisition(), c.task(9), c.candidates);
   EXPECT_EQ(std::set<std::size_t>(choice.rows.begin(), choice.rows.end()).size(), 9U);
+}
+
+TEST_P(EveryMethod, RowsFarOutsideOfTheDataHaveFiniteScores) {
+  Case c(model(), 60);
+  for (std::size_t k = 0; k < 3; ++k) {
+    c.candidates[3 * 7 + k] = k == 1 ? -1e20 : 1e20;
+    c.candidates[3 * 11 + k] = 1e12;
+    c.candidates[3 * 42 + k] = -1e25;
+  }
+  const Choice choice = choose(acquisition(), c.task(6), c.candidates);
+  for (const double score : choice.scores) {
+    EXPECT_TRUE(std::isfinite(score)) << score;
+  }
 }
 
 // With equal rows nothing but the draw may decide. 12 rows, 600 rounds: each is the first pick about 50 times. A count

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "acquisition/models.hpp"
 #include "dissent/acquisition/last_layer.hpp"
@@ -104,6 +105,34 @@ TEST(Lcmd, IsTheAlgorithmAsWritten) {
     const Choice choice = lcmd({model, {training, {}}, 15, Stream(1, Purpose::kAcquire), nullptr}, candidates);
     EXPECT_EQ(choice.rows, plain_lcmd(features(model, candidates), features(model, training), 15));
   }
+}
+
+// The rows that are picked first, over many random streams.
+std::set<std::size_t> first_picks(const Ensemble& model, const std::vector<double>& training,
+                                  const std::vector<double>& candidates) {
+  std::set<std::size_t> rows;
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {  // all on one of two sides: a chance of 1e-19
+    rows.insert(lcmd({model, {training, {}}, 1, Stream(seed, Purpose::kAcquire), nullptr}, candidates).rows[0]);
+  }
+  return rows;
+}
+
+TEST(Lcmd, TheRandomStreamBreaksTies) {
+  // A network whose last hidden layer is the input, exactly.
+  EnsembleOptions options{
+      .model = Model::kPne, .num_components = 2, .hidden = {1}, .keep_probability = 1, .bootstrap = false};
+  const Scaling unit{{0}, {1}};
+  Ensemble model(options, {{"x"}, {"y"}, unit, unit});
+  for (const Mlp& mlp : model.stack().components) {
+    model.parameters()[mlp.layers()[0].weight] = 1;
+    model.parameters()[mlp.layers()[0].bias] = 0;
+  }
+  EXPECT_EQ(features(model, {7}), (Points{{7, 1, 7, 1}}));
+  const std::vector<double> training{100, 200};
+  // Of rows of one cluster, of clusters, and of the clusters that a row in the middle may belong to.
+  EXPECT_EQ(first_picks(model, training, {103, 95, 105}), (std::set<std::size_t>{1, 2}));
+  EXPECT_EQ(first_picks(model, training, {105, 205}), (std::set<std::size_t>{0, 1}));
+  EXPECT_EQ(first_picks(model, training, {150, 45, 255}), (std::set<std::size_t>{1, 2}));
 }
 
 TEST(Lcmd, DistanceIsThatOfTheMeanHeadsGradients) {

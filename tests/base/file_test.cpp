@@ -122,8 +122,9 @@ TEST(AtomicFile, RefusesTargetsThatCannotBeFiles) {
   const auto refusal = [](const std::string& path) { return message_of<InputError>([&] { AtomicFile file(path); }); };
   EXPECT_TRUE(contains(refusal(dir.path()), dir.path() + ": cannot be written: is a directory"));
   EXPECT_TRUE(contains(refusal(dir.file("new/")), "names a directory"));
-  EXPECT_TRUE(contains(refusal(dir.file("no/such/out.csv")), "directory '" + dir.file("no/such") + "'"));
-  EXPECT_TRUE(contains(refusal(plain + "/out.csv"), "'" + plain + "' is not a directory"));
+  const auto failure = [](const std::string& path) { return message_of<SystemError>([&] { AtomicFile file(path); }); };
+  EXPECT_TRUE(contains(failure(dir.file("no/such/out.csv")), "directory '" + dir.file("no/such") + "'"));
+  EXPECT_TRUE(contains(failure(plain + "/out.csv"), "'" + plain + "' is not a directory"));
   EXPECT_TRUE(contains(refusal(""), "file name is empty"));
   EXPECT_TRUE(contains(refusal(dir.file(std::string(300, 'n'))), "File name too long"));
   EXPECT_EQ(dir.list(), Names{"plain"});

@@ -91,7 +91,7 @@ class AskTell(CliTest):
         self.run_ok("tell", "lab", self.answers("d.csv", asked[:1]), "--no-refit", "-q")
         self.refuse("tell", "lab", "d.csv", says=f"d.csv: row {asked[0]['row']} has its answer already; a row is told once")
         twice = self.answers("twice.csv", [asked[1], asked[1]])
-        self.refuse("tell", "lab", twice, says=f"row {asked[1]['row']} has its answer already")
+        self.refuse("tell", "lab", twice, says=f"rows 1 and 2 of the file both answer row {asked[1]['row']} of the pool")
         unknown = {**asked[1], "row": next(k for k in range(40) if str(k) not in [q["row"] for q in asked])}
         self.refuse("tell", "lab", self.answers("u.csv", [asked[1], unknown]), says=f"row {unknown['row']} was never asked")
         self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": "1.5"}]), says="row 1.5 was never asked")
@@ -107,6 +107,8 @@ class AskTell(CliTest):
         with open(self.path("p.csv"), "a") as file:
             file.write("S40,1,1,\n")
         self.refuse("ask", "lab", *self.begin, says="begun with other data")
+        self.refuse("ask", "lab", "--candidates", 9, says="--candidates: 9 rows to choose among are fewer than the batch of 10")
+        self.refuse("ask", "lab", "-o", "todo.txt", says="--output: 'todo.txt' must end in .csv")
         self.refuse("ask", "lab", "--acquisition", "lk", says="acquisition 'lk' is not known")
 
     def test_names_that_clash(self):
@@ -117,8 +119,11 @@ class AskTell(CliTest):
     def test_the_pool_ends(self):
         asked = self.ask(*self.begin, "--batch", 38)
         self.run_ok("tell", "lab", self.answers("d.csv", asked), "-q")
-        asked = self.ask("--batch", 10)
+        result = dissent("ask", "lab", "--batch", 10, cwd=self.dir)
+        self.assertEqual(result.stderr, "the pool ends: only 2 of the 10 rows wanted are left to label\n")
+        asked = self.ask("--batch", 10, "-q")
         self.assertEqual(len(asked), 2)
+        self.assertEqual(len(result.stdout.splitlines()), 3)
         self.run_ok("tell", "lab", self.answers("d.csv", asked), "-q", "--no-refit")
         self.refuse("ask", "lab", says="lab: the pool is empty: every row of it has its answer")
 
@@ -130,6 +135,29 @@ class AskTell(CliTest):
         self.assertEqual(json.loads(self.run_ok("show", "lab/model.safetensors", "--json"))["components"], 4)
         self.ask("--batch", 4, "--components", 2)
         self.assertEqual(json.loads(self.run_ok("show", "lab/model.safetensors", "--json"))["components"], 2)
+
+    def test_the_same_value_written_otherwise_fits_nothing_again(self):
+        asked = self.ask(*self.begin, "--batch", 2, "--learning-rate", "0.010")
+        before = os.stat(self.path("lab/model.safetensors")).st_ino  # a fit replaces the file
+        self.ask("--batch", 4, "--learning-rate", "1e-2", "--hidden", "8")
+        self.assertEqual(os.stat(self.path("lab/model.safetensors")).st_ino, before)
+        self.ask("--batch", 6, "--learning-rate", "2e-2")
+        self.assertNotEqual(os.stat(self.path("lab/model.safetensors")).st_ino, before)
+        self.assertEqual(len(asked), 2)
+
+    def test_a_pool_with_a_value_too_far_to_compute_with(self):
+        with open(self.path("p.csv"), "a") as file:
+            file.write("S40,1,1e200,\n")
+        os.mkdir(self.path("lab"))
+        self.run_bad(2, "ask", "lab", *self.begin, says="p.csv: row 41 column 'b' is 1e+200; it is too far")
+
+    def test_a_diverging_loss_is_reported(self):
+        result = dissent("ask", "lab", *self.begin, "--batch", 2, "--learning-rate", 1e9, "-q", cwd=self.dir)
+        diverged = r"\Athe loss of components? [^\n]* diverged; [^\n]*\n\Z"
+        self.assertRegex(result.stderr, diverged)
+        asked = list(csv.DictReader(io.StringIO(result.stdout)))
+        result = dissent("tell", "lab", self.answers("d.csv", asked), "-q", cwd=self.dir)
+        self.assertRegex(result.stderr, diverged)
 
     def test_other_candidates_leave_the_acquisition(self):
         self.ask(*self.begin, "--batch", 2, "--acquisition", "random")

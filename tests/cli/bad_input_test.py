@@ -232,12 +232,12 @@ class BadInput(CliTest):
             (["score", "in.npz", "--top", "1", "--top", "2"], "--top is given more than once"),
             (["score", "in.npz", "-o", "x.txt"], "must end in .csv, .npy or .npz"),
             (["score", "in.npz", "-o", ""], "empty"),
-            (["score", "in.npz", "-o", "none/x.csv"], "create it first"),
             (["score", "in.npz", "-o", "in.npz"], "is the input"),
             (["score", "in.npz", "-o", "-", "--json"], "standard output"),
             (["estimators", "x"], "too many"),
         ):
             self.run_bad(2, *arguments, says=says)
+        self.run_bad(1, "score", "in.npz", "-o", "none/x.csv", says="create it first")
         result = dissent("score", "a\nb.npz")
         self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1))
 

@@ -115,7 +115,6 @@ class Collect(CliTest):
             (["pendulum", "-n", 5, "-o", "x.txt"], ["x.txt", "must be .h5, .hdf5, .npz or .csv"]),
             (["hetero", "-n", 5, "-o", "x.h5"], ["x.h5", ".csv or .npz"]),
             (["hetero", "-n", 5, "-o", "x.csv", "-p", "expert"], "neither --policy nor --model"),
-            (["pendulum", "-n", 5, "-o", "none/x.npz"], ["none/x.npz", "create it first"]),
             (["pendulum", "-n", 5, "-o", ""], "empty"),
             (["pendulum", "-n", 5], "--output is required"),
             (["pendulum", "-o", "x.npz"], "--rows is required"),
@@ -131,12 +130,13 @@ class Collect(CliTest):
         ):
             with self.subTest(arguments):
                 self.refuse(*(str(a).format(os.path.basename(self.dir)) for a in arguments), says=says)
+        self.refuse("pendulum", "-n", 5, "-o", "none/x.npz", says=["none/x.npz", "create it first"], code=1)
 
     def test_an_output_that_cannot_be_written_is_found_before_the_work(self):
         # At this number of rows the work would take hours and far more memory than there is.
         os.mkdir(self.path("folder.npz"))
         self.refuse("pendulum", "-n", 10**9, "-o", "folder.npz", says="folder.npz")
-        self.refuse("pendulum", "-n", 10**9, "-o", "none/x.npz", says="none/x.npz")
+        self.refuse("pendulum", "-n", 10**9, "-o", "none/x.npz", says="none/x.npz", code=1)
 
     def model(self, name, old, new):
         with open(os.path.join(MODELS, "hopper.xml")) as source, open(self.path(name), "w") as file:
@@ -258,7 +258,6 @@ class Policy(CliTest):
             (["draw", "pendulum", "-o", "p.svg", "-p", "./p.svg"], "'p.svg' is read as well"),
             (["draw", "pendulum", "-o", "p.svg", "--azimuth", "x"], "'x' is not a number"),
             (["train", "hoper", "-o", "p.txt"], "did you mean 'hopper'?"),
-            (["train", "pendulum", "-o", "none/p.txt"], "none/p.txt"),
             (["train", "pendulum", "-o", "p.txt", "--top", 9], "--top: 9 directions are more than the 8"),
             (["train", "pendulum", "-o", "p.txt", "--observe", 4], "--observe: 4 entries are more than the 3"),
             (["train", "pendulum", "-o", "p.txt", "--directions", 1, "--step-size", "1e308"], "no longer finite"),
@@ -272,6 +271,7 @@ class Policy(CliTest):
         ):
             with self.subTest(arguments):
                 self.run_bad(2, "policy", *arguments, says=says)
+        self.run_bad(1, "policy", "train", "pendulum", "-o", "none/p.txt", says="none/p.txt")
 
 
 class Train(CliTest):

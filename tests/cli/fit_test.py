@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from support import PROGRAM, SANITIZED, CliTest
+from support import PROGRAM, SANITIZED, CliTest, dissent
 
 QUICK = ("--epochs", 30, "--batch-size", 64, "--components", 3)
 
@@ -56,8 +56,8 @@ class Fit(CliTest):
     def test_evaluate(self):
         self.fit()
         metrics = json.loads(self.run_ok("evaluate", "m.model", self.table("test.csv", rows(200, 1)), "--json"))
-        self.assertEqual(list(metrics), ["rows", "rmse", "rmse_paper", "mae", "log_likelihood", "crps", "coverage_90",
-                                         "calibration_error", "sharpness"])
+        self.assertEqual(list(metrics), ["version", "rows", "rmse", "rmse_paper", "mae", "log_likelihood", "crps",
+                                         "coverage_90", "calibration_error", "sharpness"])
         self.run_ok("predict", "m.model", "test.csv", "-o", "out.csv", "-q", "--quantiles", "0.5")
         out = self.read_csv("out.csv")
         error = np.stack([out["y_mean"], out["z_mean"]], 1) - rows(200, 1)[:, 2:]
@@ -160,15 +160,48 @@ class Fit(CliTest):
         self.assertEqual(shown["weights"], [0.5, 0.25, 0.25])
         self.assertEqual([c["name"] for c in shown["targets"]], ["y", "z"])
         self.assertIn("cubic with 10 bins", self.run_ok("show", "m.model"))
+        version = dissent("--version").stdout.split()[1]
+        self.assertEqual((shown["version"], shown["written_by"], shown["format_version"]), (version, version, 1))
+        self.run_bad(2, "show", "data.csv", says=["data.csv: is a table, not a model", "dissent fit data.csv"])
+
+    def test_show_tells_recalibrated_models(self):
+        self.fit()
+        self.assertRegex(self.run_ok("show", "m.model"), r"recalibrated +no\n")
+        shown = json.loads(self.run_ok("show", "m.model", "--json"))
+        self.assertEqual((shown["recalibrated"], shown["spread_factors"]), (False, []))
+        for once, twice in (("m.model", "a.model"), ("a.model", "b.model")):
+            report = json.loads(self.run_ok("recalibrate", once, self.table("held.csv", rows(60, 3)), "-o", twice, "--json"))
+        first = json.loads(self.run_ok("show", "a.model", "--json"))["spread_factors"]
+        shown = json.loads(self.run_ok("show", "b.model", "--json"))
+        self.assertTrue(shown["recalibrated"])
+        np.testing.assert_allclose(shown["spread_factors"], [f * r["factor"] for f, r in zip(first, report["factors"])])
+        self.assertRegex(self.run_ok("show", "b.model"), r"recalibrated +yes, spread multiplied by [\d.]+, [\d.]+\n")
 
     def test_a_diverging_loss_is_reported(self):
-        text = self.fit("--learning-rate", 1e9)
-        self.assertIn("diverged", text)
+        self.table()
+        for quiet in ((), ("-q",), ("--json",)):
+            result = dissent("fit", "data.csv", "-t", "y,z", "-o", "m.model", *QUICK, "--learning-rate", 1e9, *quiet,
+                             cwd=self.dir)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, r"\Athe loss of component[^\n]* diverged; [^\n]*\n\Z")
+            self.assertNotIn("the loss of", result.stdout)
         self.run_ok("predict", "m.model", "data.csv", "-o", "out.csv", "-q")
         self.assertTrue(np.all(np.isfinite(self.read_csv("out.csv")["y_mean"])))
 
     def refuse(self, *arguments, says):
         self.run_bad(2, *arguments, says=says)
+
+    def test_a_row_too_far_from_the_others(self):
+        data = rows()
+        data[16, 1] = 1e40
+        self.table("far.csv", data)
+        for model in ("pne", "flow"):
+            self.refuse("fit", "far.csv", "-t", "y", "-m", model, "-o", "m", "--scaling", "none", *QUICK,
+                        says="far.csv: row 17 column 'w' is 1e+40; it is too far from the other rows")
+        data[17, 1] = -1.7e308
+        data[16, 1] = 1.7e308
+        self.table("far.csv", data)
+        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w' has numbers too large to scale")
 
     def test_bad_tables(self):
         data = rows().astype(object)
@@ -196,11 +229,11 @@ class Fit(CliTest):
         fit = ("fit", self.table(), "-t", "y", "-o", "m")
         self.refuse(*fit, "--model", "gp", says="'gp' is not known; there are: flow, pne")
         self.refuse(*fit, "--preset", "fast", says="there are: default, paper")
-        self.refuse(*fit, "--validation", 1, says="validation = 1")
-        self.refuse(*fit, "--learning-rate", 0, says="learning_rate = 0")
+        self.refuse(*fit, "--validation", 1, says=": validation = 1; it must be")
+        self.refuse(*fit, "--learning-rate", 0, says="fit: learning_rate = 0; it must be")
         self.refuse(*fit, "--components", 0, says="'0' is not a whole number")
         self.refuse(*fit, "--weights", "0.5,0.5", says="2 weights for 5 components")
-        self.refuse("fit", "data.csv", "-t", "y", "-o", "none/m", says="none")
+        self.run_bad(1, "fit", "data.csv", "-t", "y", "-o", "none/m", says="none")
         self.refuse("fit", "data.csv", "-t", "y", "-o", "./data.csv", says="would be overwritten")
         self.refuse(*fit, "--checkpoint", "m", says="'m' is read as well and would be overwritten")
 

@@ -14,7 +14,7 @@ import unittest
 import numpy as np
 
 from campaign_support import LABEL, QUICK, CampaignTest, rows
-from support import PROGRAM, SANITIZED
+from support import PROGRAM, SANITIZED, dissent
 
 KILLS = 6 if SANITIZED else 25  # of learn, and as many of ask and tell
 
@@ -43,7 +43,8 @@ class Learn(CampaignTest):
         self.run_ok(*self.learn("once", "--rounds", 4, "-q"))
         self.assertEqual(self.run_ok(*self.learn("twice", "--rounds", 2, "-q")), "")
         text = self.run_ok(*self.learn("twice", "--rounds", 4, "--threads", 2))
-        self.assertIn("twice: going on after round 2", text)
+        self.assertIn("twice: going on with round 3\n", text)
+        self.assertIn("twice: 4 rounds done before; more --rounds prolong it\n", self.run_ok(*self.learn("twice", "--rounds", 4)))
         self.assertEqual(self.result("once"), self.result("twice"))
         report = json.loads(self.run_ok(*self.learn("twice", "--rounds", 4, "--json")))
         self.assertEqual((report["labelled"], report["pool_left"], len(report["rounds"])), (31, 44, 4))
@@ -84,11 +85,11 @@ class Learn(CampaignTest):
         command = self.learn("out", "--rounds", 2, "-q", tables=tables)
         self.run_ok(*self.learn("whole", "--rounds", 2, "-q", "--oracle", LABEL, tables=tables))
         os.mkdir(self.path("out"))
-        lost = "nothing is lost: 4 rows wait for their labels, and the same command goes on"
+        lost = "nothing is lost: 4 rows wait for labels, and the same command goes on"
         self.refuse(*command, "--oracle", "exit 7", says=["'exit 7' ended with exit code 7", lost])
         self.refuse(*command, "--oracle", "kill -9 $$", says=["killed by signal 9", lost])
         self.refuse(*command, "--oracle", "sleep 1000", "--oracle-timeout", 0.1, says=["did not end within 0.1 s", lost])
-        self.refuse(*command, "--oracle", "echo y; echo 1", says=["has 1 rows; it was asked for 4", lost])
+        self.refuse(*command, "--oracle", "echo y; echo 1", says=["has 1 row; it was asked for 4", lost])
         self.refuse(*command, "--oracle", "echo hello world", says=["has no column 'y'", lost])
         self.refuse(*command, "--oracle", "echo y; printf 'nan\\n1\\n2\\n3\\n'", says=["column 'y' row 1 is nan", lost])
         self.refuse(*command, "--oracle", "cat", says=["has no column 'y'", lost])
@@ -105,6 +106,8 @@ class Learn(CampaignTest):
         self.refuse(*learn("--acquisition", "lk"), says="acquisition 'lk' is not known")
         self.refuse(*learn("--candidates", "0"), says="'0' is neither a whole number >= 1 nor 'all'")
         self.refuse(*learn("--oracle-timeout", "-1"), says="'-1' is not a number >= 0")
+        self.refuse(*learn("--oracle-timeout", "1"), says="--oracle-timeout is for --oracle, which is not given")
+        self.refuse(*learn("--candidates", "3"), says="--candidates: 3 rows to choose among are fewer than the batch of 4")
         self.table("empty.csv", 0, 1)
         self.refuse(*learn(**{"p.csv": "empty.csv"}), says="empty.csv: has no rows")
         with open(self.path("nan.csv"), "w") as file:
@@ -116,13 +119,15 @@ class Learn(CampaignTest):
         self.table("one.csv", 1, 1)
         with self.subTest("a fit that cannot be"):
             os.mkdir(self.path("out"))
-            self.refuse(*learn(**{"l.csv": "one.csv"}), says="one.csv: 1 rows")
+            self.refuse(*learn(**{"l.csv": "one.csv"}), says="one.csv: 1 row, 1 of them held out")
 
     def test_only_the_same_campaign_goes_on(self):
         self.run_ok(*self.learn("out", "--rounds", 1, "-q"))
         self.refuse(*self.learn("out", "--seed", 1), says="begun without --seed and cannot go on with --seed 1")
         self.refuse(*self.learn("out", "--acquisition", "random"),
                     says="begun with --acquisition kl and cannot go on with --acquisition random")
+        self.run_ok(*self.learn("rate", "--rounds", 1, "-q", "--learning-rate", "0.020"))
+        self.run_ok(*self.learn("rate", "--rounds", 2, "-q", "--learning-rate", "2e-2", "--seed", "0"))  # the same
         before = self.read("out/state.safetensors")
         tables = self.tables()
         self.table("p.csv", 61, 2)
@@ -140,7 +145,7 @@ class Learn(CampaignTest):
         if os.geteuid() != 0:
             os.mkdir(self.path("closed"), stat.S_IRUSR | stat.S_IXUSR)
             self.refuse(*self.learn("closed"), says="closed/lock: cannot be created", code=1)
-        self.refuse(*self.learn("/proc/here"), says="/proc/here: cannot be used as a directory")
+        self.refuse(*self.learn("/proc/here"), says="/proc/here: cannot be used as a directory", code=1)
 
     def test_a_full_disk(self):
         self.run_ok(*self.learn("whole", "--rounds", 4, "-q"))
@@ -169,17 +174,43 @@ class Learn(CampaignTest):
         gate = self.path("gate")
         os.mkfifo(gate)
         command = self.learn("out", "--rounds", 3, tables=tables)
-        child = self.start(*command, "--oracle", f"cat {gate} >/dev/null; {LABEL}")
-        with open(gate, "w"):
+        # A grandchild of the shell would hold the pipe open for long; it ends with the oracle.
+        child = self.start(*command, "--oracle", f"(echo here; sleep 1000) > {gate} & sleep 1000")
+        with open(gate) as pipe:
+            self.assertEqual(pipe.readline(), "here\n")
             child.send_signal(signal.SIGINT)
+            self.assertEqual(pipe.read(), "")  # ends when its last writer is gone
         _, error = child.communicate(timeout=60)
         self.assertEqual(child.returncode, -signal.SIGINT)
-        self.assertEqual(error, "stopped in round 2 of 3; all is saved, and the same command goes on from there\n")
+        self.assertEqual(error, "stopped in round 1 of 3: the oracle was ended before it answered, and 4 rows wait for "
+                                "labels; all else is saved, and the same command asks for them again\n")
         chosen = self.read("out/chosen.csv").decode().splitlines()
-        self.assertEqual(len(chosen), 1 + 4)
-        self.assertNotIn(",\n", "\n".join(chosen) + "\n")  # the step at hand came to its end
-        self.run_ok(*command, "-q", "--oracle", LABEL)
+        self.assertEqual([line.split(",")[-1] for line in chosen], ["y"] + [""] * 4)
+        self.assertIn("out: going on in round 1, in which 4 rows wait for labels\n",
+                      self.run_ok(*command, "--oracle", LABEL))
         self.assertEqual(self.result("whole"), self.result("out"))
+
+    def test_a_value_too_far_to_compute_with(self):
+        tables = self.tables()
+        os.mkdir(self.path("out"))
+        for name, says in (("p.csv", "p.csv: row 31 column 'b' is 1e+200"), ("t.csv", "t.csv: row 31 column 'b' is 1e+200")):
+            with open(self.path(name)) as file:
+                text = file.read()
+            lines = text.splitlines()
+            lines[31] = "0.5,1e200,1"
+            with open(self.path(name), "w") as file:
+                file.write("\n".join(lines) + "\n")
+            command = self.learn("out", "-q", tables=tables)
+            self.refuse(*command, says=f"dissent learn: {says}; it is too far from the rows of the fit")
+            with open(self.path(name), "w") as file:
+                file.write(text)
+            for left in os.listdir(self.path("out")):
+                os.remove(self.path(f"out/{left}"))
+
+    def test_a_diverging_loss_is_reported(self):
+        result = dissent(*self.learn("out", "--rounds", 2, "-q", "--learning-rate", 1e9), cwd=self.dir)
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertRegex(result.stderr, r"\Around 1: the loss of components? [^\n]* diverged; [^\n]*\nround 2: [^\n]*\n\Z")
 
     def test_progress_on_a_terminal(self):
         terminal, other = pty.openpty()

@@ -1,12 +1,14 @@
 """dissent suggest, rounds and acquisitions."""
 
 import json
+import os
+import subprocess
 import unittest
 
 import numpy as np
 
 from campaign_support import QUICK, rows
-from support import CliTest
+from support import PROGRAM, SANITIZED, CliTest, dissent
 
 
 class Suggest(CliTest):
@@ -48,9 +50,34 @@ class Suggest(CliTest):
 
     def test_a_model_fitted_before(self):
         self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
-        ours = self.suggest("-o", "-")
-        self.assertEqual(self.run_ok("suggest", "--fitted", "y.model", "--pool", "p.csv", "--batch", 6, "-o", "-"), ours)
-        self.assertEqual(self.run_ok("suggest", "--fitted", "y.model", *self.tables[:4], "--batch", 6, "-o", "-"), ours)
+        ours = self.suggest("-o", "-", "-q")
+        again = ("suggest", "--fitted", "y.model", "--batch", 6, "-o", "-")
+        self.assertEqual(self.run_ok(*again, "--pool", "p.csv", "-q"), ours)
+        self.assertEqual(self.run_ok(*again, *self.tables[:4], "-q"), ours)
+        result = dissent(*again, "--pool", "p.csv", cwd=self.dir)
+        self.assertEqual((result.returncode, result.stdout), (0, ours))
+        self.assertRegex(result.stderr, r"\A[^\n]*members disagree about these rows [^\n]*\n\Z")
+        self.run_bad(2, *again, "--pool", "p.csv", "--epochs", 3, says="fitted already, so --epochs would do nothing")
+        self.assertEqual(self.run_ok(*again, *self.tables, "-q"), ours)
+        self.run_bad(2, *again, "--pool", "p.csv", "-t", "a", says="--targets: y.model predicts y; leave it out")
+        self.run_bad(2, *again, "--pool", "p.csv", "-i", "b,a", says="--inputs: y.model has the inputs a,b; leave it out")
+        self.run_ok(*again, "--pool", "p.csv", "-q", "--seed", 3)
+
+    def test_a_value_too_far_to_compute_with(self):
+        self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
+        pool = rows(3000, 3)[:, :2]
+        pool[2345, 1] = -1e200
+        np.savetxt(self.path("far.csv"), pool, delimiter=",", header="a,b", comments="", fmt="%r")
+        self.save("far.npz", a=pool[:, 0], b=pool[:, 1])
+        for name in ("far.csv", "far.npz"):
+            for method in ("kl", "kl-joint", "badge", "mc:5", "variance", "random"):
+                self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", name, "-o", "n.csv", "-a", method,
+                             "--candidates", "all", says=f"{name}: row 2346 column 'b' is -1e+200; it is too far from")
+
+    def test_a_diverging_loss_is_reported(self):
+        result = dissent("suggest", *self.tables, *QUICK, "--learning-rate", 1e9, "-o", "n.csv", "-q", cwd=self.dir)
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertRegex(result.stderr, r"\Athe loss of components? [^\n]* diverged; [^\n]*\n\Z")
 
     def test_archives_are_streamed_to_the_same_choice(self):
         self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
@@ -58,7 +85,7 @@ class Suggest(CliTest):
         np.savetxt(self.path("p.csv"), pool, delimiter=",", header="a,b", comments="", fmt="%r")
         self.save("one.npz", a=pool[:, 0], b=pool[:, 1])
         np.savez_compressed(self.path("two.npz"), b=pool[:, 1], z=np.arange(20000), a=np.asfortranarray(pool[:, :1])[:, 0])
-        suggest = lambda name, *more: self.run_ok("suggest", "--fitted", "y.model", "--pool", name, "-o", "-", *more)
+        suggest = lambda name, *more: self.run_ok("suggest", "--fitted", "y.model", "--pool", name, "-o", "-", "-q", *more)
         for method in ("kl", "random", "kl-joint"):
             csv = suggest("p.csv", "-a", method)
             self.assertEqual(suggest("one.npz", "-a", method, "--threads", 1), csv)
@@ -72,9 +99,35 @@ class Suggest(CliTest):
         self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", "p.npz", "-o", "n.csv",
                      says="p.npz: row 17001 column 'b' is nan")
 
+    def peak(self, *arguments):
+        """KiB resident at the most, of the program or, where that is more, of this process, which it is forked from."""
+        child = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.dir)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(child.returncode, 0)
+        return usage.ru_maxrss
+
+    @unittest.skipIf(SANITIZED, "sanitizers keep freed memory for a while, and shadows of all of it")
+    def test_memory_does_not_grow_with_the_pool(self):
+        self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
+        suggest = ("suggest", "--fitted", "y.model", "--candidates", "all", "-o", "n.csv", "-q", "--pool")
+        half = np.broadcast_to(0.5, 4_000_000)  # takes no memory here; in rows with their scores it would be 192 MB
+        self.save("p.npz", a=half, b=half)
+        for method in ("kl", "variance", "random"):
+            self.assertLess(self.peak(*suggest, "p.npz", "--acquisition", method), 80 * 1024, method)
+        # Of CSV only the numbers stay: 3 MB of 80.
+        rows_text = ("0." + "5" * 198 + ",-0." + "5" * 197 + "\n") * 1000
+        with open(self.path("p.csv"), "w") as file:
+            file.write("a,b\n")
+            for _ in range(200):
+                file.write(rows_text)
+        self.assertLess(self.peak(*suggest, "p.csv"), 80 * 1024)
+
     def test_mistakes(self):
         suggest = lambda *more: ("suggest", *self.tables, *QUICK, "-o", "n.csv", *more)
         self.run_bad(2, *suggest("--batch", 51), says="--batch: 51 rows are wanted; p.csv has 50")
+        self.run_bad(2, *suggest("--batch", 7, "--candidates", 6), says="--candidates: 6 rows to choose among are fewer")
+        self.run_bad(2, *suggest()[:-1], "n.txt", says="--output: 'n.txt' must end in .csv")
         self.run_bad(2, "suggest", "--pool", "p.csv", "-o", "n.csv", says="give --labelled and --targets to fit a model")
         self.run_bad(2, "suggest", "--labelled", "l.csv", "-t", "y", "-o", "n.csv", says="--pool is needed")
         self.run_bad(2, *suggest("--json")[:-3], "-o", "-", "--json", says="both write to standard output")
@@ -102,7 +155,7 @@ class Rounds(CliTest):
         self.assertTrue(set(picture) <= set("ab* "))
         self.assertIn("*", picture)  # both begin with the same model
         report = json.loads(self.run_ok("rounds", "kl", "--metric", "rmse", "--json"))
-        self.assertEqual(report["campaigns"][0]["labelled"], [100, 110, 120])
+        self.assertEqual(repr(report["campaigns"][0]["labelled"]), "[100, 110, 120]")
 
     def test_mistakes(self):
         self.run_bad(2, "rounds", "none", says="none/rounds.csv: cannot be read")

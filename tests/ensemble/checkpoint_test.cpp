@@ -135,7 +135,7 @@ TEST_F(CheckpointFile, DamagedOrForeignIsRefused) {
 }
 
 TEST_F(CheckpointFile, IsNotWrittenWhereItCannotBe) {
-  expect_says(message_of<InputError>([&] {
+  expect_says(message_of<SystemError>([&] {
                 fit({}, kTrain, data_.rows(), {.progress = stop_, .checkpoint = folder_.file("none/state")});
               }),
               "none");

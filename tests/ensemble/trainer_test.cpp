@@ -10,6 +10,7 @@
 #include "ensemble/sample_rows.hpp"
 #include "support/count_allocations.hpp"
 #include "support/golden.hpp"
+#include "support/masks.hpp"
 
 namespace dissent {
 namespace {
@@ -44,7 +45,7 @@ TEST(Trainer, NoStepAllocates) {
     }
   }
   const std::size_t before = test::num_allocations;
-  ::operator delete(::operator new(1));  // a new-expression might be left out by the compiler
+  ::operator delete(::operator new(1));          // a new-expression might be left out by the compiler
   EXPECT_EQ(test::num_allocations, before + 1);  // the count counts
 }
 
@@ -111,7 +112,7 @@ class GoldenModel {
       for (std::size_t l = 0; l < depth; ++l) {
         layers.push_back(flags.row(member, l));
       }
-      masks.push_back(mask_from_flags(layers));
+      masks.push_back(test::mask_from_flags(layers));
     }
     std::vector<Permutation> permutations;
     if (flow_) {

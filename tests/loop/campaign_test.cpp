@@ -82,6 +82,7 @@ TEST(Campaign, OtherSettingsOrDataAreRefused) {
             std::string::npos);
   EXPECT_NE(refused({{"--batch", "3"}, {"--no-masks", ""}, {"--seed", "1"}}).find("begun without --seed"),
             std::string::npos);
+  check_same(campaign, Settings{{"--batch", "3"}, {"--no-masks", ""}, {"--seed", "0"}}, "d");
   Campaign damaged = campaign;
   damaged.chosen.resize(2);
   EXPECT_NE(message_of<InputError>([&] { check_same(damaged, data, "d"); }).find("chosen row 0 twice"),

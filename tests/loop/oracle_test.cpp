@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <numeric>
 
 #include "dissent/base/error.hpp"
@@ -25,7 +26,7 @@ std::string refused(const std::string& command, double timeout_seconds = 0) {
 TEST(Oracle, ATableAnswersFromThePool) {
   const Problem data = small_problem();
   TableOracle oracle;
-  const std::vector<double> targets = oracle.label(data, kRows);
+  const std::vector<double> targets = oracle.label(data, kRows).value();
   ASSERT_EQ(targets.size(), 6U);
   EXPECT_EQ(targets[0], data.pool.targets[6]);
   EXPECT_EQ(targets[5], data.pool.targets[83]);
@@ -35,7 +36,7 @@ TEST(Oracle, ACommandReadsInputsAndWritesTargetsInAnyOrderOfColumns) {
   const Problem data = small_problem();
   // y1 = x0 * x1 and y0 = x0, in awk's six digits.
   CommandOracle oracle(R"(awk -F, 'NR == 1 { print "y1,y0"; next } { printf "%.17g,%s\n", $1 * $2, $1 }')");
-  const std::vector<double> targets = oracle.label(data, kRows);
+  const std::vector<double> targets = oracle.label(data, kRows).value();
   for (std::size_t k = 0; k < kRows.size(); ++k) {
     EXPECT_EQ(targets[2 * k], data.pool.inputs[2 * kRows[k]]);
     EXPECT_DOUBLE_EQ(targets[2 * k + 1], data.pool.targets[2 * kRows[k] + 1]);
@@ -48,7 +49,7 @@ TEST(Oracle, WhatGoesWrongIsSaid) {
             "oracle 'no-such-program-x 2>/dev/null' ended with exit code 127: t");
   EXPECT_NE(refused("kill -SEGV $$").find("killed by signal 11"), std::string::npos);
   EXPECT_NE(refused("true").find("oracle 'true': its answer"), std::string::npos);
-  EXPECT_NE(refused("echo y0,y1; echo 1,2").find("its answer has 1 rows; it was asked for 3"), std::string::npos);
+  EXPECT_NE(refused("echo y0,y1; echo 1,2").find("its answer has 1 row; it was asked for 3"), std::string::npos);
   EXPECT_NE(refused("echo y0,z; printf '1,2\\n%.0s' 1 2 3").find("has no column 'y1'"), std::string::npos);
   EXPECT_NE(refused("echo y0,y1; printf '1,nan\\n%.0s' 1 2 3").find("column 'y1' row 1 is nan"), std::string::npos);
   EXPECT_NE(refused("echo y0,y1; printf '1,\\n%.0s' 1 2 3").find("column 'y1' row 1 is missing"), std::string::npos);
@@ -71,12 +72,28 @@ TEST(Oracle, AHangingCommandIsKilledWithAllItStarted) {
   EXPECT_NE(refused("exec >&-; sleep 1000", 0.05).find("did not end within"), std::string::npos);
 }
 
+TEST(Oracle, ACommandThatIsStoppedEndsWithAllItStarted) {
+  const TempDir dir;
+  const std::string gate = dir.file("gate");
+  ASSERT_EQ(::mkfifo(gate.c_str(), 0600), 0);
+  pollfd reader{::open(gate.c_str(), O_RDONLY | O_NONBLOCK), POLLIN, 0};
+  // Stopped once the grandchild has the pipe open and has written to it.
+  const auto started = [&] { return ::poll(&reader, 1, 0) == 1 && (reader.revents & POLLIN) != 0; };
+  CommandOracle oracle("(echo here >&3; sleep 1000) 3> " + gate + " & sleep 1000", 0, started);
+  EXPECT_FALSE(oracle.label(small_problem(), kRows).has_value());
+  std::array<char, 16> here{};
+  EXPECT_EQ(::read(reader.fd, here.data(), here.size()), 5);
+  EXPECT_EQ(::poll(&reader, 1, 30'000), 1);
+  EXPECT_NE(reader.revents & POLLHUP, 0);
+  ::close(reader.fd);
+}
+
 TEST(Oracle, ACommandMayIgnoreItsInput) {
   Problem data = small_problem(20000);
   std::vector<std::size_t> rows(20000);
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   CommandOracle oracle("echo y0,y1; yes 1,2 | head -n 20000");
-  EXPECT_EQ(oracle.label(data, rows).size(), 40000U);
+  EXPECT_EQ(oracle.label(data, rows)->size(), 40000U);
 }
 
 }  // namespace

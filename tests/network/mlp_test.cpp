@@ -36,7 +36,7 @@ struct Case {
     full.activation = activation;
     stack = make_stack(full, {draw_mask(full, 0.5, 3, 0), draw_mask(full, 0.5, 3, 1)});
     parameters.resize(stack.layout.size());
-    initialise<double>(stack, 5, parameters);
+    initialise<double>(stack, 5, true, parameters);
     pack_rows(RowTable<const double>{x.data(), num_inputs}, nullptr, batch, inputs.panel());
     pack_rows(RowTable<const double>{y.data(), num_outputs}, nullptr, batch, targets.panel());
   }

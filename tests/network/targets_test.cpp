@@ -32,7 +32,7 @@ std::vector<double> run_step(Activation activation, std::size_t batch) {
   Block<T> gradient(stack.layout.size());
   Block<T> first(stack.layout.size());
   Block<T> second(stack.layout.size());
-  initialise<T>(stack, 2, parameters);
+  initialise<T>(stack, 2, true, parameters);
   Stream stream(2, Purpose::kTest);
   std::vector<T> table(batch * 13);
   std::ranges::generate(table, [&] { return static_cast<T>(stream.normal()); });
@@ -45,10 +45,7 @@ std::vector<double> run_step(Activation activation, std::size_t batch) {
   const Panel<T> heads = forward<T>(mlp, parameters, inputs.panel(), batch, workspace);
   std::vector<T> outputs(batch * heads.rows);
   unpack_rows(heads, batch, RowTable<T>{outputs.data(), heads.rows});
-  std::vector<T> log_density(batch);
-  gaussian_log_density({}, heads, targets.panel(), log_density);
   std::vector<double> all(outputs.begin(), outputs.end());
-  all.insert(all.end(), log_density.begin(), log_density.end());
   all.push_back(gaussian_nll({.variance_floor = 0.5}, heads, targets.panel(), batch));
   all.push_back(gaussian_nll_gradient({}, heads, targets.panel(), batch));
   backward<T>(mlp, parameters, workspace, {.block = gradient, .inputs = input_gradient.panel(), .first_input = 3});

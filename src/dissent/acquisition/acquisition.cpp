@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <unordered_set>
 
@@ -17,6 +18,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/special.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {
@@ -95,6 +97,19 @@ void check_finite(const Ensemble& model, std::string_view what, std::span<const 
   }
 }
 
+// Rows that are scored by themselves are worth the same at each pick.
+void repeat_scores(std::span<const Ranked> rows, const Choice& choice, std::vector<double>& utilities) {
+  const std::size_t num_rows = rows.size();
+  utilities.resize(choice.rows.size() * num_rows);
+  for (std::size_t k = 0; k < choice.rows.size(); ++k) {
+    const auto at = utilities.begin() + static_cast<std::ptrdiff_t>(k * num_rows);
+    std::ranges::transform(rows, at, &Ranked::score);
+    for (std::size_t before = 0; before < k; ++before) {
+      at[static_cast<std::ptrdiff_t>(choice.rows[before])] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+}
+
 // The methods that weigh rows against each other.
 Choice choose_together(const Acquisition& acquisition, const AcquisitionTask& task,
                        std::span<const double> candidates) {
@@ -107,9 +122,15 @@ Choice choose_together(const Acquisition& acquisition, const AcquisitionTask& ta
       return badge(task, candidates);
     case Kind::kBait:
       return bait(task, candidates);
-    default:
+    case Kind::kLcmd:
       return lcmd(task, candidates);
+    case Kind::kRandom:
+    case Kind::kVariance:
+    case Kind::kPairwise:
+    case Kind::kMonteCarlo:
+      break;  // TopChooser's
   }
+  fail("acquisition '{}' scores each row by itself", acquisition.text());
 }
 
 }  // namespace
@@ -158,18 +179,26 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
   check(task.batch <= candidates.size() / C,
         "choose: a batch of {} from {} candidates; there must be as many candidates as picks", task.batch,
         candidates.size() / C);
+  if (task.utilities != nullptr) {
+    task.utilities->clear();
+  }
   if (acquisition.streams()) {
     TopChooser chooser(acquisition, task);
     chooser.offer(candidates);
-    return chooser.finish();
+    Choice choice = chooser.finish();
+    if (task.utilities != nullptr) {
+      repeat_scores(chooser.scored(), choice, *task.utilities);
+    }
+    return choice;
   }
   Choice choice = choose_together(acquisition, task, candidates);
-  std::vector<double> inputs;
-  for (const std::size_t row : choice.rows) {
-    const auto from = candidates.begin() + static_cast<std::ptrdiff_t>(row * C);
-    inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(C));
+  if (task.utilities != nullptr) {
+    const std::size_t num_rows = candidates.size() / C;
+    for (std::size_t k = 0; k < choice.rows.size(); ++k) {  // methods compare in less precision than they report
+      (*task.utilities)[k * num_rows + choice.rows[k]] = choice.scores[k];
+    }
   }
-  describe(task, inputs, choice);
+  describe(task, pick_rows(candidates, C, choice.rows), choice);
   return choice;
 }
 

@@ -75,6 +75,9 @@ struct AcquisitionTask {
   Stream stream;  // e.g. Stream(seed, Purpose::kAcquire, round); no substream, since rows take its substreams
   ThreadPool* pool = nullptr;
   bool aleatoric = true;  // fill Choice::aleatoric, which a flow takes longer to integrate than to choose
+  // If given, becomes [B][N]: what each candidate was worth at each pick, NaN once it is taken. The picks' own are
+  // their scores. badge draws, so that a pick need not be worth most; bait judges 2 B picks and drops half.
+  std::vector<double>* utilities = nullptr;
 };
 
 // B rows, in the order of choice.

@@ -4,16 +4,17 @@
 #include <cmath>
 #include <limits>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/network/gaussian.hpp"
 #include "dissent/network/linear.hpp"
 
 namespace dissent {
 namespace {
 
-constexpr double kLongest = 1e30;  // squared gradients beyond it are scaled down, to stay within the range of a float
+constexpr float kSteepest = 1e18F;  // of a gradient; beyond it, or undefined, it is taken for that
+constexpr double kLongest = 1e30;   // squared gradients beyond it are scaled down, to stay within the range of a float
 
 // targets[d][b]: one draw from the mixture for each row of the block.
 void draw_targets(const Ensemble& model, const Stream& stream, const LastLayer& layers, const LastLayer::Block& block,
@@ -36,12 +37,17 @@ void draw_targets(const Ensemble& model, const Stream& stream, const LastLayer& 
 }
 
 // Replaces heads by gradients with respect to them, over kBlock D: the loss is a mean over a whole block and D outputs.
-void take_gradients(const Ensemble& model, const Stream& stream, const LastLayer& layers, LastLayer::Block& block) {
+void take_gradients(const Ensemble& model, const Stream& stream, const LastLayer& layers,
+                    const LastLayer::Block& block) {
   PanelBuffer<float> targets(model.num_outputs(), LastLayer::kBlock);
   draw_targets(model, stream, layers, block, targets.panel());
   for (std::size_t m = 0; m < model.num_components(); ++m) {
-    const Panel<float> heads = block.heads.panel().slice(m * layers.num_heads, layers.num_heads);
+    const Panel<float> heads = block.heads.slice(m * layers.num_heads, layers.num_heads);
     gaussian_nll_gradient(kGaussian, heads, targets.panel(), LastLayer::kBlock);
+    for (std::size_t r = 0; r < heads.rows; ++r) {
+      std::transform(heads.row(r), heads.row(r) + block.count, heads.row(r),
+                     [](float g) { return g > -kSteepest ? std::min(g, kSteepest) : -kSteepest; });
+    }
   }
 }
 
@@ -53,11 +59,9 @@ class GradientProducts {
     const double longest = *std::ranges::max_element(norms_);
     if (longest > kLongest) {
       const double factor = kLongest / longest;
-      for (LastLayer::Block& block : layers.blocks) {
-        const Panel<float> heads = block.heads.panel();
-        std::for_each_n(heads.data, heads.rows * heads.stride,
-                        [&](float& g) { g = static_cast<float>(static_cast<double>(g) * std::sqrt(factor)); });
-      }
+      const Panel<float> heads = layers.all_heads.panel();
+      std::for_each_n(heads.data, heads.rows * heads.stride,
+                      [&](float& g) { g = static_cast<float>(static_cast<double>(g) * std::sqrt(factor)); });
       std::ranges::for_each(norms_, [&](double& norm) { norm *= factor; });
       unit_ = 1 / factor;
     }
@@ -141,6 +145,9 @@ Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task) {
     for (std::size_t n = 0; n < num_rows; ++n) {
       nearest[n] = std::min(nearest[n], squared[n]);
       total += taken[n] != 0 ? 0 : nearest[n];
+      if (task.utilities != nullptr) {
+        task.utilities->push_back(taken[n] != 0 ? std::numeric_limits<double>::quiet_NaN() : nearest[n]);
+      }
     }
     std::size_t row = num_rows;
     while (row == num_rows || taken[row] != 0) {
@@ -168,7 +175,7 @@ Choice badge(const AcquisitionTask& task, std::span<const double> candidates) {
     take_gradients(task.model, task.stream, layers, layers.blocks[at]);
   });
   const GradientProducts products(layers, task.pool);
-  const Ranked first = GreedyPicks(task.stream, layers.num_rows).take_best([&](std::size_t n) {
+  const Ranked first = GreedyPicks(task.stream, layers.num_rows, task.utilities).take_best([&](std::size_t n) {
     return Ranked{.score = products.norms()[n]};
   });
   Stream draw = task.stream.substream(kMethodDraw);
@@ -178,10 +185,15 @@ Choice badge(const AcquisitionTask& task, std::span<const double> candidates) {
        .first_score = first.score,
        .batch = task.batch,
        .distances = [&](std::size_t centre, std::span<double> squared) { products.distances(centre, squared); },
-       .uniform = [&] { return draw.uniform(); }});
+       .uniform = [&] { return draw.uniform(); },
+       .utilities = task.utilities});
   const auto terms = static_cast<double>(LastLayer::kBlock * task.model.num_outputs());
-  for (double& score : choice.scores) {
-    score *= products.unit() * terms * terms;
+  const auto scale = [&](std::vector<double>& values) {
+    std::ranges::for_each(values, [&](double& value) { value *= products.unit() * terms * terms; });
+  };
+  scale(choice.scores);
+  if (task.utilities != nullptr) {
+    scale(*task.utilities);
   }
   return choice;
 }

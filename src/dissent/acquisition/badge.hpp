@@ -21,6 +21,7 @@ struct KMeansPlusPlus {
   std::size_t batch = 1;
   std::function<void(std::size_t centre, std::span<double> squared)> distances;  // from one row to all, squared
   std::function<double()> uniform;                                               // on (0, 1)
+  std::vector<double>* utilities = nullptr;  // gets the squared distances before each draw, NaN for rows taken
 };
 
 // rows and scores (squared distance to the nearest pick before) of the picks among num_rows >= batch rows. A draw u

@@ -52,17 +52,23 @@ Choice bait(const AcquisitionTask& task, std::span<const double> candidates) {
   for (std::size_t m = 0; m < task.model.num_components(); ++m) {
     groups.push_back(component_group(task.model, rows, training, m));
   }
+  std::vector<double> gains;
   const BaitResult result = bait_select(groups, {.num_candidates = rows.num_rows,
                                                  .num_training = training.num_rows,
                                                  .batch = task.batch,
                                                  .lambda = kLambda,
                                                  .stream = task.stream,
-                                                 .pool = task.pool});
+                                                 .pool = task.pool,
+                                                 .gains = task.utilities == nullptr ? nullptr : &gains});
   Choice choice;
   for (std::size_t k = 0; k < result.added.size(); ++k) {
     if (std::ranges::find(result.removed, result.added[k]) == result.removed.end()) {
       choice.rows.push_back(result.added[k]);
       choice.scores.push_back(result.gains[k]);
+      if (task.utilities != nullptr) {
+        const auto from = gains.begin() + static_cast<std::ptrdiff_t>(k * rows.num_rows);
+        task.utilities->insert(task.utilities->end(), from, from + static_cast<std::ptrdiff_t>(rows.num_rows));
+      }
     }
   }
   return choice;

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "dissent/acquisition/bait_kernel.hpp"
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/network/linear.hpp"
 
 namespace dissent {
@@ -254,7 +254,7 @@ void apply_all(Groups groups, const std::vector<Change>& changes, const BaitTask
 
 void add_greedily(Groups groups, const BaitTask& task, BaitResult& result) {
   AlignedVector<double> gain(padded_batch(task.num_candidates));
-  GreedyPicks picks(task.stream, task.num_candidates);
+  GreedyPicks picks(task.stream, task.num_candidates, task.gains);
   std::vector<Change> changes;
   for (const auto& group : groups) {
     changes.push_back(group->blocks.begin());

@@ -35,6 +35,7 @@ struct BaitTask {
   double lambda = 0.01;   // raised, where information is so large that rounding would hide it
   Stream stream;
   ThreadPool* pool = nullptr;
+  std::vector<double>* gains = nullptr;  // gets those of every row, [min(2 B, N)][N], NaN for rows added before
 };
 
 struct BaitResult {

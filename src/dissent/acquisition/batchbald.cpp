@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/acquisition/sampled.hpp"
+#include "dissent/base/blocks.hpp"
 
 namespace dissent {
 
@@ -16,7 +16,7 @@ Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span
   const Mixture<double> mixture = task.model.predict(candidates, task.pool);
   std::vector<double> log_deficit(mixture.num_inputs);
   std::vector<double> alone;  // epistemic uncertainty of each row by itself
-  GreedyPicks picks(task.stream, mixture.num_inputs);
+  GreedyPicks picks(task.stream, mixture.num_inputs, task.utilities);
   ChosenRatios chosen;
   Choice choice;
   for (std::size_t pick = 0; pick < task.batch; ++pick) {

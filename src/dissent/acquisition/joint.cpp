@@ -1,12 +1,13 @@
 #include "dissent/acquisition/joint.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/joint_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
 
@@ -68,7 +69,7 @@ Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, s
   const JointPairs pairs(task.model.weights());
   const Alone alone = score_alone(divergence, pairs, task, candidates);
   const std::size_t num_rows = alone.epistemic.size();
-  GreedyPicks picks(task.stream, num_rows);
+  GreedyPicks picks(task.stream, num_rows, task.utilities);
   std::vector<double> running(M * M);  // sums over the picks
   std::vector<float> running_pairs(pairs.pairs.size());
   AlignedVector<float> information(padded_batch(num_rows));  // stays 0 when there is no pair
@@ -81,10 +82,13 @@ Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, s
                           information.data() + begin);
       });
     }
-    const Ranked best = picks.take_best([&](std::size_t n) {
+    const auto rank = [&](std::size_t n) {
       return pick == 0 ? Ranked{.score = -alone.log_deficit[n], .second = alone.epistemic[n]}
                        : Ranked{.score = static_cast<double>(information[n])};
-    });
+    };
+    // information = ln H(w) - log_deficit
+    const double log_entropy = pick == 0 || pairs.pairs.empty() ? 0 : std::log(task.model.weights().entropy);
+    const Ranked best = picks.take_best(rank, [&](const Ranked& row) { return row.score - log_entropy; });
     for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
       double& sum = running[pairs.pairs[k].i * M + pairs.pairs[k].j];
       sum += static_cast<double>(alone.divergence.panel()(k, best.row));

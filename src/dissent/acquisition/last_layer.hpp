@@ -19,25 +19,30 @@ namespace dissent {
 struct LastLayer {
   static constexpr std::size_t kBlock = 256;
 
-  // Panels: one column per row of the inputs.
+  // Panels: one column per row of the inputs; zero in columns beyond `count`.
   struct Block {
     std::size_t begin = 0;
     std::size_t count = 0;
-    PanelBuffer<float> hidden;  // all components, one below the other: activations of the last hidden layer, and ones
-    PanelBuffer<float> heads;   // all components: D means and D log-stddevs, in scaled units. Empty unless asked for
+    Panel<float> hidden;  // all components, one below the other: activations of the last hidden layer, and ones
+    Panel<float> heads;   // all components: D means and D log-stddevs, in scaled units. No rows unless asked for
   };
+
+  LastLayer() = default;
+  LastLayer(LastLayer&&) = default;  // no copies: blocks point to what their own LastLayer keeps
 
   std::size_t num_rows = 0;
   std::size_t num_heads = 0;               // 2 D
   std::vector<std::size_t> hidden_offset;  // component m has the rows [offset[m], offset[m + 1]) of `hidden`
   std::vector<Block> blocks;               // of kBlock rows, the last one shorter
+  PanelBuffer<float> all_hidden;           // the blocks' panels, one below the other: an allocation each, since
+  PanelBuffer<float> all_heads;            // many of middle size are given back to the system and faulted in every time
 
   std::size_t num_components() const { return hidden_offset.size() - 1; }
   Panel<const float> hidden(const Block& block, std::size_t m) const {
-    return block.hidden.panel().slice(hidden_offset[m], hidden_offset[m + 1] - hidden_offset[m]);
+    return block.hidden.slice(hidden_offset[m], hidden_offset[m + 1] - hidden_offset[m]);
   }
   Panel<const float> heads(const Block& block, std::size_t m) const {
-    return block.heads.panel().slice(m * num_heads, num_heads);
+    return block.heads.slice(m * num_heads, num_heads);
   }
 
   // Column `row` of the panels.

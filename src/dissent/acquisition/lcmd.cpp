@@ -3,98 +3,105 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
-#include "dissent/acquisition/blocks.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/nearest_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/network/linear.hpp"
 
 namespace dissent {
 namespace {
 
-constexpr std::size_t kCentres = 40;  // compared with a block at a time
+constexpr std::size_t kCentresAtATime = 40;  // compared with a block
 
-struct Centres {
-  std::size_t first = 0;        // number of the first one
-  std::vector<float> features;  // [count][row length]
-  std::vector<float> norms;     // squared
-
-  void add(const std::vector<float>& values) {
-    features.insert(features.end(), values.begin(), values.end());
-    double norm = 0;
-    for (const float v : values) {
-      norm += static_cast<double>(v) * static_cast<double>(v);
-    }
-    norms.push_back(static_cast<float>(norm));
-  }
-};
-
-// Each candidate's nearest centre so far.
+// Centres, and each candidate's nearest of them.
 class Clusters {
  public:
   Clusters(const LastLayer& layers, ThreadPool* pool)
       : layers_(layers),
         pool_(pool),
+        products_(num_threads(pool)),
         norms_(padded_batch(layers.num_rows)),
         gap_(padded_batch(layers.num_rows), std::numeric_limits<float>::infinity()),
         centre_(padded_batch(layers.num_rows), 0) {
-    for (const LastLayer::Block& block : layers.blocks) {
-      const Panel<const float> hidden = block.hidden.panel();
-      for (std::size_t r = 0; r < hidden.rows; ++r) {
+    for_blocks(pool_, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
+      const LastLayer::Block& block = layers_.blocks[at];
+      for (std::size_t r = 0; r < block.hidden.rows; ++r) {
         for (std::size_t b = 0; b < block.count; ++b) {
-          norms_[block.begin + b] += hidden(r, b) * hidden(r, b);
+          norms_[block.begin + b] += block.hidden(r, b) * block.hidden(r, b);
         }
       }
-    }
-  }
-
-  double norm(std::size_t row) const { return static_cast<double>(norms_[row]); }
-  double squared(std::size_t row) const { return std::max(0.0, norm(row) + static_cast<double>(gap_[row])); }
-  std::size_t centre(std::size_t row) const { return static_cast<std::size_t>(centre_[row]); }
-
-  void add(const Centres& centres) {
-    for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
-      const LastLayer::Block& block = layers_.blocks[at];
-      const Panel<const float> hidden = block.hidden.panel();
-      PanelBuffer<float> products(centres.norms.size(), LastLayer::kBlock);
-      affine(Affine<float>{.weight = centres.features.data(),
-                           .weight_row_stride = hidden.rows,
-                           .in = hidden,
-                           .out = products.panel(),
-                           .batch = block.count,
-                           .factor = {}});
-      nearest_centres({.products = products.panel(),
-                       .norms = centres.norms.data(),
-                       .first = static_cast<std::int32_t>(centres.first),
-                       .count = block.count,
-                       .gap = gap_.data() + block.begin,
-                       .centre = centre_.data() + block.begin});
     });
   }
 
-  // A row that is a centre itself has no distance from it, whatever rounding says.
-  void claim(std::size_t row, std::size_t centre) {
-    gap_[row] = -norms_[row];
-    centre_[row] = static_cast<std::int32_t>(centre);
+  std::size_t num_centres() const { return centre_norms_.size(); }
+  std::size_t centre(std::size_t row) const { return static_cast<std::size_t>(centre_[row]); }
+  double norm(std::size_t row) const { return static_cast<double>(norms_[row]); }
+  double squared(std::size_t row) const { return std::max(0.0, norm(row) + static_cast<double>(gap_[row])); }
+
+  void add_centre(const std::vector<float>& features) {
+    centres_.insert(centres_.end(), features.begin(), features.end());
+    double norm = 0;
+    for (const float v : features) {
+      norm += static_cast<double>(v) * static_cast<double>(v);
+    }
+    centre_norms_.push_back(static_cast<float>(norm));
   }
 
-  // The centre with the largest sum of squared distances; the first of equals.
-  std::size_t largest(std::size_t num_centres) const {
-    std::vector<double> size(num_centres);
-    for (std::size_t n = 0; n < layers_.num_rows; ++n) {
+  // Compares all rows with the centres from `first` on.
+  void assign(std::size_t first) {
+    for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t thread) {
+      const LastLayer::Block& block = layers_.blocks[at];
+      if (products_[thread].capacity() == 0) {
+        products_[thread] = PanelBuffer<float>(kCentresAtATime, LastLayer::kBlock);
+      }
+      for (std::size_t c = first; c < num_centres(); c += kCentresAtATime) {
+        const Panel<float> products = products_[thread].panel(std::min(kCentresAtATime, num_centres() - c));
+        affine(Affine<float>{.weight = centres_.data() + c * block.hidden.rows,
+                             .weight_row_stride = block.hidden.rows,
+                             .in = block.hidden,
+                             .out = products,
+                             .batch = block.count,
+                             .factor = {}});
+        nearest_centres({.products = products,
+                         .norms = centre_norms_.data() + c,
+                         .first = static_cast<std::int32_t>(c),
+                         .count = block.count,
+                         .gap = gap_.data() + block.begin,
+                         .centre = centre_.data() + block.begin});
+      }
+    });
+  }
+
+  // Makes the row a centre. It has no distance from itself, whatever rounding says.
+  void claim(std::size_t row) {
+    add_centre(layers_.hidden_of(row));
+    assign(num_centres() - 1);
+    gap_[row] = -norms_[row];
+    centre_[row] = static_cast<std::int32_t>(num_centres() - 1);
+  }
+
+  // Sums of squared distances. Without centres one cluster holds all rows.
+  std::vector<double> sizes() const {
+    std::vector<double> size(std::max<std::size_t>(1, num_centres()));
+    for (std::size_t n = 0; n < layers_.num_rows && num_centres() > 0; ++n) {
       size[centre(n)] += squared(n);
     }
-    return static_cast<std::size_t>(std::ranges::max_element(size) - size.begin());
+    return size;
   }
 
  private:
   const LastLayer& layers_;
   ThreadPool* pool_;
-  AlignedVector<float> norms_;          // |row|^2
-  AlignedVector<float> gap_;            // squared distance to the nearest centre, less |row|^2
-  AlignedVector<std::int32_t> centre_;  // the nearest
+  std::vector<PanelBuffer<float>> products_;  // of each thread
+  std::vector<float> centres_;                // [centres][row length]
+  std::vector<float> centre_norms_;           // |centre|^2
+  AlignedVector<float> norms_;                // |row|^2
+  AlignedVector<float> gap_;                  // squared distance to the nearest centre, less |row|^2
+  AlignedVector<std::int32_t> centre_;        // the nearest
 };
 
 }  // namespace
@@ -103,30 +110,29 @@ Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
   const LastLayer layers = last_layer(task.model, candidates, false, task.pool);
   const LastLayer training = last_layer(task.model, task.training.inputs, false, task.pool);
   Clusters clusters(layers, task.pool);
-  std::size_t num_centres = 0;
-  while (num_centres < training.num_rows) {
-    Centres centres{.first = num_centres, .features = {}, .norms = {}};
-    for (; num_centres < training.num_rows && centres.norms.size() < kCentres; ++num_centres) {
-      centres.add(training.hidden_of(num_centres));
-    }
-    clusters.add(centres);
+  // A row as far from one centre as from another belongs to the one that comes first here.
+  std::vector<std::size_t> order(training.num_rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  task.stream.substream(kMethodDraw).shuffle(std::span(order));
+  for (const std::size_t row : order) {
+    clusters.add_centre(training.hidden_of(row));
   }
+  clusters.assign(0);
   Choice choice;
-  GreedyPicks picks(task.stream, layers.num_rows);
+  GreedyPicks picks(task.stream, layers.num_rows, task.utilities);
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
-    const std::size_t largest = num_centres == 0 ? 0 : clusters.largest(num_centres);
-    // Rows of the largest cluster first; others only when all its rows are taken.
-    const Ranked best = picks.take_best([&](std::size_t n) {
-      return num_centres == 0
-                 ? Ranked{.second = clusters.norm(n)}
-                 : Ranked{.score = clusters.centre(n) == largest ? 1.0 : 0.0, .second = clusters.squared(n)};
+    const std::vector<double> sizes = clusters.sizes();
+    const bool any = clusters.num_centres() > 0;
+    const auto rank = [&](std::size_t n) {
+      return Ranked{.score = sizes[clusters.centre(n)], .second = any ? clusters.squared(n) : clusters.norm(n)};
+    };
+    const double largest = *std::ranges::max_element(sizes);
+    const Ranked best = picks.take_best(rank, [&](const Ranked& row) {
+      return row.score == largest ? row.second : -std::numeric_limits<double>::infinity();
     });
     choice.rows.push_back(best.row);
     choice.scores.push_back(best.second);
-    Centres centre{.first = num_centres++, .features = {}, .norms = {}};
-    centre.add(layers.hidden_of(best.row));
-    clusters.add(centre);
-    clusters.claim(best.row, centre.first);
+    clusters.claim(best.row);
   }
   return choice;
 }

@@ -2,7 +2,8 @@
 //
 // Every candidate belongs to its nearest centre; a cluster's size is the sum of its rows' squared distances. The next
 // pick is the row farthest from its centre in the largest cluster, and becomes a centre. Without training rows the
-// first pick is the row with the longest features.
+// first pick is the row with the longest features. Of clusters of the same size the one with the farthest row is taken,
+// and of rows as far as each other the one the random stream says.
 //
 // Distances are those of gradient features: the gradients of the components' mean heads with respect to their last
 // layers. The gradient of output d is (last hidden activations, 1) in the place of d and zero elsewhere, so the squared

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "dissent/base/random.hpp"
@@ -38,31 +39,48 @@ inline bool goes_before(const Stream& stream, const Ranked& a, const Ranked& b) 
   return key_a != key_b ? key_a > key_b : a.row < b.row;
 }
 
-// Takes rows one at a time, each once.
+// Takes rows one at a time, each once. `utilities` (AcquisitionTask's) gets a row of values for each.
 class GreedyPicks {
  public:
-  GreedyPicks(const Stream& stream, std::size_t num_rows) : stream_(stream), taken_(num_rows, 0) {}
+  GreedyPicks(const Stream& stream, std::size_t num_rows, std::vector<double>* utilities = nullptr)
+      : stream_(stream), taken_(num_rows, 0), utilities_(utilities) {}
 
-  // Takes the best of the rows that are left, of which there must be one. rank(n) gives the row's score and second.
-  template <class Rank>
-  Ranked take_best(const Rank& rank) {
+  // Takes the best of the rows that are left, of which there must be one. rank(n) gives the row's score and second,
+  // utility(ranked) what to note of it.
+  template <class Rank, class Utility>
+  Ranked take_best(const Rank& rank, const Utility& utility) {
     Ranked best{.row = taken_.size()};
     for (std::size_t n = 0; n < taken_.size(); ++n) {
-      if (taken_[n] == 0) {
-        Ranked row = rank(n);
-        row.row = n;
-        if (best.row == taken_.size() || goes_before(stream_, row, best)) {
-          best = row;
-        }
+      if (taken_[n] != 0) {
+        note(std::numeric_limits<double>::quiet_NaN());
+        continue;
+      }
+      Ranked row = rank(n);
+      row.row = n;
+      note(utility(row));
+      if (best.row == taken_.size() || goes_before(stream_, row, best)) {
+        best = row;
       }
     }
     taken_[best.row] = 1;
     return best;
   }
 
+  template <class Rank>
+  Ranked take_best(const Rank& rank) {
+    return take_best(rank, [](const Ranked& row) { return row.score; });
+  }
+
  private:
+  void note(double utility) {
+    if (utilities_ != nullptr) {
+      utilities_->push_back(utility);
+    }
+  }
+
   Stream stream_;
   std::vector<char> taken_;
+  std::vector<double>* utilities_;
 };
 
 // Keeps the best `capacity` of what is offered, each with a slot below `capacity` for what the caller keeps of it.

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dissent/acquisition/blocks.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {
@@ -86,7 +87,7 @@ void TopChooser::score(std::span<const double> inputs, std::size_t first_row, st
       }
       return;
     }
-    default: {
+    case AcquisitionKind::kPairwise: {
       task_.model.predict_base(inputs, base);
       const Uncertainty uncertainty =
           estimate({.divergence = acquisition_.divergence()}, base.view(), task_.model.weights());
@@ -94,7 +95,14 @@ void TopChooser::score(std::span<const double> inputs, std::size_t first_row, st
         rows[k].score = -uncertainty.log_deficit[k];
         rows[k].second = uncertainty.epistemic[k];
       }
+      return;
     }
+    case AcquisitionKind::kJoint:
+    case AcquisitionKind::kBatchBald:
+    case AcquisitionKind::kBadge:
+    case AcquisitionKind::kBait:
+    case AcquisitionKind::kLcmd:
+      break;  // weigh rows against each other, and never come here
   }
 }
 
@@ -120,9 +128,8 @@ void TopChooser::offer(std::span<const double> inputs) {
 Choice TopChooser::finish() const {
   check(task_.batch <= num_rows_, "choose: a batch of {} from {} candidates; there must be as many candidates as picks",
         task_.batch, num_rows_);
-  const std::size_t C = task_.model.num_inputs();
   Choice choice;
-  std::vector<double> inputs;
+  std::vector<std::size_t> slots;
   const bool has_estimate =
       acquisition_.kind() == AcquisitionKind::kPairwise || acquisition_.kind() == AcquisitionKind::kMonteCarlo;
   for (const TopRows::Entry& entry : best_.sorted()) {
@@ -131,10 +138,9 @@ Choice TopChooser::finish() const {
     if (has_estimate) {
       choice.epistemic.push_back(entry.row.second);
     }
-    const auto from = best_inputs_.begin() + static_cast<std::ptrdiff_t>(entry.slot * C);
-    inputs.insert(inputs.end(), from, from + static_cast<std::ptrdiff_t>(C));
+    slots.push_back(entry.slot);
   }
-  describe(task_, inputs, choice);
+  describe(task_, pick_rows(best_inputs_, task_.model.num_inputs(), slots), choice);
   return choice;
 }
 

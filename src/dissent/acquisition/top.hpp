@@ -24,6 +24,9 @@ class TopChooser {
   // InputError when fewer rows than the batch were offered.
   Choice finish() const;
 
+  // The rows offered last, scored, in their order.
+  std::span<const Ranked> scored() const { return scored_; }
+
  private:
   void score(std::span<const double> inputs, std::size_t first_row, std::span<Ranked> rows, Mixture<float>& base) const;
 
@@ -34,7 +37,7 @@ class TopChooser {
   TopRows best_;
   std::size_t num_rows_ = 0;
   std::vector<Mixture<float>> base_;  // of each thread
-  std::vector<Ranked> scored_;        // of the present block
+  std::vector<Ranked> scored_;        // of the rows offered last
   std::vector<double> best_inputs_;   // [batch][C], by slot
 };
 

@@ -67,9 +67,12 @@ void forget_temporary(TemporarySlot* slot) noexcept {
 void check_parent(const std::string& path, const std::string& target) {
   const std::string parent = parent_directory(target);
   struct stat info {};
-  const bool found = ::stat(parent.c_str(), &info) == 0;
-  check(found, "{}: cannot be written: directory '{}': {}; create it first", path, parent, std::strerror(errno));
-  check(S_ISDIR(info.st_mode), "{}: cannot be written: '{}' is not a directory", path, parent);
+  if (::stat(parent.c_str(), &info) != 0) {
+    fail_system("{}: cannot be written: directory '{}': {}; create it first", path, parent, std::strerror(errno));
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    fail_system("{}: cannot be written: '{}' is not a directory", path, parent);
+  }
 }
 
 // A file system that cannot sync (a pipe, some network mounts) says so with these; it is no loss of data.
@@ -95,7 +98,10 @@ struct AtomicFile::State {
     struct stat info {};
     const bool exists = ::stat(path.c_str(), &info) == 0;
     if (!exists) {
-      check(errno == ENOENT || errno == ENOTDIR, "{}: cannot be written: {}", path, std::strerror(errno));
+      check(errno != ENAMETOOLONG, "{}: cannot be written: {}", path, std::strerror(errno));
+      if (errno != ENOENT && errno != ENOTDIR) {
+        fail_system("{}: cannot be written: {}", path, std::strerror(errno));
+      }
       check_parent(path, target);
     } else if (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode)) {
       descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);

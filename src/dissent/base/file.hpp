@@ -20,8 +20,9 @@ namespace dissent {
 // An existing file keeps its permissions, and a symbolic link stays a link (what it points at is replaced). A device or
 // a pipe (/dev/stdout, /dev/null) cannot be replaced by renaming, so it is written as it stands, without the guarantee.
 //
-// InputError:  the path is empty, names a directory, or its parent directory does not exist.
-// SystemError: the file cannot be created, or a write fails (disk full); nothing is left behind. The object is then
+// InputError:  the path is empty, too long, or names a directory.
+// SystemError: the file cannot be created (no such directory, no permission), or a write fails (disk full); nothing is
+// left behind. The object is then
 //              spent: a further write() or commit() fails again.
 class AtomicFile {
  public:

@@ -56,6 +56,10 @@ void check_name(std::string_view what, std::string_view name, const std::vector<
         did_you_mean(name, known), fmt::join(known, ", "));
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::vector<std::string> numbered_names(std::string_view stem, std::size_t count) {
   std::vector<std::string> names(count);
   for (std::size_t k = 0; k < count; ++k) {

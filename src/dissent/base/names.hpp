@@ -22,6 +22,9 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
 //   environment 'hoper' is not known; did you mean 'hopper'? (known: pendulum, hopper, ant, humanoid)
 void check_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 
+// "1 row", "2 rows"
+std::string counted(std::size_t count, std::string_view noun);
+
 // {"action_0", "action_1", ...}
 std::vector<std::string> numbered_names(std::string_view stem, std::size_t count);
 

@@ -15,10 +15,10 @@ namespace dissent {
 inline bool all_finite(std::span<const double> values) {
   constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
   std::uint64_t found = 0;
-  for (const double value : values) {
-    found |= static_cast<std::uint64_t>((std::bit_cast<std::uint64_t>(value) & kExponent) == kExponent);
+  for (const double value : values) {  // an exponent of ones alone carries into the sign
+    found |= (std::bit_cast<std::uint64_t>(value) & kExponent) + (std::uint64_t{1} << 52);
   }
-  return found == 0;
+  return found >> 63 == 0;
 }
 
 // x - log(1 + x), for x > -1; never negative, 0 only at 0. Near 0 the two terms agree in their leading digits, so the

@@ -65,9 +65,10 @@ struct BhattacharyyaSums {
     for (std::size_t m = 0; m < num_components; ++m) {
       pack(source, packed, m, range, store, m * kBlock + input);
     }
+    auto ahead = source.ahead();
     for (std::size_t i = 0; i + 1 < num_components; ++i) {
       for_each_tile<4>(i + 1, num_components, [&](auto width, std::size_t j) HWY_ATTR {
-        tile<decltype(width)::value>(packed, i, j, input, store);
+        tile<decltype(width)::value>(packed, i, j, input, ahead, store);
       });
     }
     return range.passed(StddevRange<C>::kLeast, StddevRange<C>::kMost);
@@ -78,14 +79,14 @@ struct BhattacharyyaSums {
                        const Store& store, std::size_t at) const {
     const Tag<C> d;
     const Vec<C> root_half = hn::Set(d, static_cast<C>(0.70710678118654752440));
-    Product<C> product;
-    for (std::size_t k = 0; k < packed.steps; ++k) {
-      const Vec<C> s = source.stddev(packed, m, k);
-      range.add(source.mean(packed, m, k), s);
-      hn::Store(s, d, packed.array(m, 1) + k * hn::Lanes(d));
-      hn::Store(hn::Div(root_half, s), d, packed.array(m, 2) + k * hn::Lanes(d));
-      product.multiply(s, k);
-    }
+    auto product =
+        multiply_steps<C>(source, packed, [&](const auto& from, std::size_t k) HWY_ATTR DISSENT_INLINE_LAMBDA {
+          const Vec<C> s = from.stddev(packed, m, k);
+          range.add(from.mean(packed, m, k), s);
+          hn::Store(s, d, packed.array(m, 1) + k * hn::Lanes(d));
+          hn::Store(hn::Div(root_half, s), d, packed.array(m, 2) + k * hn::Lanes(d));
+          return s;
+        });
     if constexpr (Store::kKeepsLanes) {
       product.normalise();
       const Vec<C> log = dissent::HWY_NAMESPACE::log<C>(product.mantissa);
@@ -95,8 +96,8 @@ struct BhattacharyyaSums {
     }
   }
 
-  template <std::size_t kWidth, class Store>
-  HWY_INLINE void tile(const Packed<C>& packed, std::size_t i, std::size_t j, std::size_t input,
+  template <std::size_t kWidth, class Fetch, class Store>
+  HWY_INLINE void tile(const Packed<C>& packed, std::size_t i, std::size_t j, std::size_t input, Fetch& ahead,
                        const Store& store) const {
     const Tag<C> d;
     const std::size_t stride = packed.stride();
@@ -111,6 +112,7 @@ struct BhattacharyyaSums {
     for (std::size_t begin = 0; begin < stride; begin += fold) {
       const std::size_t end = std::min(stride, begin + fold);
       for (std::size_t k = begin; k < end; k += hn::Lanes(d)) {
+        ahead.step();
         const Vec<C> mean_i = hn::Load(d, array_i + k);
         const Vec<C> stddev_i = hn::Load(d, array_i + kind + k);
         const Vec<C> inverse_i = hn::Load(d, array_i + 2 * kind + k);

@@ -76,17 +76,17 @@ struct ChernoffSums {
   HWY_INLINE void pack_first(const Source& source, const Packed<C>& packed, Vec<C> alphas, RangeCheck<C>& range,
                              const Store& store, const LogParts& log) const {
     const Tag<C> d;
-    Product<C> product;
-    for (std::size_t k = 0; k < packed.steps; ++k) {
-      const std::size_t at = k * hn::Lanes(d);
-      const Vec<C> s = source.stddev(packed, 0, k);
-      range.add(source.mean(packed, 0, k), s);
-      product.multiply(s, k);
-      const Vec<C> inverse = hn::Div(hn::Set(d, C{1}), s);
-      hn::Store(inverse, d, packed.array(num_components, 0) + at);
-      hn::Store(hn::Mul(inverse, inverse), d, packed.array(num_components, 1) + at);
-      store_variance(hn::Set(d, C{1}), alphas, packed, 0, at);
-    }
+    const auto product =
+        multiply_steps<C>(source, packed, [&](const auto& from, std::size_t k) HWY_ATTR DISSENT_INLINE_LAMBDA {
+          const std::size_t at = k * hn::Lanes(d);
+          const Vec<C> s = from.stddev(packed, 0, k);
+          range.add(from.mean(packed, 0, k), s);
+          const Vec<C> inverse = hn::Div(hn::Set(d, C{1}), s);
+          hn::Store(inverse, d, packed.array(num_components, 0) + at);
+          hn::Store(hn::Mul(inverse, inverse), d, packed.array(num_components, 1) + at);
+          store_variance(hn::Set(d, C{1}), alphas, packed, 0, at);
+          return s;
+        });
     store_log(product, log, store);
   }
 
@@ -94,15 +94,15 @@ struct ChernoffSums {
   HWY_INLINE void pack(const Source& source, const Packed<C>& packed, std::size_t m, Vec<C> alphas,
                        RangeCheck<C>& ratio, const Store& store, const LogParts& log) const {
     const Tag<C> d;
-    Product<C> product;
-    for (std::size_t k = 0; k < packed.steps; ++k) {
-      const std::size_t at = k * hn::Lanes(d);
-      const Vec<C> inverse = hn::Load(d, packed.array(num_components, 0) + at);
-      const Vec<C> s = hn::Mul(source.stddev(packed, m, k), inverse);
-      ratio.add(source.mean(packed, m, k), s);
-      product.multiply(s, k);
-      store_variance(hn::Mul(s, s), alphas, packed, m, at);
-    }
+    const auto product =
+        multiply_steps<C>(source, packed, [&](const auto& from, std::size_t k) HWY_ATTR DISSENT_INLINE_LAMBDA {
+          const std::size_t at = k * hn::Lanes(d);
+          const Vec<C> inverse = hn::Load(d, packed.array(num_components, 0) + at);
+          const Vec<C> s = hn::Mul(from.stddev(packed, m, k), inverse);
+          ratio.add(from.mean(packed, m, k), s);
+          store_variance(hn::Mul(s, s), alphas, packed, m, at);
+          return s;
+        });
     store_log(product, log, store);
   }
 

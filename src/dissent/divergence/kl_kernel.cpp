@@ -44,9 +44,10 @@ struct KlSums {
     for (std::size_t m = 0; m < num_components; ++m) {
       pack(source, packed, m, range, store, logs.at(m * kBlock + input));
     }
+    auto ahead = source.ahead();
     for (std::size_t i = 0; i + 1 < num_components; ++i) {
       for_each_tile<4>(i + 1, num_components, [&](auto width, std::size_t j) HWY_ATTR {
-        tile<decltype(width)::value>(packed, i, j, input, store);
+        tile<decltype(width)::value>(packed, i, j, input, ahead, store);
       });
     }
     return range.passed(StddevRange<C>::kLeast, StddevRange<C>::kMost);
@@ -58,26 +59,26 @@ struct KlSums {
     const Tag<C> d;
     C* variance = packed.array(m, 1);
     C* precision = packed.array(m, 2);
-    Product<C> product;
-    for (std::size_t k = 0; k < packed.steps; ++k) {
-      const Vec<C> s = source.stddev(packed, m, k);
-      const Vec<C> mean = source.mean(packed, m, k);
-      if constexpr (std::is_same_v<Check, RangeCheck<C>>) {
-        range.add(mean, s);
-      } else {
-        range.add(s);
-      }
-      const Vec<C> v = hn::Mul(s, s);
-      hn::Store(v, d, variance + k * hn::Lanes(d));
-      hn::Store(inverse(v), d, precision + k * hn::Lanes(d));
-      product.multiply(s, k);
-    }
+    const auto product =
+        multiply_steps<C>(source, packed, [&](const auto& from, std::size_t k) HWY_ATTR DISSENT_INLINE_LAMBDA {
+          const Vec<C> s = from.stddev(packed, m, k);
+          const Vec<C> mean = from.mean(packed, m, k);
+          if constexpr (std::is_same_v<Check, RangeCheck<C>>) {
+            range.add(mean, s);
+          } else {
+            range.add(s);
+          }
+          const Vec<C> v = hn::Mul(s, s);
+          hn::Store(v, d, variance + k * hn::Lanes(d));
+          hn::Store(inverse(v), d, precision + k * hn::Lanes(d));
+          return s;
+        });
     store_log(product, log, store);
   }
 
   // Component i against the kWidth components from j on, in both directions.
-  template <std::size_t kWidth, class Store>
-  HWY_INLINE void tile(const Packed<C>& packed, std::size_t i, std::size_t j, std::size_t input,
+  template <std::size_t kWidth, class Fetch, class Store>
+  HWY_INLINE void tile(const Packed<C>& packed, std::size_t i, std::size_t j, std::size_t input, Fetch& ahead,
                        const Store& store) const {
     const Tag<C> d;
     const std::size_t kind = packed.kind_stride();
@@ -91,6 +92,7 @@ struct KlSums {
       sum_ji[c] = hn::Zero(d);
     }
     for (std::size_t k = 0; k < packed.stride(); k += hn::Lanes(d)) {
+      ahead.step();
       const Vec<C> mean_i = hn::Load(d, array_i + k);
       const Vec<C> variance_i = hn::Load(d, array_i + kind + k);
       const Vec<C> precision_i = hn::Load(d, array_i + 2 * kind + k);

@@ -78,13 +78,8 @@ struct Product {
   // Written out, since an implicit constructor would not be compiled for the target.
   HWY_INLINE Product() : mantissa(hn::Set(Tag<C>(), C{1})), exponent(hn::Zero(Tag<C>())) {}
 
-  // Factor number k of a product, counted from 0.
-  HWY_INLINE void multiply(Vec<C> factor, std::size_t k) {
-    mantissa = hn::Mul(mantissa, factor);
-    if (k % kFold == kFold - 1) {
-      normalise();
-    }
-  }
+  // At most kFold factors between two calls of normalise().
+  HWY_INLINE void multiply(Vec<C> factor) { mantissa = hn::Mul(mantissa, factor); }
   HWY_INLINE void normalise() { mantissa = split_exponent<C>(mantissa, exponent); }
 };
 
@@ -160,29 +155,70 @@ struct Packed {
   HWY_INLINE C* end() const { return data + 3 * kind_stride(); }
 };
 
+// Whether a masked load leaves memory alone where the mask is false.
+constexpr bool kMasksLoads = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL;
+
+// Calls the next input's rows into the second-level cache, a few cache lines at each step of the pair sums. Those work
+// on packed arrays; without this, memory would rest meanwhile.
+struct Ahead {
+  static constexpr std::size_t kLine = 64;    // bytes
+  static constexpr std::size_t kPerStep = 2;  // of either array; M / (M - 1) vectors a step is what is needed
+  const char* mean;
+  const char* stddev;
+  std::size_t lines;  // still to come, of either array
+
+  HWY_INLINE void step() {
+    if (lines < kPerStep) {
+      return;
+    }
+    lines -= kPerStep;
+    for (std::size_t k = 0; k < kPerStep; ++k) {
+      __builtin_prefetch(mean, 0, 2);
+      __builtin_prefetch(stddev, 0, 2);
+      mean += kLine;
+      stddev += kLine;
+    }
+  }
+};
+
 // The vectors of one input, lanes running over its outputs; padded with mean 0, stddev 1, which add nothing to any sum.
-template <class C, class T>
+// kWhole: of full vectors alone.
+template <class C, class T, bool kWhole = false>
 struct OutputsSource {
   const T* mean_row;  // [M][D] of the input
   const T* stddev_row;
+  std::size_t num_components;
   std::size_t num_outputs;
+  bool last;  // no input follows in memory
+
+  HWY_INLINE OutputsSource<C, T, true> whole() const {
+    return {mean_row, stddev_row, num_components, num_outputs, last};
+  }
+  HWY_INLINE std::size_t num_whole(const Packed<C>&) const { return num_outputs / hn::Lanes(Tag<C>()); }
+  HWY_INLINE Ahead ahead() const {
+    const std::size_t row = num_components * num_outputs;
+    return {reinterpret_cast<const char*>(mean_row + row), reinterpret_cast<const char*>(stddev_row + row),
+            last ? 0 : row * sizeof(T) / Ahead::kLine + Ahead::kPerStep};
+  }
 
   HWY_INLINE Vec<C> load(const T* row, std::size_t m, std::size_t step, C padding) const {
-    const std::size_t lanes = hn::Lanes(Tag<C>());
+    const Tag<C> d;
+    const hn::Rebind<T, Tag<C>> from_type;
+    const std::size_t lanes = hn::Lanes(d);
     const T* from = row + m * num_outputs + step * lanes;
     const std::size_t left = num_outputs - step * lanes;
-    if (HWY_LIKELY(left >= lanes)) {
-      if constexpr (std::is_same_v<C, T>) {
-        return hn::LoadU(Tag<C>(), from);
-      } else {
-        return hn::PromoteTo(Tag<C>(), hn::LoadU(hn::Rebind<T, Tag<C>>(), from));
-      }
+    if (kWhole || left >= lanes) {
+      return widen(hn::LoadU(from_type, from));
+    }
+    if constexpr (kMasksLoads) {
+      const Vec<C> v = widen(hn::MaskedLoad(hn::FirstN(from_type, left), from_type, from));
+      return hn::IfThenElse(hn::FirstN(d, left), v, hn::Set(d, padding));
     }
     HWY_ALIGN C buffer[hn::MaxLanes(Tag<C>())];
     for (std::size_t k = 0; k < lanes; ++k) {
       buffer[k] = k < left ? static_cast<C>(from[k]) : padding;
     }
-    return hn::Load(Tag<C>(), buffer);
+    return hn::Load(d, buffer);
   }
   HWY_INLINE Vec<C> mean(const Packed<C>& packed, std::size_t m, std::size_t step) const {
     const Vec<C> v = load(mean_row, m, step, C{0});
@@ -192,11 +228,27 @@ struct OutputsSource {
   HWY_INLINE Vec<C> stddev(const Packed<C>&, std::size_t m, std::size_t step) const {
     return load(stddev_row, m, step, C{1});
   }
+
+ private:
+  static HWY_INLINE Vec<C> widen(hn::Vec<hn::Rebind<T, Tag<C>>> v) {
+    if constexpr (std::is_same_v<C, T>) {
+      return v;
+    } else {
+      return hn::PromoteTo(Tag<C>(), v);
+    }
+  }
 };
 
 // The vectors of several inputs, a lane each: transpose() has put means into array 0 and stddevs into array 1.
 template <class C>
 struct InputsSource {
+  struct NothingAhead {
+    HWY_INLINE void step() const {}
+  };
+
+  HWY_INLINE const InputsSource& whole() const { return *this; }
+  HWY_INLINE std::size_t num_whole(const Packed<C>& packed) const { return packed.steps; }
+  HWY_INLINE NothingAhead ahead() const { return {}; }
   HWY_INLINE Vec<C> mean(const Packed<C>& packed, std::size_t m, std::size_t step) const {
     return hn::Load(Tag<C>(), packed.array(m, 0) + step * hn::Lanes(Tag<C>()));
   }
@@ -204,6 +256,34 @@ struct InputsSource {
     return hn::Load(Tag<C>(), packed.array(m, 1) + step * hn::Lanes(Tag<C>()));
   }
 };
+
+// For a lambda that is called in several places and would become a function otherwise, its vectors going through
+// memory.
+#define DISSENT_INLINE_LAMBDA __attribute__((always_inline))
+
+// Calls take(source, step) for the vectors of a component and multiplies what it returns; the mantissa of the product
+// is for its user to normalise. Whole vectors come in groups, without a branch.
+template <class C, class Source, class Take>
+HWY_INLINE Product<C> multiply_steps(const Source& source, const Packed<C>& packed, const Take& take) {
+  constexpr std::size_t kFold = Product<C>::kFold;
+  Product<C> product;
+  const auto& whole = source.whole();
+  const std::size_t num_whole = source.num_whole(packed);
+  std::size_t k = 0;
+  for (; k + kFold <= num_whole; k += kFold) {
+    for (std::size_t r = 0; r < kFold; ++r) {
+      product.multiply(take(whole, k + r));
+    }
+    product.normalise();
+  }
+  for (; k < num_whole; ++k) {
+    product.multiply(take(whole, k));
+  }
+  if (k < packed.steps) {
+    product.multiply(take(source, k));
+  }
+  return product;
+}
 
 // The inputs from first_input on, the last one repeated past the end of the block.
 template <class C, class T>
@@ -288,7 +368,8 @@ HWY_INLINE void run_lanes_over_outputs(const BlockInput<T>& in, C* memory, const
   const std::size_t row = in.num_components * in.num_outputs;
   const Packed<C> packed{memory, in.num_components, (in.num_outputs + lanes - 1) / lanes};
   for (std::size_t n = 0; n < in.count; ++n) {
-    const OutputsSource<C, T> source{in.mean + n * row, in.stddev + n * row, in.num_outputs};
+    const OutputsSource<C, T> source{in.mean + n * row, in.stddev + n * row, in.num_components, in.num_outputs,
+                                     n + 1 == in.count};
     const bool valid = hn::AllTrue(Tag<C>(), kernel.run(source, packed, n, ReduceLanes<C>()));
     trust[n] = valid ? Trust::kAll : Trust::kNone;
   }

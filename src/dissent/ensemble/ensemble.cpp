@@ -5,8 +5,11 @@
 #include <limits>
 #include <utility>
 
+#include "dissent/base/blocks.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/special.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/ensemble/pack_scaled.hpp"
 #include "dissent/mixture/gaussian.hpp"
 #include "dissent/network/rows.hpp"
 
@@ -38,23 +41,6 @@ std::vector<Permutation> draw_permutations(const EnsembleOptions& options, const
   return random_permutations(options.num_flow_layers, columns.targets.size(), options.seed);
 }
 
-// Component c keeps its part of a full network drawn from its own stream; with the same initial weights, from the
-// first.
-void draw_components(const EnsembleOptions& options, const MlpStack& stack, std::span<float> block) {
-  if (stack.shared) {
-    initialise<float>(*stack.shared, Stream(options.seed, Purpose::kInitialise, 0), block);
-    return;
-  }
-  Layout layout;
-  const Mlp full(stack.full, layout);
-  Block<float> values(layout.size());
-  for (std::size_t c = 0; c < stack.components.size(); ++c) {
-    const Stream stream(options.seed, Purpose::kInitialise, options.own_initial_weights ? c : 0);
-    initialise<float>(full, stream, values);
-    gather<float>({full, stack.components[c], stack.masks[c]}, values, block);
-  }
-}
-
 void check_finite_rows(std::span<const double> values, std::span<const std::string> names, std::string_view function) {
   if (all_finite(values)) {
     return;
@@ -63,17 +49,6 @@ void check_finite_rows(std::span<const double> values, std::span<const std::stri
     check(std::isfinite(values[k]), "{}: row {} column '{}' is {}; numbers must be finite", function,
           k / names.size() + 1, names[k % names.size()], values[k]);
   }
-}
-
-void pack_scaled(const Scaling& scaling, std::span<const double> rows, std::span<float> scaled, Panel<float> panel) {
-  const std::size_t num_columns = scaling.num_columns();
-  const std::size_t num_rows = rows.size() / num_columns;
-  for (std::size_t b = 0; b < num_rows; ++b) {
-    for (std::size_t c = 0; c < num_columns; ++c) {
-      scaled[b * num_columns + c] = static_cast<float>(scaling.scaled(c, rows[b * num_columns + c]));
-    }
-  }
-  pack_rows({scaled.data(), num_columns}, nullptr, num_rows, panel);
 }
 
 }  // namespace
@@ -104,7 +79,7 @@ struct Ensemble::Scratch {
 
 Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns)
     : Ensemble(options, columns, draw_masks(options, columns), draw_permutations(options, columns)) {
-  draw_components(options_, stack_, parameters_);
+  initialise<float>(stack_, options_.seed, options_.own_initial_weights, parameters_);
   if (flow_) {
     initialise<float>(*flow_, Stream(options_.seed, Purpose::kInitialise, kFlowStream), parameters_);
   }
@@ -144,6 +119,7 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
     flow_.emplace(coupling, std::move(permutations), stack_.layout);
     stack_.layout.align();
   }
+  written_by_ = kVersion;
   parameters_.resize(stack_.layout.size());
   log_stddev_floor_.assign(num_components() * num_outputs(), static_cast<float>(kGaussian.log_stddev_min));
 }
@@ -151,39 +127,44 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
 std::size_t Ensemble::check_inputs(std::span<const double> inputs, std::string_view function) const {
   check(inputs.size() % num_inputs() == 0, "{}: {} input values; rows of {} are required", function, inputs.size(),
         num_inputs());
-  check_finite_rows(inputs, columns_.inputs, function);
-  constexpr double kFarthest = 1e30;  // times the range of the rows of the fit: sums of more leave single precision
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    const std::size_t column = k % num_inputs();
-    check(std::abs(columns_.input_scaling.scaled(column, inputs[k])) <= kFarthest,
-          "{}: row {} column '{}' is {}; it is too far from the rows of the fit to compute with", function,
-          k / num_inputs() + 1, columns_.inputs[column], inputs[k]);
-  }
+  check_rows(inputs, function);
   return inputs.size() / num_inputs();
+}
+
+void Ensemble::check_rows(std::span<const double> inputs, std::string_view source, const RowNumber& row_number) const {
+  const std::size_t C = num_inputs();
+  const auto usable = [&](std::size_t column, double value) {  // false for what is not finite as well
+    return std::abs(columns_.input_scaling.scaled(column, value)) <= kFarthestInput;
+  };
+  bool all_usable = true;
+  for (std::size_t begin = 0; begin + C <= inputs.size(); begin += C) {
+    for (std::size_t c = 0; c < C; ++c) {
+      all_usable &= usable(c, inputs[begin + c]);
+    }
+  }
+  if (all_usable) {
+    return;
+  }
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (!usable(k % C, inputs[k])) {
+      fail("{}: row {} column '{}' is {}; {}", source, (row_number ? row_number(k / C) : k / C) + 1,
+           columns_.inputs[k % C], inputs[k],
+           std::isfinite(inputs[k]) ? "it is too far from the rows of the fit to compute with"
+                                    : "numbers must be finite");
+    }
+  }
 }
 
 // Calls body(begin, end, scratch) for blocks of rows, whose inputs stand scaled in scratch.inputs.
 void Ensemble::for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
                               const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const {
-  const std::size_t num_rows = inputs.size() / num_inputs();
-  const int num_threads = pool == nullptr ? 1 : pool->num_threads();
-  std::vector<std::optional<Scratch>> scratch(static_cast<std::size_t>(num_threads));
-  const auto run = [&](std::size_t begin, std::size_t end, int thread) {
-    std::optional<Scratch>& own = scratch[static_cast<std::size_t>(thread)];
-    if (!own) {
-      own.emplace(*this);
-    }
-    pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), (end - begin) * num_inputs()), own->rows,
-                own->inputs.panel());
-    body(begin, end, *own);
-  };
-  if (pool != nullptr) {
-    pool->for_blocks(num_rows, kBlockRows, run);
-    return;
-  }
-  for (std::size_t begin = 0; begin < num_rows; begin += kBlockRows) {
-    run(begin, std::min(begin + kBlockRows, num_rows), 0);
-  }
+  for_blocks(
+      pool, inputs.size() / num_inputs(), kBlockRows, [&] { return Scratch(*this); },
+      [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+        pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), (end - begin) * num_inputs()),
+                    scratch.rows, scratch.inputs.panel());
+        body(begin, end, scratch);
+      });
 }
 
 // Means and log-stddevs of one component for the inputs in scratch.
@@ -219,7 +200,7 @@ void Ensemble::predict_block(std::size_t batch, Scratch& scratch, std::span<doub
 }
 
 void Ensemble::limit_certainty(std::span<const double> inputs, ThreadPool* pool) {
-  const std::size_t num_rows = check_inputs(inputs, "limit_certainty");
+  const std::size_t num_rows = check_inputs(inputs, "fit");
   const std::size_t size = log_stddev_floor_.size();
   const std::size_t D = num_outputs();
   const std::size_t num_blocks = (num_rows + kBlockRows - 1) / kBlockRows;
@@ -257,7 +238,7 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* po
 void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool) const {
   const std::size_t D = num_outputs();
   const std::size_t row = num_components() * D;
-  base.num_inputs = check_inputs(inputs, "predict_base");
+  base.num_inputs = check_inputs(inputs, "predict");
   base.num_components = num_components();
   base.num_outputs = D;
   base.mean.resize(base.num_inputs * row);
@@ -381,7 +362,7 @@ std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t
   const std::size_t D = num_outputs();
   std::vector<double> repeated(mixture.num_inputs * num_samples * C);
   std::vector<double> base(mixture.num_inputs * num_samples * D);
-  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+  const auto draw = [&](std::size_t n) {
     Stream stream(seed, Purpose::kSample, n);
     for (std::size_t s = 0; s < num_samples; ++s) {
       const std::size_t row = n * num_samples + s;
@@ -396,6 +377,16 @@ std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t
         base[row * D + d] = mixture.mean[at] + mixture.stddev[at] * stream.normal();
       }
     }
+  };
+  const auto draw_rows = [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t n = begin; n < end; ++n) {
+      draw(n);
+    }
+  };
+  if (pool == nullptr) {
+    draw_rows(0, mixture.num_inputs, 0);
+  } else {
+    pool->for_blocks(mixture.num_inputs, kBlockRows, draw_rows);
   }
   std::vector<double> outputs(base.size());
   to_outputs(repeated, base, outputs, {}, pool);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dissent/base/threads.hpp"
@@ -27,6 +28,9 @@
 namespace dissent {
 
 class SafetensorsFile;
+
+// Of model files: what this program writes, and all it reads.
+inline constexpr std::string_view kModelFormatVersion = "1";
 
 // Names of the columns, and the statistics they are scaled with.
 struct EnsembleColumns {
@@ -71,6 +75,11 @@ class Ensemble {
 
   std::span<const float> log_stddev_floor() const { return log_stddev_floor_; }  // [M][D], in scaled units
 
+  // InputError for an input that cannot be predicted at: not finite, or too far from the rows of the fit to compute
+  // with. It names `source`, the column and the row: row_number(k) + 1 for row k, or k + 1 without.
+  using RowNumber = std::function<std::size_t(std::size_t row)>;
+  void check_rows(std::span<const double> inputs, std::string_view source, const RowNumber& row_number = {}) const;
+
   // The components at each input. pne: in the user's units. flow: in base space, where the epistemic uncertainty is the
   // same as in output space.
   Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
@@ -96,6 +105,11 @@ class Ensemble {
   // The way back: ln |det dz/dy| of each row.
   void to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
                std::span<double> log_det, ThreadPool* pool = nullptr) const;
+
+  // The product of all factors of scale_spread(), one per output; empty for a model that was never recalibrated.
+  const std::vector<double>& spread_factors() const { return spread_factors_; }
+  // The version of the program that wrote the file it was loaded from; of this one before that.
+  const std::string& written_by() const { return written_by_; }
 
   // As JSON, what a model file says besides its arrays.
   std::string describe() const;
@@ -126,6 +140,8 @@ class Ensemble {
   std::size_t flow_begin_ = 0;
   Block<float> parameters_;
   std::vector<float> log_stddev_floor_;  // [M][D]
+  std::vector<double> spread_factors_;   // [D], or empty
+  std::string written_by_;
 };
 
 }  // namespace dissent

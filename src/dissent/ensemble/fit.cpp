@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/ensemble/checkpoint.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/mixture/gaussian.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {
@@ -56,23 +58,41 @@ std::vector<std::uint32_t> split_rows(std::size_t num_rows, std::size_t num_held
   return order;
 }
 
-std::vector<double> take_rows(std::span<const double> matrix, std::size_t num_columns,
-                              std::span<const std::uint32_t> chosen) {
-  std::vector<double> out;
-  out.reserve(chosen.size() * num_columns);
-  for (const std::uint32_t row : chosen) {
-    const std::span<const double> from = matrix.subspan(row * num_columns, num_columns);
-    out.insert(out.end(), from.begin(), from.end());
-  }
-  return out;
-}
-
 // The rows in the order of training, the held-out ones last, with their scaling.
 struct Prepared {
   std::size_t num_held_out = 0;
   EnsembleColumns columns;
   ScaledRows scaled;
 };
+
+// Of the training rows. A column whose numbers cannot be scaled is named.
+Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::vector<std::string>& names) {
+  Scaling scaling;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    std::vector<double> column;
+    for (std::size_t k = c; k < values.size(); k += names.size()) {
+      column.push_back(values[k]);
+    }
+    try {
+      const Scaling own = fit_scaling(kind, column, 1);
+      scaling.offset.push_back(own.offset.front());
+      scaling.scale.push_back(own.scale.front());
+    } catch (const InputError&) {
+      fail("fit: column '{}' has numbers too large to scale", names[c]);
+    }
+  }
+  return scaling;
+}
+
+// A row that was held out, or columns left unscaled, may lie where nothing can be computed.
+void check_range(std::span<const double> values, const std::vector<std::string>& names, const Scaling& scaling) {
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const std::size_t column = k % names.size();
+    check(std::abs(scaling.scaled(column, values[k])) <= kFarthestInput,
+          "fit: row {} column '{}' is {}; it is too far from the other rows to compute with", k / names.size() + 1,
+          names[column], values[k]);
+  }
+}
 
 Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows) {
   const std::size_t C = rows.input_names.size();
@@ -84,15 +104,17 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
     prepared.num_held_out = std::max<std::size_t>(1, share);
   }
   check(num_rows >= kMinRows + prepared.num_held_out,
-        "fit: {} rows, {} of them held out; at least {} must remain to train on", num_rows, prepared.num_held_out,
-        kMinRows);
+        "fit: {}, {} of them held out; at least {} must remain to train on", counted(num_rows, "row"),
+        prepared.num_held_out, kMinRows);
   const std::size_t num_kept = num_rows - prepared.num_held_out;
   const std::vector<std::uint32_t> order = split_rows(num_rows, prepared.num_held_out, options.seed);
-  const std::vector<double> inputs = take_rows(rows.inputs, C, order);
-  const std::vector<double> targets = take_rows(rows.targets, D, order);
+  const std::vector<double> inputs = pick_rows(rows.inputs, C, order);
+  const std::vector<double> targets = pick_rows(rows.targets, D, order);
   prepared.columns = {rows.input_names, rows.target_names,
-                      fit_scaling(options.scaling, std::span(inputs).first(num_kept * C), C),
-                      fit_scaling(options.scaling, std::span(targets).first(num_kept * D), D)};
+                      scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
+                      scaling_of(options.scaling, std::span(targets).first(num_kept * D), rows.target_names)};
+  check_range(rows.inputs, rows.input_names, prepared.columns.input_scaling);
+  check_range(rows.targets, rows.target_names, prepared.columns.target_scaling);
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),
                      apply_scaling(prepared.columns.target_scaling, targets)};
   return prepared;

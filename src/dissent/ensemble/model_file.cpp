@@ -25,7 +25,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "dissent.ensemble";
-constexpr const char* kFormatVersion = "1";
 
 std::string mask_name(std::size_t component, std::size_t layer) {
   return fmt::format("component{}.mask{}", component, layer);
@@ -68,9 +67,9 @@ Json read_metadata(const SafetensorsFile& file) {
         "{}: is a safetensors file, but not a model of dissent (its metadata have no format '{}')", file.source(),
         kFormat);
   const auto version = metadata.find("format_version");
-  check(version != metadata.end() && version->second == kFormatVersion,
+  check(version != metadata.end() && version->second == kModelFormatVersion,
         "{}: has format version '{}'; this program reads version {}", file.source(),
-        version == metadata.end() ? "" : version->second.substr(0, 20), kFormatVersion);
+        version == metadata.end() ? "" : version->second.substr(0, 20), kModelFormatVersion);
   const auto text = metadata.find("ensemble");
   check(text != metadata.end(), "{}: its metadata have no 'ensemble'; the file is damaged", file.source());
   Json json = Json::parse(text->second, nullptr, false);
@@ -170,6 +169,21 @@ std::vector<float> read_floor(const SafetensorsFile& file, const Ensemble& model
   return floor;
 }
 
+// Only recalibrated models have them.
+std::vector<double> read_spread_factors(const Json& json, std::size_t num_outputs, const std::string& source) {
+  if (!json.contains("spread_factors")) {
+    return {};
+  }
+  std::vector<double> factors = value_of<std::vector<double>>(json, "spread_factors", source);
+  check(factors.size() == num_outputs, "{}: its metadata have {} spread factors for {} targets; the file is damaged",
+        source, factors.size(), num_outputs);
+  for (const double factor : factors) {
+    check(std::isfinite(factor) && factor > 0, "{}: a spread factor of {} cannot be; the file is damaged", source,
+          factor);
+  }
+  return factors;
+}
+
 // The parameters of the largest network that the file could hold bound what a lying header can make us allocate.
 void check_sizes(const SafetensorsFile& file, const EnsembleOptions& options, const EnsembleColumns& columns,
                  const std::vector<Mask>& masks) {
@@ -218,27 +232,32 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   Ensemble model(std::move(options), std::move(columns), std::move(masks), std::move(permutations));
   read_parameters(file, model);
   model.log_stddev_floor_ = read_floor(file, model);
+  model.spread_factors_ = read_spread_factors(json, model.num_outputs(), source);
+  model.written_by_ = value_of<std::string>(json, "library_version", source);
   return model;
 }
 
 std::string Ensemble::describe() const {
-  const Json json{{"library_version", kVersion},
-                  {"model", model_name(options_.model)},
-                  {"inputs", columns_.inputs},
-                  {"targets", columns_.targets},
-                  {"components", options_.num_components},
-                  {"hidden", options_.hidden_sizes()},
-                  {"keep_probability", options_.keep_probability},
-                  {"bootstrap", options_.bootstrap},
-                  {"own_initial_weights", options_.own_initial_weights},
-                  {"share_weights", options_.share_weights},
-                  {"scaling", scaling_name(options_.scaling)},
-                  {"transform", transform_name(options_.transform.kind)},
-                  {"bins", options_.transform.num_bins},
-                  {"tail_bound", options_.transform.tail_bound},
-                  {"flow_hidden", options_.flow_hidden},
-                  {"flow_layers", options_.num_flow_layers},
-                  {"seed", options_.seed}};
+  Json json{{"library_version", kVersion},
+            {"model", model_name(options_.model)},
+            {"inputs", columns_.inputs},
+            {"targets", columns_.targets},
+            {"components", options_.num_components},
+            {"hidden", options_.hidden_sizes()},
+            {"keep_probability", options_.keep_probability},
+            {"bootstrap", options_.bootstrap},
+            {"own_initial_weights", options_.own_initial_weights},
+            {"share_weights", options_.share_weights},
+            {"scaling", scaling_name(options_.scaling)},
+            {"transform", transform_name(options_.transform.kind)},
+            {"bins", options_.transform.num_bins},
+            {"tail_bound", options_.transform.tail_bound},
+            {"flow_hidden", options_.flow_hidden},
+            {"flow_layers", options_.num_flow_layers},
+            {"seed", options_.seed}};
+  if (!spread_factors_.empty()) {
+    json["spread_factors"] = spread_factors_;
+  }
   try {
     return json.dump();
   } catch (const Json::type_error&) {
@@ -273,7 +292,9 @@ void Ensemble::save(const std::string& path) const {
   // Arrays of eight-byte items first, so that all are aligned in the mapped file.
   std::stable_partition(arrays.begin(), arrays.end(),
                         [](const auto& entry) { return item_size(entry.second.dtype()) == 8; });
-  write_safetensors(path, arrays, {{"format", kFormat}, {"format_version", kFormatVersion}, {"ensemble", describe()}});
+  write_safetensors(
+      path, arrays,
+      {{"format", kFormat}, {"format_version", std::string(kModelFormatVersion)}, {"ensemble", describe()}});
 }
 
 // What the rules of a part say does not name the file.

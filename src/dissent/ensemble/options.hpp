@@ -4,9 +4,8 @@
 //   pne   probabilistic network ensemble: each component gives a Gaussian, N(mean_j(x), diag stddev_j(x)^2).
 //   flow  Nflows Base: the components' Gaussians are bases, all mapped through one shared conditional flow.
 // Presets (of training):
-//   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the number
-//   of
-//            rows, averaged parameters
+//   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the
+//            number of rows, averaged parameters
 //   paper    Adam with learning rate 5e-4, batches of 256, 6000 epochs
 #pragma once
 
@@ -53,6 +52,9 @@ struct EnsembleOptions {
 
 // Log-stddevs of every model, in scaled units.
 inline constexpr GaussianOptions kGaussian{.log_stddev_min = -20, .log_stddev_max = 2, .variance_floor = 0};
+
+// Inputs and targets may lie this far from 0 in scaled units: sums of more would leave single precision.
+inline constexpr double kFarthestInput = 1e30;
 
 struct TrainOptions {
   std::size_t epochs = 0;       // 0: as many as make about 12,000 steps, at least 20

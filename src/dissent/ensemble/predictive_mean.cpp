@@ -1,47 +1,15 @@
 #include "dissent/ensemble/predictive_mean.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "dissent/base/random.hpp"
+#include "dissent/ensemble/normal_points.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr std::size_t kGridPoints = 33;
-constexpr double kGridEnd = 6.5;
 constexpr std::size_t kDraws = 64;
 constexpr std::size_t kPointsAtATime = 16384;  // base values through the flow, so that they stay in the cache
-
-// Standard normal points [K][D] with weights that sum to 1.
-struct Points {
-  std::vector<double> value;
-  std::vector<double> weight;
-};
-
-Points make_points(std::size_t num_outputs) {
-  Points points;
-  if (num_outputs == 1) {
-    double sum = 0;
-    for (std::size_t k = 0; k < kGridPoints; ++k) {
-      const double z = kGridEnd * (2 * static_cast<double>(k) / (kGridPoints - 1) - 1);
-      points.value.push_back(z);
-      points.weight.push_back(std::exp(-0.5 * z * z));
-      sum += points.weight.back();
-    }
-    std::ranges::for_each(points.weight, [sum](double& weight) { weight /= sum; });
-    return points;
-  }
-  Stream stream(0, Purpose::kSample);
-  points.value.resize(kDraws * num_outputs);
-  const std::size_t half = points.value.size() / 2;
-  for (std::size_t k = 0; k < half; ++k) {
-    points.value[k] = stream.normal();
-    points.value[half + k] = -points.value[k];
-  }
-  points.weight.assign(kDraws, 1.0 / kDraws);
-  return points;
-}
 
 }  // namespace
 
@@ -58,8 +26,8 @@ std::vector<double> predictive_mean(const Ensemble& model, std::span<const doubl
     }
     return mean;
   }
-  const Points points = make_points(D);
-  const std::size_t K = points.weight.size();
+  const NormalPoints points = normal_points(D, kGridPoints, kDraws);
+  const std::size_t K = points.size();
   const std::size_t rows_at_a_time = std::max<std::size_t>(1, kPointsAtATime / (M * K * D));
   std::vector<double> repeated(rows_at_a_time * M * K * C);
   std::vector<double> base(rows_at_a_time * M * K * D);

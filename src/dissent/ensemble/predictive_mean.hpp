@@ -1,10 +1,8 @@
 // The mean of p(y | x) alone, [N][D] in the user's units, at a fifth of the cost of summarise().
 //
 // pne:  the weighted means of the components.
-// flow: each base Gaussian is carried through the flow on fixed points: with one output 33 evenly spaced ones over
-// +-6.5
-//       stddevs (a trapezoidal rule; a quarter of the points of summarise(), whose other results need them all), with
-//       more outputs 64 antithetic draws, the same for every input.
+// flow: each base Gaussian is carried through the flow on fixed points (normal_points.hpp): 33 with one output, 64 with
+//       more; a quarter of the points of summarise(), whose other results need them all.
 #pragma once
 
 #include <span>

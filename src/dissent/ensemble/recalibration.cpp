@@ -102,6 +102,10 @@ void Ensemble::scale_spread(std::span<const double> factors) {
       bias[d] = static_cast<float>(static_cast<double>(bias[d]) + std::log(factors[d]));
     }
   }
+  spread_factors_.resize(D, 1.0);
+  for (std::size_t d = 0; d < D; ++d) {
+    spread_factors_[d] *= factors[d];
+  }
   for (std::size_t k = 0; k < log_stddev_floor_.size(); ++k) {
     log_stddev_floor_[k] =
         static_cast<float>(std::clamp(static_cast<double>(log_stddev_floor_[k]) + std::log(factors[k % D]),

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
-#include "dissent/base/random.hpp"
+#include "dissent/ensemble/normal_points.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kHalfEntropy = 0.5 * (kLogTwoPi + 1);  // of a standard normal
 constexpr std::size_t kGridPoints = 129;
-constexpr double kGridEnd = 6.5;
 constexpr std::size_t kDraws = 256;
 constexpr std::size_t kRowsAtATime = 64;  // of the flow's points
 
@@ -194,43 +193,12 @@ void summarise_gaussians(const Weights& weights, const Mixture<double>& mixture,
   }
 }
 
-// Standard normal points [K][D] with weights that sum to 1.
-struct Points {
-  std::vector<double> value;
-  std::vector<double> weight;
-  std::size_t size() const { return weight.size(); }
-};
-
-Points make_points(std::size_t num_outputs) {
-  Points points;
-  if (num_outputs == 1) {
-    for (std::size_t k = 0; k < kGridPoints; ++k) {
-      const double z = kGridEnd * (2 * static_cast<double>(k) / (kGridPoints - 1) - 1);
-      points.value.push_back(z);
-      points.weight.push_back(normal_pdf(z));
-    }
-    const double sum = std::accumulate(points.weight.begin(), points.weight.end(), 0.0);
-    std::ranges::for_each(points.weight, [&](double& weight) { weight /= sum; });
-    return points;
-  }
-  Stream stream(0, Purpose::kSample);
-  for (std::size_t k = 0; k < kDraws * num_outputs / 2; ++k) {
-    points.value.push_back(stream.normal());
-  }
-  const std::size_t half = points.value.size();
-  for (std::size_t k = 0; k < half; ++k) {
-    points.value.push_back(-points.value[k]);
-  }
-  points.weight.assign(kDraws, 1.0 / kDraws);
-  return points;
-}
-
 void summarise_flow(const Ensemble& model, std::span<const double> inputs, const Mixture<double>& mixture,
                     const SummaryOptions& options, Summary& summary) {
   const std::size_t C = model.num_inputs();
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
-  const Points points = make_points(D);
+  const NormalPoints points = normal_points(D, kGridPoints, kDraws);
   const std::size_t K = points.size();
   Writer writer(mixture.num_inputs, D, options, summary);
   std::vector<double> weights(M * K);

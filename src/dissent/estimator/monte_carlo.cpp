@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "dissent/estimator/for_blocks.hpp"
+#include "dissent/base/blocks.hpp"
 #include "dissent/estimator/pairwise.hpp"
 
 namespace dissent {
@@ -164,9 +164,9 @@ Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, 
   Uncertainty result;
   result.extras = {{"standard_error", {}}};
   result.resize(mixture.num_inputs);
-  for_input_blocks(
-      mixture.num_inputs, 1, options, [] { return InputComponents(); },
-      [&](InputComponents& components, std::size_t n, std::size_t) {
+  for_blocks(
+      options.pool, mixture.num_inputs, 1, [] { return InputComponents(); },
+      [&](std::size_t n, std::size_t, InputComponents& components) {
         components.load(mixture, n, options.first_input + n);
         const MonteCarloResult mc =
             monte_carlo_input(components, weights, num_samples, options.seed, options.first_input + n);

@@ -4,9 +4,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "dissent/base/blocks.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
-#include "dissent/estimator/for_blocks.hpp"
 
 namespace dissent {
 namespace {
@@ -60,13 +60,13 @@ Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture
   };
   const CombineRule rule{weights, divergence.symmetric(), std::is_same_v<T, float>};
   const auto make = [&] { return Scratch{{divergence, mixture.num_components, mixture.num_outputs}, Combiner(rule)}; };
-  for_input_blocks(mixture.num_inputs, kBlock, options, make,
-                   [&](Scratch& scratch, std::size_t begin, std::size_t count) {
-                     scratch.pairs.compute(mixture, begin, count, options.first_input);
-                     scratch.combiner.run({scratch.pairs.divergence(), kBlock, count, result.epistemic.data() + begin,
-                                           result.log_deficit.data() + begin});
-                     add_aleatoric(scratch.pairs, weights, mixture.num_outputs, begin, count, result);
-                   });
+  for_blocks(options.pool, mixture.num_inputs, kBlock, make, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+    const std::size_t count = end - begin;
+    scratch.pairs.compute(mixture, begin, count, options.first_input);
+    scratch.combiner.run({scratch.pairs.divergence(), kBlock, count, result.epistemic.data() + begin,
+                          result.log_deficit.data() + begin});
+    add_aleatoric(scratch.pairs, weights, mixture.num_outputs, begin, count, result);
+  });
   return result;
 }
 
@@ -77,17 +77,19 @@ Uncertainty epkl(const MixtureView<T>& mixture, const Weights& weights, const Es
   const auto make = [&] {
     return PairwiseDivergences({DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs);
   };
-  for_input_blocks(
-      mixture.num_inputs, kBlock, options, make, [&](PairwiseDivergences& pairs, std::size_t begin, std::size_t count) {
-        pairs.compute(mixture, begin, count, options.first_input);
-        for (std::size_t n = 0; n < count; ++n) {
-          const double value = expected_divergence(pairs, weights, n);
-          const double deficit = weights.entropy - value;
-          result.epistemic[begin + n] = value;
-          result.log_deficit[begin + n] = deficit > 0 ? std::log(deficit) : -std::numeric_limits<double>::infinity();
-        }
-        add_aleatoric(pairs, weights, mixture.num_outputs, begin, count, result);
-      });
+  for_blocks(options.pool, mixture.num_inputs, kBlock, make,
+             [&](std::size_t begin, std::size_t end, PairwiseDivergences& pairs) {
+               const std::size_t count = end - begin;
+               pairs.compute(mixture, begin, count, options.first_input);
+               for (std::size_t n = 0; n < count; ++n) {
+                 const double value = expected_divergence(pairs, weights, n);
+                 const double deficit = weights.entropy - value;
+                 result.epistemic[begin + n] = value;
+                 result.log_deficit[begin + n] =
+                     deficit > 0 ? std::log(deficit) : -std::numeric_limits<double>::infinity();
+               }
+               add_aleatoric(pairs, weights, mixture.num_outputs, begin, count, result);
+             });
   return result;
 }
 

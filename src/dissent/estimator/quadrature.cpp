@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "dissent/base/blocks.hpp"
 #include "dissent/base/special.hpp"
-#include "dissent/estimator/for_blocks.hpp"
 #include "dissent/estimator/pairwise.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
@@ -269,9 +269,9 @@ Uncertainty quadrature(const MixtureView<T>& mixture, const Weights& weights, co
         mixture.num_outputs);
   Uncertainty result;
   result.resize(mixture.num_inputs);
-  for_input_blocks(
-      mixture.num_inputs, 1, options, [] { return Scratch(); },
-      [&](Scratch& scratch, std::size_t n, std::size_t) {
+  for_blocks(
+      options.pool, mixture.num_inputs, 1, [] { return Scratch(); },
+      [&](std::size_t n, std::size_t, Scratch& scratch) {
         scratch.input.load(mixture, n, options.first_input + n);
         scratch.components.clear();
         bool all_equal = true;

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
+#include "dissent/base/blocks.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/estimator/bounds.hpp"
-#include "dissent/estimator/for_blocks.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
 
 namespace dissent {
@@ -113,9 +113,9 @@ Uncertainty refine(std::size_t top, const MixtureView<T>& mixture, const Weights
   const double z = boost::math::quantile(boost::math::complement(boost::math::normal(), tail));
   std::vector<std::size_t> chosen = within_reach(intervals, undecided);
   for (std::size_t count = kRefineFirstSamples; count <= kRefineMaxSamples && !chosen.empty(); count *= 2) {
-    for_input_blocks(
-        chosen.size(), 1, options, [] { return InputComponents(); },
-        [&](InputComponents& components, std::size_t k, std::size_t) {
+    for_blocks(
+        options.pool, chosen.size(), 1, [] { return InputComponents(); },
+        [&](std::size_t k, std::size_t, InputComponents& components) {
           const std::size_t n = chosen[k];
           components.load(mixture, n, options.first_input + n);
           const MonteCarloResult mc =

@@ -51,6 +51,27 @@ std::size_t Campaign::num_pending() const {
   return static_cast<std::size_t>(std::ranges::count_if(chosen, [](const ChosenRow& c) { return c.targets.empty(); }));
 }
 
+FitSettings fit_settings(const Settings& settings) {
+  FitSettings fit;
+  for (const auto& [name, value] : settings) {
+    if (FitSettings::has(name)) {
+      fit.set(name, value);
+    }
+  }
+  return fit;
+}
+
+bool same_fit_setting(const std::string& name, const Settings& one, const Settings& other) {
+  const auto alone = [&](const Settings& settings) {
+    FitSettings fit;
+    if (const auto found = settings.find(name); found != settings.end()) {
+      fit.set(name, found->second);
+    }
+    return fit;
+  };
+  return alone(one) == alone(other);
+}
+
 Campaign begin_campaign(const Problem& data, Settings settings) {
   Campaign campaign;
   campaign.settings = std::move(settings);
@@ -65,8 +86,9 @@ void check_same(const Campaign& campaign, const Settings& settings, const std::s
   for (const auto& [name, ignored] : all) {
     const std::string begun = shown(campaign.settings, name);
     const std::string now = shown(settings, name);
-    check(begun == now, "{}: the campaign was begun {} and cannot go on {}; use the same options or another directory",
-          where, begun, now);
+    const bool same = begun == now || (FitSettings::has(name) && same_fit_setting(name, campaign.settings, settings));
+    check(same, "{}: the campaign was begun {} and cannot go on {}; use the same options or another directory", where,
+          begun, now);
   }
 }
 
@@ -151,17 +173,6 @@ std::uint64_t fingerprint(std::span<const float> values) {
     hash.add(std::bit_cast<std::uint32_t>(value));
   }
   return hash.value();
-}
-
-std::vector<double> pick_rows(std::span<const double> matrix, std::size_t num_columns,
-                              std::span<const std::size_t> rows) {
-  std::vector<double> out;
-  out.reserve(rows.size() * num_columns);
-  for (const std::size_t row : rows) {
-    const std::span<const double> from = matrix.subspan(row * num_columns, num_columns);
-    out.insert(out.end(), from.begin(), from.end());
-  }
-  return out;
 }
 
 }  // namespace dissent

@@ -20,7 +20,9 @@
 #include <string>
 #include <vector>
 
+#include "dissent/ensemble/fit_settings.hpp"
 #include "dissent/problem/problem.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 
@@ -65,11 +67,16 @@ struct Campaign {
   std::size_t num_pending() const;
 };
 
+// Those of them that are options of a fit.
+FitSettings fit_settings(const Settings& settings);
+// Whether both give this one the same value, however it is written.
+bool same_fit_setting(const std::string& name, const Settings& one, const Settings& other);
+
 // The beginning, before the first fit.
 Campaign begin_campaign(const Problem& data, Settings settings);
 
-// InputError when the campaign was begun with other settings (the first that differs is named) or other data, or has
-// chosen rows that the data do not have. `where` names the campaign.
+// InputError when the campaign was begun with other settings (the first whose value differs is named) or other data, or
+// has chosen rows that the data do not have. `where` names the campaign.
 void check_same(const Campaign& campaign, const Settings& settings, const std::string& where);
 void check_same(const Campaign& campaign, const Problem& data, const std::string& where);
 
@@ -89,9 +96,5 @@ void tell(Campaign& campaign, std::size_t position, std::span<const double> targ
 // A number for telling data from other data: names and all values count.
 std::uint64_t fingerprint(const Problem& data);
 std::uint64_t fingerprint(std::span<const float> values);
-
-// Row-major matrix rows, picked by number.
-std::vector<double> pick_rows(std::span<const double> matrix, std::size_t num_columns,
-                              std::span<const std::size_t> rows);
 
 }  // namespace dissent

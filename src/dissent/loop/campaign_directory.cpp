@@ -28,8 +28,11 @@ void create_directory(const std::string& path) {
   check(!path.empty(), "the campaign's directory has no name");
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  check(std::filesystem::is_directory(path), "{}: cannot be used as a directory: {}", path,
-        error ? error.message() : "it is a file");
+  std::error_code ignored;
+  check(!std::filesystem::is_regular_file(path, ignored), "{}: cannot be used as a directory: it is a file", path);
+  if (!std::filesystem::is_directory(path, ignored)) {
+    fail_system("{}: cannot be used as a directory: {}", path, error.message());
+  }
 }
 
 // ".NAME.PID-NUMBER.tmp", as AtomicFile calls them.

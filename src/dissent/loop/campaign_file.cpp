@@ -45,8 +45,10 @@ FitRecord fit_of(std::span<const double> values, double seconds, const std::stri
 // A column of whole numbers >= 0 that are less than `bound`.
 std::vector<std::size_t> load_numbers(const SafetensorsFile& file, const std::string& name, std::size_t count,
                                       std::size_t bound) {
+  const Array array =
+      file.load(name, DType::kInt64, {count});  // may own the values, which a loop over a temporary loses
   std::vector<std::size_t> numbers;
-  for (const std::int64_t value : file.load(name, DType::kInt64, {count}).values<std::int64_t>()) {
+  for (const std::int64_t value : array.values<std::int64_t>()) {
     check(value >= 0 && static_cast<std::size_t>(value) < bound, "{}[{}]: {} is out of range; it is damaged",
           file.source(), name, value);
     numbers.push_back(static_cast<std::size_t>(value));

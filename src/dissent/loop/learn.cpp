@@ -1,12 +1,15 @@
 #include "dissent/loop/learn.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/predictive_mean.hpp"
@@ -26,6 +29,7 @@ void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, F
     record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
     return;
   }
+  model.check_rows(test.inputs, test.source.empty() ? "the test rows" : test.source);
   const std::vector<double> log_density = model.log_density(test.inputs, test.targets, pool);
   record.log_likelihood =
       std::accumulate(log_density.begin(), log_density.end(), 0.0) / static_cast<double>(test.num_rows);
@@ -34,20 +38,62 @@ void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, F
   record.rmse_paper = rmse_paper(mean, test.targets, model.num_outputs());
 }
 
-void label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
+// False, with the rows still pending, when the oracle was stopped.
+bool label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
   const std::vector<std::size_t> positions = pending(campaign);
   std::vector<std::size_t> rows;
   for (const std::size_t position : positions) {
     rows.push_back(campaign.chosen[position].row);
   }
-  const std::vector<double> targets = oracle.label(data, rows);
+  const std::optional<std::vector<double>> targets = oracle.label(data, rows);
   const std::size_t D = campaign.num_targets;
-  for (std::size_t k = 0; k < positions.size(); ++k) {
-    tell(campaign, positions[k], std::span(targets).subspan(k * D, D));
+  for (std::size_t k = 0; targets && k < positions.size(); ++k) {
+    tell(campaign, positions[k], std::span(*targets).subspan(k * D, D));
   }
+  return targets.has_value();
+}
+
+std::size_t parse_count(const std::string& name, const std::string& text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  check(error == std::errc() && end == text.data() + text.size() && value >= 1, "{}: '{}' is not a whole number >= 1",
+        name, text);
+  return value;
 }
 
 }  // namespace
+
+std::size_t parse_candidates(const std::string& text) {
+  return text.empty() ? 0 : text == "all" ? kAllCandidates : parse_count("--candidates", text);
+}
+
+void check_candidates(std::size_t candidates, std::size_t batch) {
+  check(candidates == 0 || candidates >= batch,
+        "--candidates: {} to choose among {} fewer than the batch of {}; give at least as many, or 'all'",
+        counted(candidates, "row"), candidates == 1 ? "is" : "are", batch);
+}
+
+LearnOptions learn_options(const Settings& settings) {
+  const FitSettings fit = fit_settings(settings);
+  LearnOptions options;
+  for (const auto& [name, value] : settings) {
+    if (name == "--acquisition") {
+      options.acquisition = Acquisition::parse(value);
+    } else if (name == "--batch") {
+      options.batch = parse_count(name, value);
+    } else if (name == "--candidates") {
+      options.candidates = parse_candidates(value);
+    }
+  }
+  options.ensemble = fit.ensemble();
+  options.train = fit.train();
+  return options;
+}
+
+void fail_fit(const std::string& source, const InputError& error) {
+  const std::string_view message = error.what();
+  fail("{}: {}", source, message.starts_with("fit: ") ? message.substr(5) : message);
+}
 
 FittedRound fit_round(const Campaign& campaign, const Problem& data, const LearnOptions& options,
                       const FitControl& control) {
@@ -55,9 +101,15 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const Learn
   const ProblemRows rows = labelled_rows(campaign, data);
   EnsembleOptions ensemble = options.ensemble;
   ensemble.seed = fit_seed(options.ensemble.seed, campaign.next_round());
-  FittedRound result{
-      fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, control).model,
-      {}};
+  FittedRound result = [&]() -> FittedRound {
+    try {
+      FitResult fitted =
+          fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, control);
+      return {std::move(fitted.model), {}, std::move(fitted.report)};
+    } catch (const InputError& error) {
+      fail_fit(data.name, error);
+    }
+  }();
   FitRecord& record = result.record;
   record.labelled = rows.num_rows;
   measure(result.model, data.test, control.pool, record);
@@ -72,7 +124,7 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
   const Clock::time_point start = Clock::now();
   const std::size_t round = campaign.next_round();
   const std::vector<std::size_t> open = open_rows(campaign, data);
-  check(!open.empty(), "choose_rows: no row of the pool is left");
+  check(!open.empty(), "no row of the pool is left");
   const std::size_t batch = std::min(count, open.size());
   const std::size_t wanted =
       options.candidates > 0 ? options.candidates : options.acquisition.default_candidates(data.target_names.size());
@@ -81,11 +133,14 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
   for (std::size_t& candidate : candidates) {
     candidate = open[candidate];
   }
+  const std::vector<double> inputs = pick_rows(data.pool.inputs, data.input_names.size(), candidates);
+  model.check_rows(inputs, data.pool.source.empty() ? "the pool" : data.pool.source,
+                   [&](std::size_t k) { return candidates[k]; });
   const ProblemRows training = labelled_rows(campaign, data);
   const Choice choice = choose(
       options.acquisition,
       {.model = model, .training = {training.inputs, training.targets}, .batch = batch, .stream = stream, .pool = pool},
-      pick_rows(data.pool.inputs, data.input_names.size(), candidates));
+      inputs);
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
     campaign.chosen.push_back(
         {candidates[choice.rows[k]], round, choice.scores[k], choice.epistemic[k], choice.aleatoric[k], {}});
@@ -111,7 +166,9 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
       return LearnEnd::kStopped;
     }
     if (campaign.num_pending() > 0) {
-      label_pending(campaign, data, oracle);
+      if (!label_pending(campaign, data, oracle)) {
+        return LearnEnd::kStopped;
+      }
       directory.save(campaign);
       directory.write_tables(campaign, data);
       model.reset();
@@ -132,6 +189,9 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
       FittedRound fitted = fit_round(campaign, data, options, {control.pool, fitting});
       model = std::move(fitted.model);
       campaign.fitted = fitted.record;
+      if (control.fitted) {
+        control.fitted(fitted.report);
+      }
       directory.save_model(*model);
       directory.save(campaign);
     } else {

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 
 #include "dissent/acquisition/acquisition.hpp"
+#include "dissent/base/error.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/loop/campaign.hpp"
@@ -28,23 +30,39 @@ struct LearnOptions {
 
 inline constexpr std::size_t kAllCandidates = std::numeric_limits<std::size_t>::max();
 
+// "all", or a whole number >= 1; empty is 0, what suits the method.
+std::size_t parse_candidates(const std::string& text);
+
+// InputError when there are fewer candidates than rows to choose.
+void check_candidates(std::size_t candidates, std::size_t batch);
+
+// What a campaign's settings stand for: --acquisition, --batch, --candidates and the options of FitSettings; others are
+// left alone. InputError for values that cannot be.
+LearnOptions learn_options(const Settings& settings);
+
+// The InputError of a fit, with the source of its rows in place of the function's name.
+[[noreturn]] void fail_fit(const std::string& source, const InputError& error);
+
 // The step that fits. A round's fit draws from a seed made of (seed, round), so the models of two rounds share nothing.
-// InputError for rows that cannot be fitted.
+// InputError, which names the data, for rows that cannot be fitted or measured on.
 struct FittedRound {
   Ensemble model;
   FitRecord record;
+  FitReport report;
 };
 FittedRound fit_round(const Campaign& campaign, const Problem& data, const LearnOptions& options,
                       const FitControl& control = {});
 
 // The step that chooses: at most `count` rows, fewer when the pool ends; they become pending, and the round is
-// recorded. `model` is the one that campaign.fitted describes. InputError when no row is left.
+// recorded. `model` is the one that campaign.fitted describes. InputError when no row is left, or one has an input that
+// is too far from those of the fit to compute with.
 const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const LearnOptions& options,
                                const Ensemble& model, std::size_t count, ThreadPool* pool = nullptr);
 
 struct LearnControl {
   ThreadPool* pool = nullptr;
   std::function<void(const FitProgress&)> fitting;   // during a fit
+  std::function<void(const FitReport&)> fitted;      // after each fit
   std::function<void(const RoundRecord&)> finished;  // after each round
   std::function<bool()> stop;                        // asked between steps
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/loop/campaign.hpp"
 #include "dissent/table/csv.hpp"
 
@@ -15,11 +16,11 @@ constexpr std::size_t kMaxValueBytes = 1000;
 
 }  // namespace
 
-std::vector<double> TableOracle::label(const Problem& data, std::span<const std::size_t> rows) {
+std::optional<std::vector<double>> TableOracle::label(const Problem& data, std::span<const std::size_t> rows) {
   return pick_rows(data.pool.targets, data.target_names.size(), rows);
 }
 
-std::vector<double> CommandOracle::label(const Problem& data, std::span<const std::size_t> rows) {
+std::optional<std::vector<double>> CommandOracle::label(const Problem& data, std::span<const std::size_t> rows) {
   const std::size_t C = data.input_names.size();
   CsvText question("oracle", data.input_names);
   for (const std::size_t row : rows) {
@@ -31,12 +32,18 @@ std::vector<double> CommandOracle::label(const Problem& data, std::span<const st
   const std::size_t D = data.target_names.size();
   std::vector<double> targets;
   try {
-    const std::string answer = run_command(
-        command_, question.text(),
-        {.timeout_seconds = timeout_seconds_, .max_output_bytes = kSpareBytes + kMaxValueBytes * rows.size() * D});
-    const Table table = parse_csv(answer, "its answer");
+    const std::optional<std::string> answer =
+        run_command(command_, question.text(),
+                    {.timeout_seconds = timeout_seconds_,
+                     .max_output_bytes = kSpareBytes + kMaxValueBytes * rows.size() * D,
+                     .stop = stop_});
+    if (!answer) {
+      return std::nullopt;
+    }
+    const Table table = parse_csv(*answer, "its answer");
     targets = table.matrix(data.target_names);
-    check(table.num_rows == rows.size(), "its answer has {} rows; it was asked for {}", table.num_rows, rows.size());
+    check(table.num_rows == rows.size(), "its answer has {}; it was asked for {}", counted(table.num_rows, "row"),
+          rows.size());
   } catch (const InputError& error) {
     fail("oracle {}", std::string_view(error.what()).starts_with('\'')
                           ? error.what()

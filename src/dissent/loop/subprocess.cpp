@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "dissent/base/error.hpp"
@@ -43,7 +45,9 @@ class Descriptor {
   int value_;
 };
 
-[[noreturn]] void fail_call(const char* call) { fail_system("run_command: {}: {}", call, std::strerror(errno)); }
+[[noreturn]] void fail_call(const char* call) {
+  fail_system("the command cannot be run: {}: {}", call, std::strerror(errno));
+}
 
 // The input as a file in memory: the command reads it at its own pace, or not at all, and nothing here can block or be
 // told of a broken pipe.
@@ -128,13 +132,19 @@ class Child {
 
 using Clock = std::chrono::steady_clock;
 
-// Milliseconds for poll(): -1 for no limit.
-int remaining_ms(const SubprocessOptions& options, Clock::time_point start) {
-  if (options.timeout_seconds <= 0) {
-    return -1;
-  }
-  const double seconds = options.timeout_seconds - std::chrono::duration<double>(Clock::now() - start).count();
-  return static_cast<int>(std::min(1e9, std::max(0.0, std::ceil(1000 * seconds))));
+constexpr double kStopSeconds = 0.1;  // between questions whether to stop
+
+// Infinite without a limit.
+double remaining_seconds(const SubprocessOptions& options, Clock::time_point start) {
+  return options.timeout_seconds <= 0
+             ? std::numeric_limits<double>::infinity()
+             : options.timeout_seconds - std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// For poll(): -1 for no limit.
+int wait_ms(const SubprocessOptions& options, double remaining) {
+  const double seconds = options.stop ? std::min(kStopSeconds, remaining) : remaining;
+  return std::isinf(seconds) ? -1 : static_cast<int>(std::min(1e9, std::max(0.0, std::ceil(1000 * seconds))));
 }
 
 void check_status(const std::string& command, int status) {
@@ -148,7 +158,8 @@ void check_status(const std::string& command, int status) {
 
 }  // namespace
 
-std::string run_command(const std::string& command, std::string_view input, const SubprocessOptions& options) {
+std::optional<std::string> run_command(const std::string& command, std::string_view input,
+                                       const SubprocessOptions& options) {
   const Descriptor stdin_file = memory_file(input);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -165,11 +176,15 @@ std::string run_command(const std::string& command, std::string_view input, cons
   bool ended = false;
   while (reader.open() || !ended) {
     std::array<pollfd, 2> wanted{{{reader.get(), POLLIN, 0}, {ended ? -1 : child.ended_descriptor(), POLLIN, 0}}};
-    const int ready = ::poll(wanted.data(), wanted.size(), remaining_ms(options, start));
+    const double remaining = remaining_seconds(options, start);
+    const int ready = ::poll(wanted.data(), wanted.size(), wait_ms(options, remaining));
     if (ready < 0 && errno != EINTR) {
       fail_call("poll");
     }
-    check(ready != 0, "'{}' did not end within {} s and was killed", command, options.timeout_seconds);
+    if (options.stop && options.stop()) {
+      return std::nullopt;  // ~Child kills it
+    }
+    check(ready != 0 || remaining > 0, "'{}' did not end within {} s and was killed", command, options.timeout_seconds);
     if (ready > 0 && wanted[0].revents != 0) {
       const ssize_t count = ::read(reader.get(), buffer.data(), buffer.size());
       if (count > 0) {

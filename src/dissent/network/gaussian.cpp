@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "dissent/base/error.hpp"
 
@@ -111,26 +110,6 @@ double nll_any(const GaussianLimits<T>& limits, const GaussianBatch<T>& b) {
 }
 
 template <class T>
-void log_density_any(const GaussianLimits<T>& limits, const GaussianBatch<T>& b, T* log_density) {
-  const hn::ScalableTag<T> d;
-  using Vec = hn::Vec<decltype(d)>;
-  const std::size_t num_outputs = b.targets.rows;
-  const T half_log_two_pi = static_cast<T>(0.5 * std::log(2 * std::numbers::pi));
-  for (std::size_t c = 0; c < b.batch; c += hn::Lanes(d)) {
-    Vec sum = hn::Set(d, -static_cast<T>(num_outputs) * half_log_two_pi);
-    for (std::size_t output = 0; output < num_outputs; ++output) {
-      const Vec log_stddev = clamp_log_stddev(d, hn::Load(d, b.heads.row(num_outputs + output) + c), limits);
-      const Vec residual = hn::Sub(hn::Load(d, b.heads.row(output) + c), hn::Load(d, b.targets.row(output) + c));
-      const Vec z = hn::Mul(residual, hn::Exp(d, hn::Neg(log_stddev)));
-      sum = hn::Sub(sum, hn::MulAdd(hn::Mul(z, hn::Set(d, T(0.5))), z, log_stddev));
-    }
-    HWY_ALIGN T lanes[kLanes];
-    hn::Store(sum, d, lanes);
-    std::copy_n(lanes, std::min(hn::Lanes(d), b.batch - c), log_density + c);
-  }
-}
-
-template <class T>
 void stddev_any(const GaussianLimits<T>& limits, Panel<T> log_stddev, std::size_t batch) {
   const hn::ScalableTag<T> d;
   const std::size_t columns = padded_batch(batch);
@@ -161,14 +140,6 @@ void curvature_any(const GaussianLimits<T>& limits, Panel<const T> log_stddev, s
 double nll_float(const GaussianLimits<float>& limits, const GaussianBatch<float>& b) { return nll_any(limits, b); }
 double nll_double(const GaussianLimits<double>& limits, const GaussianBatch<double>& b) { return nll_any(limits, b); }
 
-void log_density_float(const GaussianLimits<float>& limits, const GaussianBatch<float>& b, float* out) {
-  log_density_any(limits, b, out);
-}
-
-void log_density_double(const GaussianLimits<double>& limits, const GaussianBatch<double>& b, double* out) {
-  log_density_any(limits, b, out);
-}
-
 void curvature_float(const GaussianLimits<float>& limits, Panel<const float> log_stddev, std::size_t batch,
                      Panel<float> out) {
   curvature_any(limits, log_stddev, batch, out);
@@ -196,8 +167,6 @@ namespace dissent {
 
 HWY_EXPORT(nll_float);
 HWY_EXPORT(nll_double);
-HWY_EXPORT(log_density_float);
-HWY_EXPORT(log_density_double);
 HWY_EXPORT(curvature_float);
 HWY_EXPORT(curvature_double);
 HWY_EXPORT(stddev_float);
@@ -265,20 +234,6 @@ void gaussian_curvature(const GaussianOptions& options, Panel<const float> log_s
 void gaussian_curvature(const GaussianOptions& options, Panel<const double> log_stddev, std::size_t batch, double scale,
                         Panel<double> out) {
   HWY_DYNAMIC_DISPATCH(curvature_double)(limits_of<double>(options, scale), log_stddev, batch, out);
-}
-
-void gaussian_log_density(const GaussianOptions& options, Panel<const float> heads, Panel<const float> targets,
-                          std::span<float> log_density) {
-  check_shapes("gaussian_log_density", heads.rows, targets.rows);
-  HWY_DYNAMIC_DISPATCH(log_density_float)
-  (limits_of<float>(options), {heads, targets, {}, log_density.size()}, log_density.data());
-}
-
-void gaussian_log_density(const GaussianOptions& options, Panel<const double> heads, Panel<const double> targets,
-                          std::span<double> log_density) {
-  check_shapes("gaussian_log_density", heads.rows, targets.rows);
-  HWY_DYNAMIC_DISPATCH(log_density_double)
-  (limits_of<double>(options), {heads, targets, {}, log_density.size()}, log_density.data());
 }
 
 void exponentiate_log_stddev(const GaussianOptions& options, Panel<float> log_stddev, std::size_t batch) {

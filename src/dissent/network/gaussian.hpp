@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 #include "dissent/network/panel.hpp"
 
@@ -38,12 +37,6 @@ void gaussian_curvature(const GaussianOptions& options, Panel<const float> log_s
                         Panel<float> out);
 void gaussian_curvature(const GaussianOptions& options, Panel<const double> log_stddev, std::size_t batch, double scale,
                         Panel<double> out);
-
-// log_density[b] = log N(targets[.][b]; means, stddevs), summed over the outputs. Needs no scratch memory.
-void gaussian_log_density(const GaussianOptions& options, Panel<const float> heads, Panel<const float> targets,
-                          std::span<float> log_density);
-void gaussian_log_density(const GaussianOptions& options, Panel<const double> heads, Panel<const double> targets,
-                          std::span<double> log_density);
 
 // Replaces log-stddevs (the lower half of the heads) by stddevs.
 void exponentiate_log_stddev(const GaussianOptions& options, Panel<float> log_stddev, std::size_t batch);

@@ -20,8 +20,13 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Tiles that fill 32 vector registers (AVX-512), or 16. Measured: within 10% of the peak rate of multiply-adds.
-#if HWY_TARGET <= HWY_AVX3
+// Tiles that fill 32 vector registers (AVX-512), or 16. Measured: within 10% of the peak rate of multiply-adds. Results
+// do not depend on them; with a sanitizer, which has no need of speed, they are small because the compiler is slow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t kTileRows = 2;
+constexpr std::size_t kTileVectors = 2;
+constexpr std::size_t kTileLeft = 2;
+#elif HWY_TARGET <= HWY_AVX3
 constexpr std::size_t kTileRows = 5;
 constexpr std::size_t kTileVectors = 4;
 constexpr std::size_t kTileLeft = 6;

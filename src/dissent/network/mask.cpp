@@ -36,21 +36,6 @@ Mask draw_mask(const MlpShape& shape, double keep_probability, std::uint64_t see
   return mask;
 }
 
-Mask mask_from_flags(const std::vector<std::vector<double>>& flags) {
-  Mask mask;
-  for (const std::vector<double>& layer : flags) {
-    std::vector<std::uint32_t>& units = mask.kept.emplace_back();
-    for (std::size_t unit = 0; unit < layer.size(); ++unit) {
-      if (layer[unit] != 0) {
-        units.push_back(static_cast<std::uint32_t>(unit));
-      }
-    }
-    check(!units.empty(), "mask_from_flags: hidden layer {} keeps no unit; at least one must stay",
-          mask.kept.size() - 1);
-  }
-  return mask;
-}
-
 MlpShape compact_shape(const MlpShape& full, const Mask& mask) {
   check(mask.kept.size() == full.hidden.size(), "compact_shape: the mask has {} layers, the network {} hidden ones",
         mask.kept.size(), full.hidden.size());
@@ -98,11 +83,6 @@ void gather(const MaskedPair& pair, std::span<const T> full, std::span<T> compac
 }
 
 template <class T>
-void scatter(const MaskedPair& pair, std::span<const T> compact, std::span<T> full) {
-  for_each_kept(pair, [&](std::size_t to, std::size_t from) { full[to] = compact[from]; });
-}
-
-template <class T>
 void scatter_add(const MaskedPair& pair, std::span<const T> compact, std::span<T> full) {
   for_each_kept(pair, [&](std::size_t to, std::size_t from) { full[to] += compact[from]; });
 }
@@ -137,26 +117,28 @@ std::span<const T> component_block(const MlpStack& stack, std::size_t c, std::sp
 }
 
 template <class T>
-void initialise(const MlpStack& stack, std::uint64_t seed, std::span<T> block) {
-  Layout full_layout;
-  const Mlp full(stack.full, full_layout);
-  Block<T> drawn(full_layout.size());
+void initialise(const MlpStack& stack, std::uint64_t seed, bool own_weights, std::span<T> block) {
+  if (stack.shared) {
+    initialise<T>(*stack.shared, Stream(seed, Purpose::kInitialise, 0), block);
+    return;
+  }
+  Layout layout;
+  const Mlp full(stack.full, layout);
+  Block<T> drawn(layout.size());
   for (std::size_t c = 0; c < stack.components.size(); ++c) {
-    initialise<T>(full, Stream(seed, Purpose::kInitialise, c), drawn);
+    initialise<T>(full, Stream(seed, Purpose::kInitialise, own_weights ? c : 0), drawn);
     gather<T>({full, stack.components[c], stack.masks[c]}, drawn, block);
   }
 }
 
 template void gather(const MaskedPair&, std::span<const float>, std::span<float>);
 template void gather(const MaskedPair&, std::span<const double>, std::span<double>);
-template void scatter(const MaskedPair&, std::span<const float>, std::span<float>);
-template void scatter(const MaskedPair&, std::span<const double>, std::span<double>);
 template void scatter_add(const MaskedPair&, std::span<const float>, std::span<float>);
 template void scatter_add(const MaskedPair&, std::span<const double>, std::span<double>);
 template std::span<const float> component_block(const MlpStack&, std::size_t, std::span<const float>, std::span<float>);
 template std::span<const double> component_block(const MlpStack&, std::size_t, std::span<const double>,
                                                  std::span<double>);
-template void initialise(const MlpStack&, std::uint64_t, std::span<float>);
-template void initialise(const MlpStack&, std::uint64_t, std::span<double>);
+template void initialise(const MlpStack&, std::uint64_t, bool, std::span<float>);
+template void initialise(const MlpStack&, std::uint64_t, bool, std::span<double>);
 
 }  // namespace dissent

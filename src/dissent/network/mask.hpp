@@ -2,8 +2,8 @@
 //
 // A mask multiplies the pre-activation of each hidden unit of a component by 0 or 1 (no scaling by 1/p). All
 // activations here map 0 to 0, so a masked unit contributes nothing and receives no gradient: the component is a
-// smaller network of the kept units, and only that one is stored and computed. gather() and scatter() convert between
-// the full network's parameters and the compact one's.
+// smaller network of the kept units, and only that one is stored and computed. gather() takes the compact network's
+// parameters from the full one's.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,6 @@ Mask full_mask(const MlpShape& shape);
 // ensemble draws from its own stream.
 Mask draw_mask(const MlpShape& shape, double keep_probability, std::uint64_t seed, std::uint64_t component);
 
-// From flags per unit: non-zero is kept. InputError when a layer would lose all its units.
-Mask mask_from_flags(const std::vector<std::vector<double>>& flags);
-
 // The shape that remains. InputError when the mask does not fit.
 MlpShape compact_shape(const MlpShape& full, const Mask& mask);
 
@@ -40,13 +37,9 @@ struct MaskedPair {
   const Mask& mask;
 };
 
-// compact = the kept part of full. The three functions allocate nothing, so they may stand in a training step.
+// compact = the kept part of full. Neither allocates, so both may stand in a training step.
 template <class T>
 void gather(const MaskedPair& pair, std::span<const T> full, std::span<T> compact);
-
-// The kept part of full = compact; the rest of full is left alone.
-template <class T>
-void scatter(const MaskedPair& pair, std::span<const T> compact, std::span<T> full);
 
 // The kept part of full += compact: the gradient of components that share one set of weights.
 template <class T>
@@ -75,9 +68,10 @@ template <class T>
 std::span<const T> component_block(const MlpStack& stack, std::size_t c, std::span<const T> block,
                                    std::span<T> scratch);
 
-// Component c draws the weights of the full network from Stream(seed, kInitialise, c) and keeps its part. So the bounds
-// are those of the full width, as in PyTorch with masks, and a mask does not change the weights of the units it keeps.
+// Component c draws the weights of the full network from Stream(seed, kInitialise, c), or all from the first stream
+// unless they have their own weights, and keeps its part. So the bounds are those of the full width, as in PyTorch with
+// masks, and a mask does not change the weights of the units it keeps.
 template <class T>
-void initialise(const MlpStack& stack, std::uint64_t seed, std::span<T> block);
+void initialise(const MlpStack& stack, std::uint64_t seed, bool own_weights, std::span<T> block);
 
 }  // namespace dissent

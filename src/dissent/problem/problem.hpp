@@ -24,6 +24,7 @@ struct ProblemRows {
   std::size_t num_rows = 0;
   std::vector<double> inputs;   // [num_rows][input_names.size()]
   std::vector<double> targets;  // [num_rows][target_names.size()]
+  std::string source = {};      // the file they are from, for messages; may be empty
 };
 
 struct Problem {

@@ -15,6 +15,7 @@ namespace dissent {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr std::ptrdiff_t kReleaseBytes = std::ptrdiff_t{1} << 22;  // of the file, given back behind the reader
 
 std::string_view trim(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -26,8 +27,9 @@ bool has_payload(double value, const char* end) { return std::isnan(value) && en
 
 class CsvParser {
  public:
-  CsvParser(std::string_view text, const std::string& source, CsvOptions options)
-      : begin_(text.data()), end_(text.data() + text.size()), source_(source), options_(options) {}
+  // `file` is the mapping that holds the text, or null.
+  CsvParser(std::string_view text, const std::string& source, CsvOptions options, const MappedFile* file)
+      : begin_(text.data()), end_(text.data() + text.size()), source_(source), options_(options), file_(file) {}
 
   Table parse() {
     rewind();
@@ -43,6 +45,7 @@ class CsvParser {
     }
     if (std::any_of(table.columns.begin(), table.columns.end(), [](const Column& c) { return c.is_text(); })) {
       at_ = first_row.at;
+      released_ = at_;
       line_begin_ = first_row.line_begin;
       line_ = first_row.line;
       read_text(table);
@@ -64,6 +67,7 @@ class CsvParser {
 
   void rewind() {
     at_ = begin_;
+    released_ = begin_;
     if (std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with("\xEF\xBB\xBF")) {
       at_ += 3;
     }
@@ -118,6 +122,10 @@ class CsvParser {
     if (const std::size_t length = line_break(at_)) {
       at_ += length;
       next_line();
+    }
+    if (at_ - released_ >= kReleaseBytes && file_ != nullptr) {
+      file_->release(static_cast<std::size_t>(released_ - begin_), static_cast<std::size_t>(at_ - begin_));
+      released_ = at_;
     }
   }
 
@@ -299,7 +307,9 @@ class CsvParser {
   const char* const end_;
   const std::string& source_;
   CsvOptions options_;
+  const MappedFile* file_;
   const char* at_ = nullptr;
+  const char* released_ = nullptr;
   const char* line_begin_ = nullptr;
   const char* record_begin_ = nullptr;
   std::size_t line_ = 1;
@@ -327,13 +337,13 @@ NumberText parse_number(std::string_view field, double& value) {
 }
 
 Table parse_csv(std::string_view text, const std::string& source, CsvOptions options) {
-  return CsvParser(text, source, options).parse();
+  return CsvParser(text, source, options, nullptr).parse();
 }
 
 Table read_csv(const std::string& path, CsvOptions options) {
   const MappedFile file(path);
   const std::span<const std::byte> bytes = file.bytes();
-  return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, options);
+  return CsvParser({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, options, &file).parse();
 }
 
 }  // namespace dissent

@@ -39,6 +39,18 @@ struct Table {
   std::vector<double> matrix(std::span<const std::string> names) const;
 };
 
+// Rows of a row-major matrix, picked by number.
+template <class Numbers>
+std::vector<double> pick_rows(std::span<const double> matrix, std::size_t num_columns, const Numbers& rows) {
+  std::vector<double> out;
+  out.reserve(rows.size() * num_columns);
+  for (const std::size_t row : rows) {
+    const std::span<const double> from = matrix.subspan(row * num_columns, num_columns);
+    out.insert(out.end(), from.begin(), from.end());
+  }
+  return out;
+}
+
 // What a header must fulfil to be told from data: at least one name, none empty or given twice, not numbers only.
 void check_column_names(std::span<const std::string> names, const std::string& source);
 

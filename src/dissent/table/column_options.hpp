@@ -1,0 +1,19 @@
+// Which columns of a table are predicted, and from which.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+
+struct ColumnOptions {
+  std::vector<std::string> targets;
+  std::vector<std::string> inputs;  // empty: every column that is not a target
+
+  // The inputs found in `table`. InputError for a name given twice or as both, and when none is left.
+  std::vector<std::string> input_names(const Table& table) const;
+};
+
+}  // namespace dissent

@@ -1,0 +1,127 @@
+#include "dissent/loop/laboratory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "dissent/ensemble/fit_settings.hpp"
+#include "dissent/table/csv.hpp"
+#include "loop/loop_fixture.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+template <class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class LaboratoryTest : public testing::Test {
+ protected:
+  LaboratoryTest() {
+    std::ofstream labelled(dir_.file("l.csv"));
+    std::ofstream pool(dir_.file("p.csv"));
+    labelled << "x,y\n";
+    pool << "x,name\n";
+    for (int k = 0; k < 12; ++k) {
+      labelled << 0.1 * k << "," << 0.3 * k << "\n";
+      pool << 0.2 * k << ",n" << k << "\n";
+    }
+  }
+
+  LaboratoryOptions options() const {
+    return {.tables = {dir_.file("l.csv"), dir_.file("p.csv"), "", {{"y"}, {"x"}}},
+            .fit = {{"--model", "pne"}, {"--epochs", "5"}, {"--hidden", "4"}, {"--components", "2"}}};
+  }
+  Laboratory open(const LaboratoryOptions& options = {}) const { return Laboratory::open(dir_.file("lab"), options); }
+
+  std::vector<std::size_t> waiting(const Laboratory& laboratory) const {
+    std::vector<std::size_t> rows;
+    for (const std::size_t position : pending(laboratory.campaign())) {
+      rows.push_back(laboratory.campaign().chosen[position].row);
+    }
+    return rows;
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(LaboratoryTest, RemembersWhatItAskedFor) {
+  std::vector<std::size_t> rows;
+  {
+    Laboratory laboratory = open(options());
+    EXPECT_EQ(laboratory.ask(3), 3U);
+    rows = waiting(laboratory);
+    laboratory.tell({"a", {rows[2], rows[0]}, {1, 2}}, false);
+  }
+  Laboratory laboratory = open();
+  EXPECT_EQ(laboratory.num_labelled(), 14U);
+  EXPECT_EQ(waiting(laboratory), std::vector{rows[1]});
+  EXPECT_EQ(laboratory.ask(2), 1U);
+  EXPECT_EQ(laboratory.ask(2), 0U);
+  EXPECT_EQ(laboratory.ask(100), 8U);  // the pool ends
+}
+
+TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
+  Laboratory laboratory = open(options());
+  laboratory.ask(2);
+  const std::vector<std::size_t> rows = waiting(laboratory);
+  EXPECT_EQ(message_of([&] { laboratory.tell({"a", {rows[0], 99}, {1, 2}}, true); }), "a: row 99 was never asked for");
+  EXPECT_EQ(message_of([&] { laboratory.tell({"a", {rows[0]}, {1, 2}}, true); }), "a: 2 target values for 1 rows of 1");
+  EXPECT_EQ(waiting(laboratory), rows);
+  EXPECT_TRUE(laboratory.campaign().fitted.has_value());
+  laboratory.tell({"a", rows, {1, 2}}, true);
+  EXPECT_EQ(laboratory.campaign().fitted->labelled, 14U);
+}
+
+TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
+  Table table = parse_csv("row,y\n4,1\n7,2\n4,3\n", "t.csv");
+  EXPECT_EQ(message_of([&] { read_answers(table, {"y"}); }),
+            "t.csv: rows 1 and 3 of the file both answer row 4 of the pool; a row is told once");
+  table = parse_csv("row,y\n4,\n7,2\n4,3\n", "t.csv");
+  EXPECT_EQ(read_answers(table, {"y"}).rows, (std::vector<std::size_t>{7, 4}));
+}
+
+TEST(FitSettings, ReadsTextsAndSaysWhatIsWrongWithThem) {
+  const LearnOptions options = learn_options({{"--hidden", "8,4"},
+                                              {"--weights", "0.5,0.25,0.25"},
+                                              {"--components", "3"},
+                                              {"--no-bootstrap", ""},
+                                              {"--preset", "paper"},
+                                              {"--batch-size", "0"},
+                                              {"--candidates", "all"},
+                                              {"command", "ask"}});
+  EXPECT_EQ(options.ensemble.hidden, (std::vector<std::size_t>{8, 4}));
+  EXPECT_EQ(options.ensemble.weights, (std::vector<double>{0.5, 0.25, 0.25}));
+  EXPECT_FALSE(options.ensemble.bootstrap);
+  EXPECT_EQ(options.train.epochs, 6000U);
+  EXPECT_EQ(options.train.batch_size, 0U);
+  EXPECT_EQ(options.candidates, kAllCandidates);
+  const auto set = [](const char* name, const char* text) {
+    return message_of([&] { FitSettings().set(name, text); });
+  };
+  EXPECT_EQ(set("--epochs", "0"), "--epochs: '0' is not a whole number >= 1");
+  EXPECT_EQ(set("--hidden", "8,"), "--hidden: '' is not a whole number from 1 to 100000");
+  EXPECT_EQ(set("--learning-rate", "1x"), "--learning-rate: '1x' is not a number");
+  EXPECT_EQ(set("--epoch", "1"), "'--epoch' is not an option of a fit");
+}
+
+TEST(FitSettings, AValueIsTheSameHoweverItIsWritten) {
+  const auto same = [](const Settings& one, const Settings& other) {
+    return same_fit_setting("--learning-rate", one, other);
+  };
+  EXPECT_TRUE(same({{"--learning-rate", "0.10"}}, {{"--learning-rate", "1e-1"}, {"--seed", "7"}}));
+  EXPECT_FALSE(same({{"--learning-rate", "0.10"}}, {{"--learning-rate", "0.11"}}));
+  EXPECT_FALSE(same({{"--learning-rate", "0.10"}}, {}));
+  EXPECT_TRUE(same_fit_setting("--components", {{"--components", "05"}}, {}));  // the default
+}
+
+}  // namespace
+}  // namespace dissent
