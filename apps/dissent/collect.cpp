@@ -34,8 +34,6 @@ struct Arguments {
   bool quiet = false;
 };
 
-bool is_one_dimensional(const std::string& problem) { return problem == "hetero" || problem == "bimodal"; }
-
 void collect_points(const Arguments& arguments) {
   check(arguments.policy == "random" && arguments.model_file.empty(),
         "{} is drawn from a distribution and takes neither --policy nor --model", arguments.problem);
@@ -43,12 +41,7 @@ void collect_points(const Arguments& arguments) {
   check(is_npz || arguments.output.ends_with(".csv"), "--output: '{}': {} is written as .csv or .npz", arguments.output,
         arguments.problem);
   check_writable(arguments.output);
-  ProblemOptions options;
-  options.seed = arguments.seed;
-  options.train_rows = arguments.num_rows;
-  options.pool_rows = 1;
-  options.test_rows = 1;
-  const ProblemRows rows = load_problem(arguments.problem, options).train;
+  const ProblemRows rows = draw_points(arguments.problem, arguments.num_rows, arguments.seed);
   if (is_npz) {
     write_npz(arguments.output, {{"x", ArrayView(rows.inputs)}, {"y", ArrayView(rows.targets)}});
     return;
@@ -69,6 +62,8 @@ Transitions collect_rows(const Arguments& arguments) {
   options.seed = arguments.seed;
   options.num_threads = arguments.threads;
   check_transitions_ending(arguments.output);
+  check_distinct(arguments.output, arguments.model_file);
+  check_distinct(arguments.output, options.policy.file);
   check_writable(arguments.output);
   Progress progress("collect", arguments.num_rows, arguments.quiet);
   options.progress = [&progress](std::size_t rows) { progress.update(rows); };
@@ -97,11 +92,11 @@ void print_summary(const Arguments& arguments, const Transitions& rows, double s
                                        arguments.policy)
                          : "",
                seconds, rows_per_second);
-    if (rows.num_unstable > 0) {
-      print_line("{} episode{} ended because the simulation diverged; the diverged steps are not in the file",
-                 rows.num_unstable, rows.num_unstable == 1 ? "" : "s");
-    }
     print_line("wrote {}", arguments.output);
+  }
+  if (rows.num_unstable > 0 && !arguments.json) {
+    fmt::print(stderr, "{} episode{} ended because the simulation diverged; the diverged steps are not in the file\n",
+               rows.num_unstable, rows.num_unstable == 1 ? "" : "s");
   }
 }
 
@@ -126,10 +121,11 @@ void add_collect(CLI::App& app) {
                   "  dissent collect hopper --policy mixed:0.1 --rows 20000 --output hopper.h5\n"
                   "  dissent collect pendulum --policy expert --rows 1000 --seed 7 --output pendulum.csv\n"
                   "  dissent collect hetero --rows 500 --output hetero.npz\n"
-                  "Problems: hetero, bimodal, pendulum, hopper, ant, humanoid.\n"
                   "mixed:0.1 takes a tenth of the rows from the expert. HDF5 is laid out as in D4RL.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("PROBLEM", arguments->problem, "Name of the problem")->option_text(" ")->required();
+  command->add_option("PROBLEM", arguments->problem, fmt::format("{}", fmt::join(problem_names(), ", ")))
+      ->option_text(" ")
+      ->required();
   command->add_option("-n,--rows", arguments->num_rows, "How many rows, that is steps")
       ->option_text("N")
       ->required()

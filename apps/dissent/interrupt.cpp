@@ -3,22 +3,35 @@
 #include <unistd.h>
 
 #include "console.hpp"
+#include "dissent/base/file.hpp"
 
 namespace dissent::cli {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-void note_interrupt(int) { interrupted = 1; }
+
+void note_interrupt(int signal) {
+  if (interrupted != 0) {
+    end_by_signal(signal);
+  }
+  interrupted = 1;
+}
 
 constexpr int kInterruptedExit = 130;  // what a shell makes of it
 
 }  // namespace
 
+void end_by_signal(int signal) {
+  remove_temporary_files();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 Interrupt::Interrupt() {
   interrupted = 0;
   struct sigaction action {};
   action.sa_handler = note_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  action.sa_flags = SA_RESTART;
   ::sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, &previous_);
 }

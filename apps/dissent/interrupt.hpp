@@ -6,6 +6,9 @@
 
 namespace dissent::cli {
 
+// A signal handler: removes half-written files, then lets the signal end the program.
+void end_by_signal(int signal);
+
 class Interrupt {
  public:
   Interrupt();

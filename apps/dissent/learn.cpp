@@ -1,6 +1,7 @@
 // dissent learn: a whole campaign of active learning, in a directory from which it can go on after anything.
 #include "dissent/loop/learn.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -215,6 +216,9 @@ void run_learn(const Arguments& arguments) {
   check_candidates(options.candidates, options.batch);
   check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
         "--oracle-timeout is for --oracle, which is not given");
+  std::error_code absent;  // a campaign's directory is made when the data is there, but what stands in its way is told
+  check(!std::filesystem::exists(arguments.directory, absent) || std::filesystem::is_directory(arguments.directory),
+        "{}: cannot be used as a directory: it is a file", arguments.directory);
   const Problem data = load_data(arguments);
   check(arguments.choice.batch <= data.pool.num_rows, "--batch: {} rows are wanted each round; the pool has {}",
         arguments.choice.batch, data.pool.num_rows);
@@ -256,7 +260,7 @@ void add_learn(CLI::App& app) {
   add_table_options(*command, arguments->tables);
   command
       ->add_option("--problem", arguments->problem,
-                   "In place of tables: hetero, bimodal, pendulum, hopper, ant, humanoid, or an HDF5 or NPZ file")
+                   fmt::format("In place of tables: {}, or an HDF5 or NPZ file", fmt::join(problem_names(), ", ")))
       ->option_text("NAME")
       ->check(not_empty);
   command

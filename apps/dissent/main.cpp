@@ -17,8 +17,10 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
+#include "interrupt.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -31,6 +33,7 @@ void on_bus_error(int) {
   const std::string_view text =
       "dissent: an input file became shorter while it was read, or its disk failed; run it again on the whole file\n";
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
+  remove_temporary_files();
   ::_exit(kFailure);
 }
 
@@ -38,6 +41,11 @@ void set_signals() {
   ::signal(SIGPIPE, SIG_DFL);  // `dissent ... | head` ends quietly, whatever the caller had set
   ::signal(SIGXFSZ, SIG_IGN);  // a file size limit is reported as a failed write
   ::signal(SIGBUS, on_bus_error);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (::signal(signal, end_by_signal) == SIG_IGN) {
+      ::signal(signal, SIG_IGN);  // as nohup and background jobs want it
+    }
+  }
 }
 
 // File names and the like may hold anything; the message stays one line.

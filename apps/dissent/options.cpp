@@ -44,7 +44,9 @@ std::string not_empty(const std::string& text) { return text.empty() ? "the valu
 
 void check_distinct(const std::string& output, const std::string& other) {
   std::error_code ignored;
-  const auto full = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, ignored); };
+  const auto full = [&](const std::string& path) {  // absolute, for a name alone has no existing part to resolve
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
   check(output.empty() || other.empty() || full(output) != full(other),
         "'{}' is read as well and would be overwritten; give the output another name", output);
 }

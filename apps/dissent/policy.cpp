@@ -13,6 +13,7 @@
 #include "dissent/problem/evaluate.hpp"
 #include "dissent/problem/film_strip.hpp"
 #include "options.hpp"
+#include "progress.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -27,12 +28,22 @@ struct EvaluateArguments {
   bool quiet = false;
 };
 
+Evaluation evaluate(const EvaluateArguments& arguments, EnvironmentPool& environments, const Policy& policy,
+                    ThreadPool& threads) {
+  Progress progress("evaluate", arguments.num_episodes, arguments.quiet);
+  EvaluationOptions options;
+  options.num_episodes = arguments.num_episodes;
+  options.seed = arguments.seed;
+  options.progress = [&progress](std::size_t episodes) { progress.update(episodes); };
+  return evaluate_policy(environments, policy, options, threads);
+}
+
 void run_evaluate(const EvaluateArguments& arguments) {
   ThreadPool threads(arguments.threads);
   EnvironmentPool environments(arguments.environment, {}, threads.num_threads());
   const EnvironmentSpec& spec = environments.at(0).spec();
   const auto policy = make_policy(spec, arguments.policy);
-  const Evaluation evaluation = evaluate_policy(environments, *policy, arguments.num_episodes, arguments.seed, threads);
+  const Evaluation evaluation = evaluate(arguments, environments, *policy, threads);
   const auto [lowest, highest] = std::ranges::minmax(evaluation.episodes, {}, &Episode::total_reward);
   const auto num_unstable = std::ranges::count(evaluation.episodes, true, &Episode::unstable);
   const auto num_full = std::ranges::count_if(
@@ -51,7 +62,9 @@ void run_evaluate(const EvaluateArguments& arguments) {
                 {"full_episodes", num_full},
                 {"unstable", num_unstable},
                 {"seed", arguments.seed}});
-  } else if (!arguments.quiet) {
+  } else if (arguments.quiet) {
+    print_line("{}", evaluation.mean_return());
+  } else {
     print_line("{} {}: mean return {:.1f} +- {:.1f} (from {:.1f} to {:.1f}) over {} episode{}", arguments.environment,
                arguments.policy, evaluation.mean_return(), evaluation.standard_error(), lowest.total_reward,
                highest.total_reward, arguments.num_episodes, arguments.num_episodes == 1 ? "" : "s");
@@ -71,6 +84,7 @@ struct DrawArguments {
 
 void run_draw(const DrawArguments& arguments) {
   check(arguments.output.ends_with(".svg"), "--output: '{}': a film strip is an .svg file", arguments.output);
+  check_distinct(arguments.output, arguments.policy);
   const auto environment = make_environment(arguments.environment);
   const auto policy = make_policy(environment->spec(), arguments.policy);
   AtomicFile file(arguments.output);
@@ -88,13 +102,15 @@ void run_draw(const DrawArguments& arguments) {
 }
 
 void add_environment_and_policy(CLI::App& command, std::string& environment, std::string& policy) {
-  command.add_option("ENVIRONMENT", environment, "pendulum, hopper, ant or humanoid")->option_text(" ")->required();
+  command.add_option("ENVIRONMENT", environment, environment_list())->option_text(" ")->required();
   command.add_option("-p,--policy", policy, "random, expert, or a policy's file")
       ->option_text("POLICY=expert")
       ->check(not_empty);
 }
 
 }  // namespace
+
+std::string environment_list() { return fmt::format("{}", fmt::join(environment_names(), ", ")); }
 
 void add_policy_evaluate(CLI::App& policy) {
   CLI::App* command = add_command(policy, "evaluate", "Mean return of a policy over fresh episodes",

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace dissent::cli {
+
+std::string environment_list();  // "pendulum, hopper, ...", for help
 
 void add_policy_train(CLI::App& policy);
 void add_policy_evaluate(CLI::App& policy);

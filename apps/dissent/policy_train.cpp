@@ -2,6 +2,7 @@
 //
 // The state is kept in OUTPUT.state. Ctrl-C ends the current iteration, saves the state and then ends the program as an
 // interrupt does, so that a script around it stops too; a kill loses the iterations since the last checkpoint.
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -58,17 +59,34 @@ void write_policy(const TrainArguments& arguments, const TrainResult& result) {
 }
 
 TrainResult train(const TrainArguments& arguments, const Interrupt& interrupt) {
+  const bool talk = !arguments.quiet && !arguments.json;
   Progress progress("train", arguments.options.num_iterations, arguments.quiet);
   return train_policy(arguments.options, [&](const TrainProgress& p) {
-    if (p.evaluated && !arguments.quiet && !arguments.json) {
+    if (p.iteration == p.first_iteration + 1) {
+      progress.set_total(arguments.options.num_iterations - p.first_iteration);
+      if (talk && p.first_iteration > 0) {
+        print_line("{}: going on after iteration {}", arguments.options.checkpoint_file, p.first_iteration);
+      }
+    }
+    if (p.evaluated && talk) {
       progress.wipe();
       print_line("iteration {:5}  training return {:8.1f}  evaluated {:8.1f}  best {:8.1f}  {:8.0f} steps/s",
                  p.iteration, p.mean_return, p.evaluated_return, p.best_return, p.steps_per_second);
       flush_output();  // hours may pass until the next
     }
-    progress.update(p.iteration, fmt::format("return {:.0f}, {:.0f} steps/s", p.mean_return, p.steps_per_second));
+    progress.update(p.iteration - p.first_iteration,
+                    fmt::format("return {:.0f}, {:.0f} steps/s", p.mean_return, p.steps_per_second));
     return !interrupt.noted();
   });
+}
+
+// Speaks of options where the library would name its fields.
+void check_search(const ArsOptions& o) {
+  check(o.num_top_directions <= o.num_directions, "--top: {} directions are more than the {} of --directions",
+        o.num_top_directions, o.num_directions);
+  const std::size_t size = make_environment(o.environment)->spec().observation_size;
+  check(o.num_observed <= size, "--observe: {} entries are more than the {} that {} has", o.num_observed, size,
+        o.environment);
 }
 
 void run_train(TrainArguments arguments) {
@@ -77,8 +95,10 @@ void run_train(TrainArguments arguments) {
   if (options.checkpoint_file.empty()) {
     options.checkpoint_file = arguments.output + ".state";
   }
-  check(options.checkpoint_file != arguments.output, "--checkpoint: '{}' is the output too; give it another name",
-        options.checkpoint_file);
+  check_distinct(arguments.output, options.checkpoint_file);
+  check_distinct(arguments.output, options.start_file);
+  check_distinct(options.checkpoint_file, options.start_file);
+  check_search(options);
   check_writable(arguments.output);
   check_writable(options.checkpoint_file);
   const Interrupt interrupt;
@@ -154,16 +174,19 @@ void add_policy_train(CLI::App& policy) {
                   "    --euler --episode-steps 200 --seed 1 --output my_ant.txt\n"
                   "Interrupted or killed, the same command goes on where the state was last saved.");
   const auto a = std::make_shared<TrainArguments>();
-  command->add_option("ENVIRONMENT", a->options.environment, "pendulum, hopper, ant or humanoid")
-      ->option_text(" ")
-      ->required();
+  command->add_option("ENVIRONMENT", a->options.environment, environment_list())->option_text(" ")->required();
   command->add_option("-o,--output", a->output, "The policy's file")->option_text("FILE")->required()->check(not_empty);
   add_search_options(*command, a->options);
   add_threads(*command, a->options.num_threads);
   add_seed(*command, a->options.seed);
   add_json(*command, a->json);
   add_quiet(*command, a->quiet);
-  command->callback([a] { run_train(*a); });
+  command->callback([a, command] {
+    if (command->count("--top") == 0) {
+      a->options.num_top_directions = std::min(a->options.num_top_directions, a->options.num_directions);
+    }
+    run_train(*a);
+  });
 }
 
 }  // namespace dissent::cli

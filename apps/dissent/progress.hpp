@@ -18,6 +18,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // For work whose extent shows only after it has begun.
+  void set_total(std::uint64_t total) { total_ = total; }
+
   // `done` of `total`, and a word on the state ("loss 0.31") to stand behind the bar.
   void update(std::uint64_t done, const std::string& state = "");
 

@@ -66,6 +66,29 @@ TEST(AtomicFile, WithoutCommitLeavesEverythingAsItWas) {
   EXPECT_EQ(read_bytes(path), "old");
 }
 
+TEST(AtomicFile, TemporariesOfADyingProcessCanBeRemoved) {
+  const TempDir dir;
+  const std::string path = dir.write("old.txt", "old");
+  AtomicFile done(dir.file("done.txt"));
+  done.commit();
+  std::vector<AtomicFile> files;
+  for (int k = 0; k < 3; ++k) {
+    files.emplace_back(path);
+  }
+  EXPECT_EQ(dir.list().size(), 5U);
+  remove_temporary_files();
+  EXPECT_EQ(dir.list(), (Names{"done.txt", "old.txt"}));
+  EXPECT_THROW(files[0].commit(), SystemError);
+  EXPECT_EQ(read_bytes(path), "old");
+  for (int k = 0; k < 1000; ++k) {  // places in the table come free again
+    AtomicFile file(path);
+  }
+  const AtomicFile last(path);
+  EXPECT_EQ(dir.list().size(), 3U);
+  remove_temporary_files();
+  EXPECT_EQ(dir.list().size(), 2U);
+}
+
 TEST(AtomicFile, ReplacesContentAndKeepsPermissionsAndLinks) {
   const TempDir dir;
   const std::string path = dir.write("real.txt", "old");

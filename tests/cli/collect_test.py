@@ -9,7 +9,10 @@ import unittest
 
 import numpy as np
 
+from campaign_support import QUICK
 from support import PROGRAM, CliTest, dissent
+
+MODELS = os.path.join(os.path.dirname(__file__), "../../data/models")
 
 try:
     import h5py
@@ -44,6 +47,7 @@ class Collect(CliTest):
         self.assertEqual((attributes["problem"], attributes["policy"]), ("hopper", "mixed:0.1"))
         self.assertEqual((attributes["rows"], attributes["seed"]), (rows, 0))
         self.assertEqual((attributes["model"], attributes["mujoco_version"]), ("built-in", "2.2.2"))
+        self.assertRegex(attributes["policy_digest"], r"\A[0-9a-f]{16}\Z")
         # Within an episode the next observation is that of the next row; between episodes it is not.
         ends = (data["terminals"] | data["timeouts"])[:-1]
         follows = (data["next_observations"][:-1] == data["observations"][1:]).all(1)
@@ -121,9 +125,11 @@ class Collect(CliTest):
             (["pendulum", "-n", 5, "-o", "x.npz", "-p", "none.txt"], "none.txt"),
             (["pendulum", "-n", 5, "-o", "x.npz", "-p", "./"], "./: cannot be read: is a directory"),
             (["pendulum", "-n", 5, "-o", "x.npz", "--model", "none.xml"], "closed form"),
+            (["pendulum", "-n", 5, "-o", "x.npz", "-p", "./x.npz"], "'x.npz' is read as well"),
+            (["hopper", "-n", 5, "-o", "x.npz", "--model", "../{}/x.npz"], "'x.npz' is read as well"),
         ):
             with self.subTest(arguments):
-                self.refuse(*arguments, says=says)
+                self.refuse(*(str(a).format(os.path.basename(self.dir)) for a in arguments), says=says)
         self.refuse("pendulum", "-n", 5, "-o", "none/x.npz", says=["none/x.npz", "create it first"], code=1)
 
     def test_an_output_that_cannot_be_written_is_found_before_the_work(self):
@@ -132,9 +138,85 @@ class Collect(CliTest):
         self.refuse("pendulum", "-n", 10**9, "-o", "folder.npz", says="folder.npz")
         self.refuse("pendulum", "-n", 10**9, "-o", "none/x.npz", says="none/x.npz", code=1)
 
+    def model(self, name, old, new):
+        with open(os.path.join(MODELS, "hopper.xml")) as source, open(self.path(name), "w") as file:
+            text = source.read()
+            self.assertIn(old, text)
+            file.write(text.replace(old, new, 1))
+        return name
+
+    @unittest.skipIf(NO_MUJOCO, "built without MuJoCo")
+    def test_diverged_episodes_are_told_also_when_quiet(self):
+        strong = self.model("strong.xml", 'gear="200"', 'gear="2e7"')
+        command = ("collect", "hopper", "-n", 200, "--model", strong, "-o", "x.npz")
+        for quiet in ([], ["-q"]):
+            result = dissent(*command, *quiet, cwd=self.dir)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, r"\A\d+ episodes ended because the simulation diverged; .*\n\Z")
+            self.assertEqual(result.stdout == "", bool(quiet))
+        self.assertGreater(json.loads(self.run_ok(*command, "--json"))["unstable"], 10)
+
+    @unittest.skipIf(NO_MUJOCO, "built without MuJoCo")
+    def test_a_model_that_fails_when_run_is_bad_input(self):
+        self.model("small.xml", "<worldbody>", '<size nstack="300"/><worldbody>')
+        self.refuse("hopper", "-n", 1000, "--model", "small.xml", "-o", "x.npz", says=["small.xml: ", "MuJoCo"])
+
+    def test_an_interrupt_while_writing_leaves_no_file(self):
+        child = subprocess.Popen([PROGRAM, "collect", "pendulum", "-n", "1000000", "-q", "-o", "x.csv"], cwd=self.dir)
+        def written():
+            with os.scandir(self.dir) as entries:
+                return sum(entry.stat().st_size for entry in entries)
+        while child.poll() is None:
+            try:
+                if written() > 0:
+                    break
+            except FileNotFoundError:
+                pass  # the first temporary only proves that one can be made
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(60), -signal.SIGINT)
+        self.assertEqual(os.listdir(self.dir), [])
+
     def test_a_full_disk_leaves_no_file(self):
         limit = (resource.RLIMIT_FSIZE, 4096)
         self.run_bad(1, "collect", "pendulum", "-n", 5000, "-o", "x.npz", says="x.npz", limit=limit)
+
+
+class Cache(CliTest):
+    def learn(self, directory, problem):
+        environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache")}
+        return ("learn", directory, "--problem", problem, "--rounds", 1, "-q", *QUICK), {"env": environment}
+
+    def test_a_problem_is_collected_once(self):
+        files = []
+        for directory in ("a", "b"):
+            command, options = self.learn(directory, "pendulum")
+            self.run_ok(*command, **options)
+            self.assertEqual(self.read_csv(f"{directory}/rounds.csv")["labelled"], 200)
+            files.append([(entry.name, entry.inode()) for entry in os.scandir(self.path("cache/dissent/problems"))])
+        self.assertEqual(len(files[0]), 1)
+        self.assertRegex(files[0][0][0], r"\Apendulum-[0-9a-f]{16}\.npz\Z")
+        self.assertEqual(files[0], files[1])
+
+    def test_a_cache_that_cannot_be_written(self):
+        with open(self.path("cache"), "w") as file:
+            file.write("in the way")
+        command, options = self.learn("out", "pendulum")
+        self.run_bad(1, *command, says=["cache/dissent", "set XDG_CACHE_HOME"], **options)
+
+    def test_what_is_in_the_way_of_the_campaign_is_found_before_collecting(self):
+        with open(self.path("file"), "w") as file:
+            file.write("in the way")
+        command, options = self.learn("file", "pendulum")
+        self.run_bad(2, *command, says="file: cannot be used as a directory: it is a file", **options)
+        self.assertFalse(os.path.exists(self.path("cache")))
+
+    @unittest.skipIf(NO_HDF5, "built without HDF5")
+    def test_a_truncated_file(self):
+        self.run_ok("collect", "pendulum", "-n", 300, "-q", "-o", "p.h5")
+        size = os.path.getsize(self.path("p.h5"))
+        os.truncate(self.path("p.h5"), size // 2)
+        command, options = self.learn("out", "./p.h5")
+        self.run_bad(2, *command, says="p.h5: the HDF5 file is cut short or damaged", **options)
 
 
 class Policy(CliTest):
@@ -150,7 +232,7 @@ class Policy(CliTest):
         random = json.loads(self.run_ok("policy", "evaluate", "pendulum", "--policy", "random", "--json"))
         self.assertLess(random["mean_return"], out["mean_return"] - 500)
         self.assertRegex(self.run_ok("policy", "evaluate", "pendulum", "-n", 3), r"over 3 episodes\n3 lasted the full")
-        self.assertEqual(self.run_ok("policy", "evaluate", "pendulum", "-q"), "")
+        self.assertEqual(float(self.run_ok("policy", "evaluate", "pendulum", "-q")), out["mean_return"])
 
     def test_draw(self):
         self.assertEqual(self.run_ok("policy", "draw", "pendulum", "-o", "p.svg"), "wrote p.svg\n")
@@ -173,14 +255,19 @@ class Policy(CliTest):
             (["evaluate", "pendulum", "-p", "mixed:0.1"], ["'mixed:0.1'", "random, expert or a policy's file"]),
             (["draw", "pendulum", "-o", "p.svg", "--first", 201], "ended before step 201"),
             (["draw", "pendulum", "-o", "p.png"], ["p.png", ".svg"]),
+            (["draw", "pendulum", "-o", "p.svg", "-p", "./p.svg"], "'p.svg' is read as well"),
             (["draw", "pendulum", "-o", "p.svg", "--azimuth", "x"], "'x' is not a number"),
             (["train", "hoper", "-o", "p.txt"], "did you mean 'hopper'?"),
-            (["train", "pendulum", "-o", "p.txt", "--top", 9], "num_top_directions = 9"),
+            (["train", "pendulum", "-o", "p.txt", "--top", 9], "--top: 9 directions are more than the 8"),
+            (["train", "pendulum", "-o", "p.txt", "--observe", 4], "--observe: 4 entries are more than the 3"),
+            (["train", "pendulum", "-o", "p.txt", "--directions", 1, "--step-size", "1e308"], "no longer finite"),
             (["train", "pendulum", "-o", "p.txt", "--noise", 0], "must be > 0"),
             (["train", "pendulum", "-o", "p.txt", "--noise", "nan"], "'nan' is not a number"),
             (["train", "pendulum", "-o", "p.txt", "--start", "none.txt"], "none.txt"),
             (["train", "pendulum", "-o", "p.txt", "--start", "."], ".: cannot be read: is a directory"),
-            (["train", "pendulum", "-o", "p.txt", "--checkpoint", "p.txt"], "'p.txt' is the output too"),
+            (["train", "pendulum", "-o", "p.txt", "--checkpoint", "./p.txt"], "'p.txt' is read as well"),
+            (["train", "pendulum", "-o", "p.txt", "--start", "./p.txt"], "'p.txt' is read as well"),
+            (["train", "pendulum", "-o", "p.txt", "--start", "p.txt.state"], "'p.txt.state' is read as well"),
         ):
             with self.subTest(arguments):
                 self.run_bad(2, "policy", *arguments, says=says)
@@ -236,6 +323,18 @@ class Train(CliTest):
         self.train("a", 1, "--quiet")
         self.run_bad(2, "policy", "train", "pendulum", "-n", 2, *self.settings, "--noise", 0.5, "-o", "a/p.txt",
                      says="a/p.txt.state")
+
+    def test_fewer_iterations_do_not_relabel_a_longer_training(self):
+        self.train("a", 3, "--quiet")
+        before = self.read("a/p.txt")
+        self.run_bad(2, "policy", "train", "pendulum", "-n", 2, *self.settings, "-o", "a/p.txt",
+                     says=["a/p.txt.state", "at iteration 3 already"])
+        self.assertEqual(self.read("a/p.txt"), before)
+        self.assertTrue(self.train("a", 4).startswith("a/p.txt.state: going on after iteration 3\niteration     4 "))
+
+    def test_few_directions_are_all_followed(self):
+        self.run_ok("policy", "train", "pendulum", "-n", 1, "--directions", 3, "-o", "p.txt", "-q")
+        self.assertIn("--directions 3 --top 3 ", self.read("p.txt"))
 
     def test_the_policy_is_a_policy(self):
         text = self.train("a", 2)

@@ -81,7 +81,18 @@ TEST(Ars, OneStepByHand) {
   // With one direction the returns are mean +- gap / 2, so sigma = |gap| / 2 and the step is 2 alpha sign(gap) d.
   std::vector<double> direction(3);
   Stream(options.seed, Purpose::kPolicy, 0).fill_normal(direction);
-  const double sign = result.policy.weights[0] * direction[0] > 0 ? 1 : -1;
+  // The sign by the two returns: zero weights, so the perturbed ones are +- nu d on the raw observation.
+  const auto episode_return = [&](double sign) {
+    const auto pendulum = make_environment("pendulum");
+    LinearPolicyParameters p{1, 3, 0, {0, 0, 0}, {1, 1, 1}, direction};
+    for (double& w : p.weights) {
+      w *= sign * options.noise;
+    }
+    const Stream stream(options.seed, Purpose::kProblem, 0);
+    return run_episode(*pendulum, LinearPolicy(p, pendulum->spec(), "test"), stream, stream).total_reward;
+  };
+  ASSERT_NE(episode_return(1), episode_return(-1));
+  const double sign = episode_return(1) > episode_return(-1) ? 1 : -1;
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_NEAR(result.policy.weights[k], sign * 2 * options.step_size * direction[k], 1e-12);
   }
@@ -145,12 +156,88 @@ TEST(Ars, ACheckpointOfOtherSettingsOrADamagedOneIsRefused) {
     folder.write("train.state", text.substr(0, length));
     EXPECT_TRUE(message_of<InputError>([&] { train_policy(options); }).starts_with(options.checkpoint_file)) << length;
   }
+  const auto with_line = [&text](int line, const std::string& content) {
+    std::size_t begin = 0;
+    for (int k = 1; k < line; ++k) {
+      begin = text.find('\n', begin) + 1;
+    }
+    return text.substr(0, begin) + content + text.substr(text.find('\n', begin));
+  };
+  for (const auto& [line, content] : std::vector<std::pair<int, std::string>>{
+           {3, "-1 100 8 0 1 "},     // iteration, steps, count, best return, has a best
+           {3, "1.5 100 8 0 1 "},    //
+           {3, "1e300 100 8 0 1 "},  //
+           {3, "4 -100 8 0 1 "},     //
+           {3, "4 100 -8 0 1 "},     //
+           {3, "4 100 8 0 2 "},      //
+           {3, "4 100 8 0 0 "},      // a best policy follows nevertheless
+           {3, "4 100 8 0 1"},       // no space behind a number
+           {4, "0.1x0.2x0.3 "},      //
+           {4, "0.1 0.2 "},          // fewer means than squares
+           {5, "1 -2 3 "},           // a negative sum of squares
+           {6, "1 2 "}}) {           // fewer weights than the pendulum has features
+    folder.write("train.state", with_line(line, content));
+    EXPECT_TRUE(message_of<InputError>([&] { train_policy(options); }).starts_with(options.checkpoint_file)) << content;
+  }
+  folder.write("train.state",
+               with_line(7, "1 2 0").substr(0, with_line(7, "").find("\n\n") + 1) + "1 2 0\n0 0\n1 1\n0 0\n");
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
+            options.checkpoint_file + ": the checkpoint's sizes do not fit pendulum");
   options.checkpoint_file = folder.path();
   EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
             folder.path() + ": cannot be read: is a directory; give a file name");
   options.checkpoint_file = folder.file(std::string(300, 'x'));
   EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("the checkpoint cannot be looked up"),
             std::string::npos);
+}
+
+// Evaluations fall between the two ends, so the first end's own must leave no trace.
+TEST(Ars, AProlongedTrainingEqualsAnUnbrokenOne) {
+  for (const std::uint64_t seed : {1, 2}) {
+    const TempDir folder;
+    ArsOptions options = small_options();
+    options.seed = seed;
+    options.evaluate_every = 16;
+    options.num_iterations = 20;
+    options.checkpoint_file = folder.file("unbroken.state");
+    std::string state_on_the_way;  // as it was saved before iteration 13
+    const TrainResult unbroken = train_policy(options, [&](const TrainProgress& p) {
+      state_on_the_way = p.iteration == 12 ? read_bytes(options.checkpoint_file) : state_on_the_way;
+      return true;
+    });
+    options.checkpoint_file = folder.file("prolonged.state");
+    options.num_iterations = 12;
+    const TrainResult first = train_policy(options);
+    EXPECT_EQ(read_bytes(options.checkpoint_file), state_on_the_way);
+    expect_same(train_policy(options), first);  // again, from a state that is finished
+    options.num_iterations = 20;
+    expect_same(train_policy(options), unbroken);
+    EXPECT_EQ(read_bytes(folder.file("prolonged.state")), read_bytes(folder.file("unbroken.state")));
+  }
+}
+
+TEST(Ars, FewerIterationsThanTheStateHasAreRefused) {
+  const TempDir folder;
+  ArsOptions options = small_options();
+  options.checkpoint_file = folder.file("train.state");
+  train_policy(options);
+  options.num_iterations = 5;
+  EXPECT_EQ(message_of<InputError>([&] { train_policy(options); }),
+            options.checkpoint_file +
+                ": this training is at iteration 12 already, beyond the 5 wanted; give at least as "
+                "many iterations, or another file");
+}
+
+TEST(Ars, WeightsThatOverflowAreAnErrorAndNothingIsSaved) {
+  const TempDir folder;
+  ArsOptions options = small_options();
+  options.num_directions = 1;
+  options.num_top_directions = 1;
+  options.step_size = 1e308;
+  options.checkpoint_file = folder.file("train.state");
+  EXPECT_NE(message_of<InputError>([&] { train_policy(options); }).find("after iteration 1 the weights"),
+            std::string::npos);
+  EXPECT_TRUE(folder.list().empty());
 }
 
 TEST(Ars, StartsFromAGivenPolicy) {

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "dissent/base/error.hpp"
+#include "dissent/problem/digest.hpp"
 #include "dissent/problem/embedded.hpp"
+#include "dissent/problem/policy.hpp"
 #include "dissent/problem/robot.hpp"
 #include "support/temp_dir.hpp"
 
@@ -151,6 +154,55 @@ TEST(Collect, AModelThatAlwaysDivergesIsAnErrorAndNotAnEndlessLoop) {
   CollectOptions options = make_options("hopper", "random", 500);
   options.environment_options.model_file = strong_hopper(folder, "2e9");
   EXPECT_NE(message_of<InputError>([&] { collect(options); }).find("the model is unstable"), std::string::npos);
+}
+
+// Problems collected by older versions are read from the cache as long as this holds. If it fails and should, raise
+// kFormat in src/dissent/problem/cache.cpp along with these digests. They hold for one processor, simulator and C
+// library.
+#if defined(__x86_64__)
+TEST(Collect, RowsAreThoseOfTheCachesFormat) {
+  const auto rows_digest = [](const char* environment, const char* policy) {
+    const Transitions rows = collect(make_options(environment, policy, 50));
+    std::string bytes;
+    for (const auto* values : {&rows.observations, &rows.actions, &rows.next_observations}) {
+      bytes.append(reinterpret_cast<const char*>(values->data()), values->size() * sizeof(float));
+    }
+    return fmt::format("{:016x}", digest(bytes));
+  };
+  EXPECT_EQ(rows_digest("pendulum", "mixed:0.5"), "17489caff1ab7624");
+  if (mujoco_available()) {
+    EXPECT_EQ(rows_digest("hopper", "mixed:0.5"), "cd6c401923b8952d");
+    EXPECT_EQ(rows_digest("ant", "random"), "4d780fa9ee2c900d");
+    EXPECT_EQ(rows_digest("humanoid", "random"), "387f0c29d52626d6");
+  }
+}
+#endif
+
+TEST(Collect, ThePolicyIsNamedByItsNumbers) {
+  const TempDir folder;
+  const char* numbers = "1 3 0\n0 0 0\n1 1 1\n-1 -2 -3\n";
+  const auto policy_digest = [](const std::string& policy) {
+    return collect(make_options("pendulum", policy.c_str(), 10)).policy_digest;
+  };
+  const std::string named = policy_digest(folder.write("a.txt", numbers));
+  EXPECT_EQ(named.size(), 16U);
+  EXPECT_EQ(policy_digest(folder.write("b.txt", std::string("# made by hand\n") + numbers)), named);
+  EXPECT_NE(policy_digest(folder.write("a.txt", "1 3 0\n0 0 0\n1 1 1\n-1 -2 -4\n")), named);
+  EXPECT_EQ(policy_digest("random"), "");
+  EXPECT_EQ(policy_digest("expert"), "");  // the pendulum's is a formula
+}
+
+TEST(PolicyChoice, AFileWithoutItsFolderIsExplained) {
+  const TempDir folder;
+  folder.write("mypolicy", "1 3 0\n0 0 0\n1 1 1\n-1 -2 -3\n");
+  const auto here = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const std::string message = message_of<InputError>([] { parse_policy_choice("mypolicy"); });
+  const std::string played =
+      message_of<InputError>([] { make_policy(make_environment("pendulum")->spec(), "mypolicy"); });
+  std::filesystem::current_path(here);
+  EXPECT_EQ(message, "policy 'mypolicy' is not known; a file is given with its folder: ./mypolicy");
+  EXPECT_EQ(played, message);
 }
 
 TEST(PolicyChoice, Forms) {

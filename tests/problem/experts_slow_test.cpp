@@ -11,7 +11,10 @@ double expert_return(const char* name, std::size_t num_episodes) {
   ThreadPool threads;
   EnvironmentPool environments(name, {}, threads.num_threads());
   const auto policy = make_policy(environments.at(0).spec(), "expert");
-  const Evaluation evaluation = evaluate_policy(environments, *policy, num_episodes, 2024, threads);
+  EvaluationOptions options;
+  options.num_episodes = num_episodes;
+  options.seed = 2024;
+  const Evaluation evaluation = evaluate_policy(environments, *policy, options, threads);
   testing::Test::RecordProperty("mean_return", std::to_string(evaluation.mean_return()));
   for (const Episode& episode : evaluation.episodes) {
     EXPECT_FALSE(episode.unstable);

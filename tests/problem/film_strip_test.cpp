@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "dissent/base/error.hpp"
 #include "dissent/problem/robot.hpp"
 #include "support/temp_dir.hpp"
@@ -27,6 +29,20 @@ TEST(FilmStrip, DrawsEachPartOfEachFrameWithOutlineAndShadow) {
   EXPECT_EQ(count(svg, "<path "), 4U * 2 * 3);
   EXPECT_EQ(count(svg, " s</text>"), 4U);
   EXPECT_EQ(count(svg, "<g"), count(svg, "</g>"));
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(FilmStrip, ADivergedStateIsNotDrawn) {
+  class NoNumber : public Policy {
+    void act(std::span<const double>, std::size_t step, Stream&, std::span<double> action) const override {
+      action[0] = step < 2 ? 0 : std::nan("");
+    }
+  };
+  const auto pendulum = make_environment("pendulum");
+  FilmOptions options;
+  options.steps_per_frame = 1;
+  const std::string svg = draw_film_strip(*pendulum, NoNumber(), options);
+  EXPECT_EQ(count(svg, " s</text>"), 3U);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 

@@ -72,6 +72,15 @@ TEST(Pendulum, ResetCoversTheCircle) {
   EXPECT_GT(highest, 3);
 }
 
+TEST(Pendulum, AnActionThatIsNoNumberEndsTheEpisodeAsUnstable) {
+  Pendulum pendulum;
+  pendulum.set_state(0.1, 0);
+  const double action[] = {std::nan("")};
+  const StepOutcome outcome = pendulum.step(action);
+  EXPECT_TRUE(outcome.unstable);
+  EXPECT_TRUE(outcome.terminated);
+}
+
 TEST(Pendulum, ExpertIsUprightWithin200StepsFrom200Starts) {
   Pendulum pendulum;
   const PendulumExpert expert;

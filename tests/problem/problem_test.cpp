@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -108,6 +109,10 @@ TEST(Problem, TheCacheFollowsTheEnvironment) {
   const std::string saved = cache == nullptr ? "" : cache;
   ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
   EXPECT_EQ(default_cache_directory(), "/somewhere/dissent");
+  if (const char* home = std::getenv("HOME")) {
+    ::setenv("XDG_CACHE_HOME", "relative", 1);
+    EXPECT_EQ(default_cache_directory(), std::string(home) + "/.cache/dissent");
+  }
   ::unsetenv("XDG_CACHE_HOME");
   if (const char* home = std::getenv("HOME")) {
     EXPECT_EQ(default_cache_directory(), std::string(home) + "/.cache/dissent");
@@ -194,6 +199,21 @@ TEST_F(CachedProblemTest, ACacheThatCannotBeReachedIsAClearError) {
   EXPECT_NE(message.find("the cache directory cannot be made: File name too long; set XDG_CACHE_HOME"),
             std::string::npos)
       << message;
+}
+
+TEST_F(CachedProblemTest, WhatAKilledProcessLeftIsRemoved) {
+  const std::filesystem::path problems = options_.cache_directory + "/problems";
+  std::filesystem::create_directories(problems);
+  for (const char* name : {".old.npz.1-0.tmp", ".new.npz.1-0.tmp", "other.npz"}) {
+    std::ofstream(problems / name) << "half";
+  }
+  const auto two_days_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(48);
+  std::filesystem::last_write_time(problems / ".old.npz.1-0.tmp", two_days_ago);
+  std::filesystem::last_write_time(problems / "other.npz", two_days_ago);
+  load_problem("pendulum", options_);
+  EXPECT_FALSE(std::filesystem::exists(problems / ".old.npz.1-0.tmp"));
+  EXPECT_TRUE(std::filesystem::exists(problems / ".new.npz.1-0.tmp"));
+  EXPECT_TRUE(std::filesystem::exists(problems / "other.npz"));
 }
 
 TEST_F(CachedProblemTest, ProgressCountsTheWholeProblem) {

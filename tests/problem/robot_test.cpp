@@ -205,16 +205,54 @@ TEST_F(RobotTest, ResetNoiseHasThePublishedSize) {
   }
 }
 
+// The x coordinate whose speed is paid: the root's, the torso's (an ant's first part), the centre of mass (the
+// humanoid's parts have one density, so their volumes weigh them).
+double paid_position(const Robot& robot) {
+  if (robot.spec().name == "hopper") {
+    return robot.qpos()[0];
+  }
+  const std::vector<Segment> parts = robot.segments();
+  if (robot.spec().name == "ant") {
+    return parts[0].begin[0];
+  }
+  double moment = 0;
+  double volume = 0;
+  for (const Segment& part : parts) {
+    const double length =
+        std::hypot(part.end[0] - part.begin[0], part.end[1] - part.begin[1], part.end[2] - part.begin[2]);
+    const double own = part.radius * part.radius * (length + 4.0 / 3 * part.radius);
+    moment += own * (part.begin[0] + part.end[0]) / 2;
+    volume += own;
+  }
+  return moment / volume;
+}
+
 TEST_F(RobotTest, RewardIsSpeedPlusBonusMinusEffort) {
-  Robot hopper("hopper", {});
-  Stream stream(9, Purpose::kTest);
-  hopper.reset(stream);
-  const double before = hopper.qpos()[0];
-  const std::vector<double> action{0.5, -1, 3};  // the last acts, and is paid for, as 1
-  const StepOutcome outcome = hopper.step(action);
-  EXPECT_NEAR(outcome.control_cost, 0.001 * (0.25 + 1 + 1), 1e-15);
-  EXPECT_EQ(outcome.alive_bonus, 1);
-  EXPECT_NEAR(outcome.reward, (hopper.qpos()[0] - before) / 0.008 + 1 - outcome.control_cost, 1e-12);
+  struct Weights {
+    const char* name;
+    double speed, control, alive;
+  };
+  for (const Weights& weights : {Weights{"hopper", 1, 0.001, 1}, {"ant", 1, 0.5, 1}, {"humanoid", 1.25, 0.1, 5}}) {
+    Robot robot(weights.name, {});
+    Stream stream(9, Purpose::kTest);
+    robot.reset(stream);
+    std::vector<double> action(robot.spec().action_size());
+    double squares = 0;
+    for (std::size_t k = 0; k < action.size(); ++k) {
+      action[k] = robot.spec().action_high[k] * (k == 0 ? 3 : k % 2 == 0 ? 0.5 : -0.7);
+      const double acts = k == 0 ? robot.spec().action_high[0] : action[k];  // and is paid for, as the bound
+      squares += acts * acts;
+    }
+    for (int step = 0; step < 3; ++step) {
+      const double before = paid_position(robot);
+      const StepOutcome outcome = robot.step(action);
+      const double speed = (paid_position(robot) - before) / robot.spec().seconds_per_step;
+      EXPECT_GT(std::abs(speed), 1e-4) << weights.name;
+      EXPECT_NEAR(outcome.control_cost, weights.control * squares, 1e-12) << weights.name;
+      EXPECT_EQ(outcome.alive_bonus, weights.alive) << weights.name;
+      EXPECT_NEAR(outcome.reward, weights.speed * speed + weights.alive - outcome.control_cost, 1e-9) << weights.name;
+    }
+  }
 }
 
 TEST_F(RobotTest, EpisodesEndByThePublishedRules) {
@@ -240,6 +278,38 @@ TEST_F(RobotTest, EpisodesEndByThePublishedRules) {
   EXPECT_FALSE(ends("humanoid", 2, 1.4));
   EXPECT_TRUE(ends("humanoid", 2, 0.9));
   EXPECT_TRUE(ends("humanoid", 2, 2.1));
+}
+
+// The ground pushes an ant up again within a step, so it must be thrown down for its torso to end below 0.2.
+TEST_F(RobotTest, AnAntBelowItsLowerEndHasFallen) {
+  Robot ant("ant", {});
+  const std::vector<double> start(ant.qpos().begin(), ant.qpos().end());
+  struct Throw {
+    double height, speed;
+    bool ends;
+  };
+  for (const Throw& t : {Throw{0.25, -40, false}, {0, -20, false}, {0.6, -10, true}, {0.3, -40, true}}) {
+    std::vector<double> qpos = start;
+    std::vector<double> qvel(ant.qvel().size(), 0);
+    qpos[2] = t.height;
+    qvel[2] = t.speed;
+    ant.set_state(qpos, qvel);
+    const StepOutcome outcome = ant.step(std::vector<double>(8, 0));
+    EXPECT_FALSE(outcome.unstable);
+    EXPECT_NEAR(ant.qpos()[2], t.ends ? 0.19 : 0.22, 0.015);  // near the end on either side
+    EXPECT_EQ(outcome.terminated, t.ends) << t.height;
+  }
+}
+
+// Gym calls a hopper fallen when any angle or speed reaches 100. High in the air nothing slows it down.
+TEST_F(RobotTest, AHopperThatIsTooFastHasFallen) {
+  Robot hopper("hopper", {});
+  for (const double speed : {90.0, -90.0, 110.0, -110.0}) {
+    hopper.set_state(std::vector<double>{0, 5, 0, 0, 0, 0}, std::vector<double>{speed, 0, 0, 0, 0, 0});
+    const StepOutcome outcome = hopper.step(std::vector<double>(3, 0));
+    EXPECT_FALSE(outcome.unstable);
+    EXPECT_EQ(outcome.terminated, std::abs(speed) > 100) << speed;
+  }
 }
 
 TEST_F(RobotTest, ADivergedSimulationIsReportedOnceAndARestIsClean) {
@@ -277,6 +347,24 @@ TEST_F(RobotTest, BadModelsAreNamedWithTheReason) {
   EXPECT_TRUE(load(lonely).starts_with(lonely + ": not a valid MuJoCo model: ")) << load(lonely);
   EXPECT_NE(load(lonely).find("none.xml"), std::string::npos) << load(lonely);
   EXPECT_EQ(folder.list(), (std::vector<std::string>{"ant.xml", "broken.xml", "empty.xml", "lonely.xml"}));  // no log
+}
+
+// It compiles, but what MuJoCo computes on it does not fit in the memory it asks for.
+TEST_F(RobotTest, AModelThatFailsWhenRunIsNamed) {
+  const TempDir folder;
+  std::string model(embedded_model("hopper"));
+  model.insert(model.find('>', model.find("<mujoco")) + 1, "<size nstack=\"300\"/>");
+  EnvironmentOptions options;
+  options.model_file = folder.write("small.xml", model);
+  const std::string message = message_of<InputError>([&options] {
+    Robot robot("hopper", options);
+    Stream stream(1, Purpose::kTest);
+    robot.reset(stream);
+    for (int step = 0; step < 500; ++step) {  // until it falls, for contacts need the memory
+      robot.step(std::vector<double>(3, 0));
+    }
+  });
+  EXPECT_TRUE(message.starts_with(options.model_file + ": the model cannot be simulated: MuJoCo: ")) << message;
 }
 
 // A model split in two: the part is found beside the whole, from any working directory, and counts in the digest.

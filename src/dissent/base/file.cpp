@@ -36,6 +36,34 @@ std::string temporary_name(const std::string& target) {
   return fmt::format("{}.{}.{}-{}.tmp", directory, name.substr(0, 200), ::getpid(), counter++);
 }
 
+// The names that remove_temporary_files() finds, in a table that a signal handler may read: plain memory, never moved.
+// A file beyond the table's end is merely not found.
+struct TemporarySlot {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> valid{false};
+  char name[4096];
+};
+constexpr std::size_t kNumSlots = 16;
+TemporarySlot temporary_slots[kNumSlots];
+
+TemporarySlot* note_temporary(const std::string& name) noexcept {
+  for (TemporarySlot& slot : temporary_slots) {
+    if (name.size() < sizeof(slot.name) && !slot.taken.exchange(true)) {
+      std::memcpy(slot.name, name.c_str(), name.size() + 1);
+      slot.valid = true;
+      return &slot;
+    }
+  }
+  return nullptr;
+}
+
+void forget_temporary(TemporarySlot* slot) noexcept {
+  if (slot != nullptr) {
+    slot->valid = false;
+    slot->taken = false;
+  }
+}
+
 void check_parent(const std::string& path, const std::string& target) {
   const std::string parent = parent_directory(target);
   struct stat info {};
@@ -56,6 +84,7 @@ struct AtomicFile::State {
   std::string path;       // as the caller wrote it, for messages
   std::string target;     // symbolic links resolved
   std::string temporary;  // empty when writing straight to a device or pipe
+  TemporarySlot* slot = nullptr;
   std::string buffer;
   std::uint64_t size = 0;
   int descriptor = -1;
@@ -89,11 +118,14 @@ struct AtomicFile::State {
       }
     }
     do {
+      forget_temporary(slot);
       temporary = temporary_name(target);
+      slot = note_temporary(temporary);  // before it exists, so that there is no moment at which it is missed
       descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (descriptor < 0 && errno == EEXIST);
     if (descriptor < 0) {
       temporary.clear();
+      forget_temporary(std::exchange(slot, nullptr));
       fail_system("{}: cannot be created: {}", path, std::strerror(errno));
     }
     if (exists) {
@@ -110,6 +142,7 @@ struct AtomicFile::State {
       ::unlink(temporary.c_str());
       temporary.clear();
     }
+    forget_temporary(std::exchange(slot, nullptr));
   }
 
   [[noreturn]] void give_up(const char* what, int error) {
@@ -189,11 +222,20 @@ void AtomicFile::commit() {
     state.give_up("rename", errno);
   }
   state.temporary.clear();
+  forget_temporary(std::exchange(state.slot, nullptr));
   // Makes the rename itself survive a power cut. The file is already whole, so a refusal here is no error.
   const int directory = ::open(parent_directory(state.target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
     ::fsync(directory);
     ::close(directory);
+  }
+}
+
+void remove_temporary_files() noexcept {
+  for (const TemporarySlot& slot : temporary_slots) {
+    if (slot.valid) {
+      ::unlink(slot.name);
+    }
   }
 }
 

@@ -45,6 +45,10 @@ class AtomicFile {
   std::unique_ptr<State> state_;
 };
 
+// Removes the temporaries of all AtomicFiles in being, for a process about to end by a signal; may be called from a
+// signal handler. What is written or committed afterwards fails.
+void remove_temporary_files() noexcept;
+
 // A regular file mapped read-only into memory, for reading front to back. An empty file gives empty bytes().
 // InputError: missing, a directory, not a regular file (a pipe cannot be mapped), or not readable.
 class MappedFile {

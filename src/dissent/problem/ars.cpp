@@ -50,6 +50,10 @@ class Trainer {
     check(num_observed_ <= spec_.observation_size, "train_policy: num_observed = {}; {} has {} entries", num_observed_,
           spec_.name, spec_.observation_size);
     restore();
+    if (finished()) {
+      TrainProgress untold;
+      evaluate_at_the_end(untold);
+    }
   }
 
   bool finished() const { return state_.iteration >= options_.num_iterations; }
@@ -69,18 +73,27 @@ class Trainer {
     update_weights(trials);
     state_.num_steps += steps;
     ++state_.iteration;
+    check(std::isfinite(progress.mean_return) &&
+              std::all_of(state_.weights.begin(), state_.weights.end(), [](double w) { return std::isfinite(w); }),
+          "train_policy: after iteration {} the weights or returns are no longer finite; the step size {} or the noise "
+          "{} "
+          "is too large",
+          state_.iteration, options_.step_size, options_.noise);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     progress.steps_per_second = static_cast<double>(steps) / elapsed.count();
 
-    if (state_.iteration % options_.evaluate_every == 0 || finished()) {
+    if (evaluation_is_due()) {
       evaluate(progress);
     }
-    progress.iteration = state_.iteration;
-    progress.num_iterations = options_.num_iterations;
-    progress.best_return = state_.best_return;
     if (state_.iteration % options_.checkpoint_every == 0 || finished()) {
       save();
     }
+    if (finished()) {
+      evaluate_at_the_end(progress);
+    }
+    progress.iteration = state_.iteration;
+    progress.first_iteration = first_iteration_;
+    progress.best_return = state_.best_return;
     return progress;
   }
 
@@ -104,11 +117,20 @@ class Trainer {
 
   void restore() {
     if (has_checkpoint()) {
-      state_ = parse_train_state(read_text(options_.checkpoint_file), options_, options_.checkpoint_file);
+      const std::string& file = options_.checkpoint_file;
+      state_ = parse_train_state(read_text(file), options_, file);
+      const LinearPolicyParameters& best = state_.best;
       check(state_.weights.size() == spec_.action_size() * num_features_ &&
-                state_.normaliser.mean.size() == num_observed_,
-            "{}: the checkpoint's sizes do not fit {}", options_.checkpoint_file, spec_.name);
+                state_.normaliser.mean.size() == num_observed_ &&
+                (best.num_actions == 0 ||
+                 (best.num_actions == spec_.action_size() && best.num_features == num_features_)),
+            "{}: the checkpoint's sizes do not fit {}", file, spec_.name);
+      check(state_.iteration <= options_.num_iterations,
+            "{}: this training is at iteration {} already, beyond the {} wanted; give at least as many iterations, or "
+            "another file",
+            file, state_.iteration, options_.num_iterations);
       resumed_ = true;
+      first_iteration_ = state_.iteration;
       return;
     }
     state_.weights.assign(spec_.action_size() * num_features_, 0);
@@ -167,8 +189,10 @@ class Trainer {
       const LinearPolicy policy(with_weights(std::move(weights)), spec_, "train_policy");
       const Stream stream(options_.seed, Purpose::kProblem, first_stream + item / 2);
       (item % 2 == 0 ? trial.plus : trial.minus) = run_episode(
-          training_.at(thread), policy, stream, stream.substream(0), episode_options,
-          [&](std::span<const double> observation, std::size_t) { seen[item].add(observation.first(num_observed_)); });
+          training_.at(thread), policy, stream, stream.substream(0), episode_options, [&](const Step& step) {
+            seen[item].add(step.observation.first(num_observed_));
+            return true;
+          });
     });
     for (std::size_t k = 0; k < trials.size(); ++k) {
       trials[k].seen = std::move(seen[2 * k]);
@@ -208,12 +232,25 @@ class Trainer {
     }
   }
 
+  bool evaluation_is_due() const { return state_.iteration % options_.evaluate_every == 0; }
+
+  // The last policy may be the best, wherever the end falls. What this finds is part of the result but never of the
+  // saved state: a training that is prolonged later must not differ from one that never ended here.
+  void evaluate_at_the_end(TrainProgress& progress) {
+    if (!evaluation_is_due()) {
+      evaluate(progress);
+    }
+  }
+
   void evaluate(TrainProgress& progress) {
     LinearPolicyParameters candidate = current();
     const LinearPolicy policy(candidate, spec_, "train_policy");
     progress.evaluated = true;
-    progress.evaluated_return =
-        evaluate_policy(exact_, policy, options_.num_evaluation_episodes, options_.seed, threads_).mean_return();
+    EvaluationOptions evaluation;
+    evaluation.num_episodes = options_.num_evaluation_episodes;
+    evaluation.seed = options_.seed;
+    evaluation.resets = Resets::kSelection;
+    progress.evaluated_return = evaluate_policy(exact_, policy, evaluation, threads_).mean_return();
     if (state_.best.num_actions == 0 || progress.evaluated_return > state_.best_return) {
       state_.best_return = progress.evaluated_return;
       state_.best = std::move(candidate);
@@ -229,6 +266,7 @@ class Trainer {
   std::size_t num_features_;
   TrainState state_;
   bool resumed_ = false;
+  std::size_t first_iteration_ = 0;
 };
 
 }  // namespace
@@ -275,7 +313,7 @@ TrainResult train_policy(const ArsOptions& options, const TrainCallback& callbac
     const TrainProgress progress = trainer.step();
     wanted = !callback || callback(progress);
   }
-  if (!wanted) {
+  if (!wanted && !trainer.finished()) {
     trainer.save();
   }
   TrainResult result;

@@ -5,11 +5,11 @@
 //     W += alpha / (b sigma) sum_k (r+_k - r-_k) d_k,   sigma = stddev of the 2 b returns kept.
 // Observations are normalised by the mean and stddev of all seen so far. What is climbed is the return without the
 // alive bonus (else standing still wins) and with a weighted control cost; what is reported is the plain return. Every
-// few iterations the current policy is evaluated on fixed resets of the exact environment, and the best one seen is
-// kept.
+// few iterations, and at the end, the current policy is evaluated on fixed resets of the exact environment, and the
+// best one seen is kept.
 //
 // Episodes depend on (seed, iteration, direction) alone and are merged in order: any number of threads gives the same
-// bits, and so does a run that was killed and resumed from its checkpoint.
+// bits, and so does a run that was killed and resumed from its checkpoint, or prolonged after its end.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ struct ArsOptions {
   std::size_t num_evaluation_episodes = 8;
   std::string start_file;  // a policy to start from; its normaliser counts as start_count observations
   double start_count = 1e6;
-  std::string checkpoint_file;  // empty: none. An existing one is resumed; other settings in it are an InputError
+  // Empty: none. An existing one is resumed; other settings in it, or more iterations than wanted, are an InputError.
+  std::string checkpoint_file;
   std::size_t checkpoint_every = 10;
   std::uint64_t seed = 0;
   int num_threads = 0;  // 0: one per core
@@ -69,8 +70,8 @@ struct TrainState {
 
 struct TrainProgress {
   std::size_t iteration = 0;
-  std::size_t num_iterations = 0;
-  double mean_return = 0;  // plain, over this iteration's training episodes
+  std::size_t first_iteration = 0;  // after which this run went on; 0 unless resumed
+  double mean_return = 0;           // plain, over this iteration's training episodes
   bool evaluated = false;
   double evaluated_return = 0;
   double best_return = 0;

@@ -1,6 +1,7 @@
 #include "dissent/problem/cache.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -17,7 +18,8 @@
 namespace dissent {
 namespace {
 
-constexpr std::string_view kFormat = "problem cache 1";  // raise when collection changes in any way
+// Raise when collection changes in any way; a test that pins digests of collected rows notices.
+constexpr std::string_view kFormat = "problem cache 1";
 constexpr std::string_view kCacheAdvice = "set XDG_CACHE_HOME to a folder you may write to";
 constexpr double kPoolExpertShare = 0.1;
 constexpr std::size_t kTestDilution = 10;  // test rows are a random tenth of the expert's, so that they are less alike
@@ -95,6 +97,18 @@ CollectedProblem restore(const std::string& path, const CollectedSizes& sizes) {
           restore_part(file, "test", sizes.test)};
 }
 
+// What a killed process left half written; after a day nobody is still at it.
+void remove_stale_temporaries(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.') && name.ends_with(".tmp") && entry.last_write_time(ignored) < long_ago) {
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
 // Makes the folder before hours of simulation, not after.
 void prepare_folder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -107,16 +121,18 @@ void prepare_folder(const std::filesystem::path& folder) {
   } catch (const Error& failure) {
     fail_system("{}; {}", failure.what(), kCacheAdvice);
   }
+  remove_stale_temporaries(folder);
 }
 
 }  // namespace
 
 std::string default_cache_directory() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
     return std::string(cache) + "/dissent";
   }
   const char* home = std::getenv("HOME");
-  check(home != nullptr && *home != '\0', "cache directory: neither XDG_CACHE_HOME nor HOME is set; set one of them");
+  check(home != nullptr && *home != '\0',
+        "cache directory: neither XDG_CACHE_HOME (an absolute path) nor HOME is set; set one of them");
   return std::string(home) + "/.cache/dissent";
 }
 

@@ -1,7 +1,8 @@
 // The collected data of a robot problem, and its file in the cache directory.
 //
-// File name: problems/<environment>-<key>.npz, where the key hashes everything the rows depend on: sizes, seed, model,
-// policy and simulator version. So a change of any of them makes a new file instead of a wrong one.
+// File name: problems/<environment>-<key>.npz, where the key hashes what the rows depend on: sizes, seed, model,
+// policy, simulator version, and a number that stands for the code that collects. So a change of any of them makes a
+// new file instead of a wrong one.
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "dissent/base/error.hpp"
-#include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/problem/evaluate.hpp"
+#include "dissent/problem/name_or_path.hpp"
 #include "dissent/problem/policy.hpp"
 
 namespace dissent {
@@ -39,33 +39,22 @@ bool representable(std::span<const double> values) {
 // One episode as rows.
 Transitions collect_episode(Environment& environment, const Policy& policy, bool is_expert, Stream reset_stream,
                             Stream action_stream) {
-  const EnvironmentSpec& spec = environment.spec();
-  Transitions rows = empty_transitions(spec);
-  std::vector<double> observation(spec.observation_size);
-  std::vector<double> next_observation(spec.observation_size);
-  std::vector<double> action(spec.action_size());
-  environment.reset(reset_stream);
-  environment.observe(observation);
-  bool ended = false;
-  while (rows.num_rows < spec.max_steps && !ended) {
-    policy.act(observation, rows.num_rows, action_stream, action);
-    const StepOutcome outcome = environment.step(action);
-    environment.observe(next_observation);
-    if (outcome.unstable || !representable(next_observation)) {
+  Transitions rows = empty_transitions(environment.spec());
+  run_episode(environment, policy, reset_stream, action_stream, {}, [&rows, is_expert](const Step& step) {
+    if (step.outcome.unstable || !representable(step.next_observation)) {
       rows.num_unstable = 1;
-      break;
+      return false;
     }
-    ended = outcome.terminated;
-    append_floats(rows.observations, observation);
-    append_floats(rows.actions, action);
-    append_floats(rows.next_observations, next_observation);
-    rows.rewards.push_back(static_cast<float>(outcome.reward));
-    rows.terminals.push_back(ended ? 1 : 0);
+    append_floats(rows.observations, step.observation);
+    append_floats(rows.actions, step.action);
+    append_floats(rows.next_observations, step.next_observation);
+    rows.rewards.push_back(static_cast<float>(step.outcome.reward));
+    rows.terminals.push_back(step.outcome.terminated ? 1 : 0);
     rows.timeouts.push_back(0);
     rows.expert.push_back(is_expert ? 1 : 0);
     ++rows.num_rows;
-    observation.swap(next_observation);
-  }
+    return true;
+  });
   if (rows.num_rows > 0) {
     rows.num_episodes = 1;
     rows.timeouts.back() = rows.terminals.back() != 0 ? 0 : 1;
@@ -177,11 +166,10 @@ PolicyChoice parse_policy_choice(std::string_view text) {
     check(error == std::errc() && end == share.data() + share.size() && choice.expert_share >= 0 &&
               choice.expert_share <= 1,
           "policy \"{}\": \"{}\" is not a share of expert rows in [0, 1]", text, share);
-  } else if (text.find_first_of("./") != std::string_view::npos) {
+  } else if (is_path("policy", text, {"random", "expert", "mixed:0.1"})) {
     choice.expert_share = 1;
     choice.file = text;
   } else {
-    check_name("policy", text, {"random", "expert", "mixed:0.1"});
     choice.expert_share = text == "expert" ? 1 : 0;
   }
   return choice;
@@ -208,6 +196,7 @@ Transitions collect(const CollectOptions& options) {
   }
   if (num_expert > 0) {
     const auto expert = make_policy(spec, options.policy.file.empty() ? "expert" : options.policy.file);
+    rows.policy_digest = expert->digest();
     constexpr std::uint64_t kExpertStreams = std::uint64_t{1} << 47;
     collect_section({*expert, true, first_stream + kExpertStreams, num_expert}, options, environments, threads, rows);
   }

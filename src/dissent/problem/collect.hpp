@@ -35,6 +35,7 @@ struct Transitions {
   std::string model;         // as in EnvironmentSpec
   std::string model_digest;  // as in EnvironmentSpec
   std::string policy;
+  std::string policy_digest;  // of the expert's, as in Policy::digest(); empty where no row is the expert's
   std::uint64_t seed = 0;
 
   void append(const Transitions& other, std::size_t max_rows);

@@ -1,30 +1,25 @@
 #include "dissent/problem/evaluate.hpp"
 
 #include <cmath>
+#include <mutex>
 
 namespace dissent {
-namespace {
-
-// Streams of evaluations stand apart from those of training and collection, whose indices count up from zero.
-constexpr std::uint64_t kFirstEvaluationStream = std::uint64_t{1} << 62;
-
-}  // namespace
 
 Episode run_episode(Environment& environment, const Policy& policy, Stream reset_stream, Stream action_stream,
-                    const EpisodeOptions& options, const ObservationSink& sink) {
+                    const EpisodeOptions& options, const StepSink& sink) {
   const EnvironmentSpec& spec = environment.spec();
   const std::size_t max_steps = options.max_steps > 0 ? options.max_steps : spec.max_steps;
   std::vector<double> observation(spec.observation_size);
+  std::vector<double> next_observation(spec.observation_size);
   std::vector<double> action(spec.action_size());
   Episode episode;
   environment.reset(reset_stream);
-  while (episode.num_steps < max_steps && !episode.terminated) {
-    environment.observe(observation);
-    if (sink) {
-      sink(observation, episode.num_steps);
-    }
+  environment.observe(observation);
+  bool wanted = true;
+  while (wanted && episode.num_steps < max_steps && !episode.terminated) {
     policy.act(observation, episode.num_steps, action_stream, action);
     const StepOutcome outcome = environment.step(action);
+    environment.observe(next_observation);
     ++episode.num_steps;
     episode.terminated = outcome.terminated;
     episode.unstable = outcome.unstable;
@@ -33,21 +28,17 @@ Episode run_episode(Environment& environment, const Policy& policy, Stream reset
       episode.shaped_reward += outcome.reward - (1 - options.alive_weight) * outcome.alive_bonus +
                                (1 - options.control_weight) * outcome.control_cost;
     }
+    wanted = !sink || sink({observation, action, outcome, next_observation});
+    observation.swap(next_observation);
   }
   return episode;
 }
 
-EnvironmentPool::EnvironmentPool(std::string name, EnvironmentOptions options, int num_threads)
-    : name_(std::move(name)), options_(std::move(options)), environments_(static_cast<std::size_t>(num_threads)) {
-  at(0);  // a bad name or model fails here, not inside a parallel loop
-}
-
-Environment& EnvironmentPool::at(int thread) {
-  std::unique_ptr<Environment>& environment = environments_[static_cast<std::size_t>(thread)];
-  if (environment == nullptr) {
-    environment = make_environment(name_, options_);
+// All at once: a bad name or model fails here, and no parallel loop waits for a model to be compiled.
+EnvironmentPool::EnvironmentPool(const std::string& name, const EnvironmentOptions& options, int num_threads) {
+  for (int thread = 0; thread < num_threads; ++thread) {
+    environments_.push_back(make_environment(name, options));
   }
-  return *environment;
 }
 
 double Evaluation::mean_return() const {
@@ -79,14 +70,21 @@ std::size_t Evaluation::num_steps() const {
   return steps;
 }
 
-Evaluation evaluate_policy(EnvironmentPool& environments, const Policy& policy, std::size_t num_episodes,
-                           std::uint64_t seed, ThreadPool& threads) {
+Evaluation evaluate_policy(EnvironmentPool& environments, const Policy& policy, const EvaluationOptions& options,
+                           ThreadPool& threads) {
   Evaluation evaluation;
-  evaluation.episodes.resize(num_episodes);
-  threads.for_blocks(num_episodes, 1, [&](std::size_t begin, std::size_t, int thread) {
-    const std::uint64_t index = kFirstEvaluationStream + begin;
-    evaluation.episodes[begin] = run_episode(environments.at(thread), policy, Stream(seed, Purpose::kProblem, index),
-                                             Stream(seed, Purpose::kPolicy, index));
+  evaluation.episodes.resize(options.num_episodes);
+  std::mutex mutex;
+  std::size_t num_done = 0;
+  threads.for_blocks(options.num_episodes, 1, [&](std::size_t episode, std::size_t, int thread) {
+    const std::uint64_t index = static_cast<std::uint64_t>(options.resets) + episode;
+    evaluation.episodes[episode] =
+        run_episode(environments.at(thread), policy, Stream(options.seed, Purpose::kProblem, index),
+                    Stream(options.seed, Purpose::kPolicy, index));
+    if (options.progress) {
+      const std::lock_guard lock(mutex);
+      options.progress(++num_done);
+    }
   });
   return evaluation;
 }

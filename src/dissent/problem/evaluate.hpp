@@ -25,22 +25,27 @@ struct EpisodeOptions {
   double control_weight = 1;  // how much of the control cost shaped_reward includes
 };
 
-// Called with each observation on which the policy acts.
-using ObservationSink = std::function<void(std::span<const double> observation, std::size_t step)>;
+struct Step {
+  std::span<const double> observation;  // on which the policy acted
+  std::span<const double> action;
+  const StepOutcome& outcome;
+  std::span<const double> next_observation;
+};
+
+// Called after each step, the diverged one included; false ends the episode.
+using StepSink = std::function<bool(const Step&)>;
 
 // Runs one episode: resets from `reset_stream`, acts with `action_stream`.
 Episode run_episode(Environment& environment, const Policy& policy, Stream reset_stream, Stream action_stream,
-                    const EpisodeOptions& options = {}, const ObservationSink& sink = {});
+                    const EpisodeOptions& options = {}, const StepSink& sink = {});
 
-// One environment per thread of a pool, made when first used.
+// One environment per thread of a pool.
 class EnvironmentPool {
  public:
-  EnvironmentPool(std::string name, EnvironmentOptions options, int num_threads);
-  Environment& at(int thread);
+  EnvironmentPool(const std::string& name, const EnvironmentOptions& options, int num_threads);
+  Environment& at(int thread) { return *environments_[static_cast<std::size_t>(thread)]; }
 
  private:
-  std::string name_;
-  EnvironmentOptions options_;
   std::vector<std::unique_ptr<Environment>> environments_;
 };
 
@@ -51,7 +56,19 @@ struct Evaluation {
   std::size_t num_steps() const;
 };
 
-Evaluation evaluate_policy(EnvironmentPool& environments, const Policy& policy, std::size_t num_episodes,
-                           std::uint64_t seed, ThreadPool& threads);
+// Which resets: those by which a trainer chose its best policy flatter that policy, so a report takes others. Both
+// stand apart from the streams of training and collection, whose indices count up from zero. The values are part of
+// what makes a trained policy come out again bit for bit.
+enum class Resets : std::uint64_t { kSelection = std::uint64_t{1} << 62, kReport = std::uint64_t{1} << 63 };
+
+struct EvaluationOptions {
+  std::size_t num_episodes = 20;
+  std::uint64_t seed = 0;
+  Resets resets = Resets::kReport;
+  std::function<void(std::size_t episodes_done)> progress;  // from any thread, but from one at a time
+};
+
+Evaluation evaluate_policy(EnvironmentPool& environments, const Policy& policy, const EvaluationOptions& options,
+                           ThreadPool& threads);
 
 }  // namespace dissent

@@ -74,7 +74,11 @@ std::vector<Frame> run_frames(Environment& environment, const Policy& policy, co
     }
     environment.observe(observation);
     policy.act(observation, step, action_stream, action);
-    ended = environment.step(action).terminated || step + 1 >= spec.max_steps;
+    const StepOutcome outcome = environment.step(action);
+    if (outcome.unstable) {
+      break;  // there is nothing to draw
+    }
+    ended = outcome.terminated || step + 1 >= spec.max_steps;
   }
   check(!frames.empty(), "draw_film_strip: the episode of {} ended before step {}", spec.name, options.first_step);
   return frames;

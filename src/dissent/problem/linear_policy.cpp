@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "dissent/base/error.hpp"
+#include "dissent/problem/digest.hpp"
 #include "dissent/problem/text_file.hpp"
 
 namespace dissent {
@@ -135,6 +136,10 @@ LinearPolicy::LinearPolicy(LinearPolicyParameters parameters, const EnvironmentS
         "{}: a policy of {} actions and {} features; {} needs {} actions and {} to {} features", source,
         parameters_.num_actions, parameters_.num_features, spec.name, spec.action_size(), clock + 1, most);
   check(most <= kMaxFeatures, "{}: {} features; at most {} are supported", source, most, kMaxFeatures);
+}
+
+std::string LinearPolicy::digest() const {
+  return fmt::format("{:016x}", dissent::digest(format_linear_policy(parameters_)));
 }
 
 void LinearPolicy::act(std::span<const double> observation, std::size_t step, Stream&, std::span<double> action) const {

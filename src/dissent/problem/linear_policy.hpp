@@ -37,7 +37,7 @@ class LinearPolicy : public Policy {
   LinearPolicy(LinearPolicyParameters parameters, const EnvironmentSpec& spec, const std::string& source);
   void act(std::span<const double> observation, std::size_t step, Stream& stream,
            std::span<double> action) const override;
-  const LinearPolicyParameters& parameters() const { return parameters_; }
+  std::string digest() const override;  // of its file without comments
 
  private:
   LinearPolicyParameters parameters_;

@@ -48,6 +48,8 @@ StepOutcome Pendulum::step(std::span<const double> action) {
   const double new_speed = speed_ + acceleration * kSecondsPerStep;
   angle_ += new_speed * kSecondsPerStep;
   speed_ = std::clamp(new_speed, -kMaxSpeed, kMaxSpeed);
+  outcome.unstable = !std::isfinite(angle_) || !std::isfinite(speed_);  // the action was no number
+  outcome.terminated = outcome.unstable;
   return outcome;
 }
 

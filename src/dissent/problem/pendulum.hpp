@@ -3,7 +3,7 @@
 // Angle 0 is upright. speed' = speed + (3 g / (2 l) sin angle + 3 / (m l^2) torque) dt, dt = 0.05 s; the angle moves
 // with the new speed before that is clipped to +-8 rad/s (as published; it matters for the data at the clip).
 // Observation: cos angle, sin angle, speed. Reward: -(angle^2 + 0.1 speed^2 + 0.001 torque^2) before the step, angle in
-// [-pi, pi). It never terminates; episodes are cut off after 200 steps.
+// [-pi, pi). It never falls; episodes are cut off after 200 steps.
 #pragma once
 
 #include "dissent/problem/environment.hpp"

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "dissent/base/error.hpp"
-#include "dissent/base/names.hpp"
 #include "dissent/problem/embedded.hpp"
 #include "dissent/problem/linear_policy.hpp"
+#include "dissent/problem/name_or_path.hpp"
 
 namespace dissent {
 
@@ -37,16 +37,16 @@ std::shared_ptr<const Policy> make_policy(const EnvironmentSpec& spec, std::stri
   }
   if (name == "expert") {
     const std::string source = "built-in policy " + spec.name;
-    return std::make_shared<LinearPolicy>(parse_linear_policy(embedded_policy(spec.name), source), spec, source);
+    const std::string_view text = embedded_policy(spec.name);
+    check(!text.empty(), "policy 'expert': none is shipped for {}; give a policy's file", spec.name);
+    return std::make_shared<LinearPolicy>(parse_linear_policy(text, source), spec, source);
   }
   check(
       !name.starts_with("mixed:"),
       "policy '{}': a mixture is made of rows, by collecting; an episode is played by one policy: random, expert or a "
       "policy's file",
       name);
-  if (name.find_first_of("./") == std::string_view::npos) {
-    check_name("policy", name, {"random", "expert"});
-  }
+  is_path("policy", name, {"random", "expert"});  // the names are dealt with above
   const std::string path(name);
   return std::make_shared<LinearPolicy>(read_linear_policy(path), spec, path);
 }

@@ -21,6 +21,8 @@ class Policy {
   virtual ~Policy() = default;
   virtual void act(std::span<const double> observation, std::size_t step, Stream& stream,
                    std::span<double> action) const = 0;
+  // 16 hexadecimal digits that name its numbers; empty for what is written in code.
+  virtual std::string digest() const { return {}; }
 };
 
 class UniformPolicy : public Policy {

@@ -1,6 +1,7 @@
 #include "dissent/problem/problem.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <span>
 
@@ -8,6 +9,8 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/problem/cache.hpp"
+#include "dissent/problem/environment.hpp"
+#include "dissent/problem/name_or_path.hpp"
 #include "dissent/problem/one_dimensional.hpp"
 #include "dissent/problem/transitions_file.hpp"
 
@@ -32,6 +35,17 @@ std::vector<std::size_t> choose_rows(std::size_t size, std::size_t count, std::u
 
 using Draw = Point (*)(InputDistribution, Stream&);
 
+struct OneDimensional {
+  const char* name;
+  Draw draw;
+};
+constexpr OneDimensional kOneDimensional[] = {{"hetero", draw_hetero}, {"bimodal", draw_bimodal}};
+
+const OneDimensional* find_one_dimensional(std::string_view name) {
+  const auto found = std::ranges::find(kOneDimensional, name, &OneDimensional::name);
+  return found == std::end(kOneDimensional) ? nullptr : found;
+}
+
 ProblemRows draw_rows(Draw draw, InputDistribution inputs, std::size_t num_rows, std::uint64_t seed, Section section) {
   ProblemRows rows;
   rows.num_rows = num_rows;
@@ -45,9 +59,10 @@ ProblemRows draw_rows(Draw draw, InputDistribution inputs, std::size_t num_rows,
   return rows;
 }
 
-Problem load_one_dimensional(const std::string& name, Draw draw, const ProblemOptions& options) {
+Problem load_one_dimensional(const OneDimensional& which, const ProblemOptions& options) {
+  const Draw draw = which.draw;
   Problem problem;
-  problem.name = name;
+  problem.name = which.name;
   problem.input_names = {"x"};
   problem.target_names = {"y"};
   problem.train =
@@ -128,20 +143,31 @@ Problem load_file(const std::string& path, const ProblemOptions& options) {
 }  // namespace
 
 const std::vector<std::string>& problem_names() {
-  static const std::vector<std::string> names{"hetero", "bimodal", "pendulum", "hopper", "ant", "humanoid"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const OneDimensional& problem : kOneDimensional) {
+      all.emplace_back(problem.name);
+    }
+    all.insert(all.end(), environment_names().begin(), environment_names().end());
+    return all;
+  }();
   return names;
 }
 
+bool is_one_dimensional(std::string_view name) { return find_one_dimensional(name) != nullptr; }
+
+ProblemRows draw_points(std::string_view name, std::size_t num_rows, std::uint64_t seed) {
+  const OneDimensional* which = find_one_dimensional(name);
+  check(which != nullptr, "draw_points: '{}' is not a one-dimensional problem", name);
+  return draw_rows(which->draw, InputDistribution::kTraining, num_rows, seed, kTrainSection);
+}
+
 Problem load_problem(std::string_view name, const ProblemOptions& options) {
-  if (name.find_first_of("./") != std::string_view::npos) {
+  if (is_path("problem", name, problem_names())) {
     return load_file(std::string(name), options);
   }
-  check_name("problem", name, problem_names());
-  if (name == "hetero") {
-    return load_one_dimensional("hetero", draw_hetero, options);
-  }
-  if (name == "bimodal") {
-    return load_one_dimensional("bimodal", draw_bimodal, options);
+  if (const OneDimensional* which = find_one_dimensional(name)) {
+    return load_one_dimensional(*which, options);
   }
   return load_robot(std::string(name), options);
 }

@@ -48,12 +48,18 @@ struct ProblemOptions {
   std::function<void(std::size_t rows_done, std::size_t rows)> progress;  // of the whole problem, while collecting
 };
 
+// hetero, bimodal and the environments.
 const std::vector<std::string>& problem_names();
+
+// The problems drawn from a formula, and rows of one as its training rows are drawn: the first of a longer sample.
+bool is_one_dimensional(std::string_view name);
+ProblemRows draw_points(std::string_view name, std::size_t num_rows, std::uint64_t seed);
 
 // A name of the table above or the path of a file (it contains a '.' or a '/').
 Problem load_problem(std::string_view name, const ProblemOptions& options = {});
 
-// $XDG_CACHE_HOME/dissent, else $HOME/.cache/dissent. InputError when neither variable is set.
+// $XDG_CACHE_HOME/dissent, else $HOME/.cache/dissent. InputError when neither variable is set. A relative path in the
+// first is ignored, as the specification of these variables demands.
 std::string default_cache_directory();
 
 }  // namespace dissent

@@ -34,6 +34,8 @@ struct FreeData {
 };
 using ModelPointer = std::unique_ptr<mjModel, FreeModel>;
 
+constexpr const char* kBuiltIn = "built-in";
+
 // What tells one robot from another, besides its model.
 struct Task {
   const char* name;
@@ -110,6 +112,17 @@ const Task& find_task(std::string_view name) {
   fail("Robot: no robot is called \"{}\" (known: hopper, ant, humanoid)", name);
 }
 
+// Runs MuJoCo on a model. What it cannot cope with (too small a stack, say) is the fault of the file that says so.
+template <class Body>
+auto on_model(const std::string& file, Body&& body) {
+  try {
+    return body();
+  } catch (const SystemError& error) {
+    check(file.empty() || file == kBuiltIn, "{}: the model cannot be simulated: {}", file, error.what());
+    throw;
+  }
+}
+
 constexpr std::size_t kMessageSize = 1000;
 
 mjModel* compile_text(std::string_view text, char* message) {
@@ -172,6 +185,9 @@ struct Robot::State {
   std::unique_ptr<mjData, FreeData> data;
   EnvironmentSpec spec;
 
+  void forward() {
+    on_model(spec.model, [this] { mj_forward(model.get(), data.get()); });
+  }
   bool diverged() const {
     return data->warning[mjWARN_BADQPOS].number > 0 || data->warning[mjWARN_BADQVEL].number > 0 ||
            data->warning[mjWARN_BADQACC].number > 0;
@@ -185,9 +201,9 @@ Robot::Robot(std::string_view name, const EnvironmentOptions& options) : state_(
   State& s = *state_;
   s.task = &find_task(name);
   const std::string& file = options.model_file;
-  s.model = compile_model(*s.task, file);
+  s.model = on_model(file, [&] { return compile_model(*s.task, file); });
   check_sizes(*s.model, *s.task, file);
-  s.spec.model = file.empty() ? "built-in" : file;
+  s.spec.model = file.empty() ? kBuiltIn : file;
   s.spec.model_digest = compiled_digest(*s.model);
   if (options.euler) {
     s.model->opt.integrator = mjINT_EULER;
@@ -205,7 +221,7 @@ Robot::Robot(std::string_view name, const EnvironmentOptions& options) : state_(
   }
   s.spec.seconds_per_step = s.task->frames_per_step * s.model->opt.timestep;
   s.spec.max_steps = 1000;
-  mj_forward(s.model.get(), s.data.get());
+  s.forward();
 }
 
 Robot::~Robot() = default;
@@ -224,7 +240,7 @@ void Robot::reset(Stream& stream) {
     s.data->qvel[k] =
         task.normal_velocity_noise ? task.velocity_noise * stream.normal() : symmetric(task.velocity_noise);
   }
-  mj_forward(s.model.get(), s.data.get());
+  s.forward();
 }
 
 StepOutcome Robot::step(std::span<const double> action) {
@@ -239,7 +255,7 @@ StepOutcome Robot::step(std::span<const double> action) {
 
   const double before = task.progress(*s.model, *s.data);
   for (int frame = 0; frame < task.frames_per_step; ++frame) {
-    mj_step(s.model.get(), s.data.get());
+    on_model(s.spec.model, [&s] { mj_step(s.model.get(), s.data.get()); });
     if (s.diverged()) {  // MuJoCo has already put the state back to the start: what follows would be a lie
       outcome.unstable = true;
       outcome.terminated = true;
@@ -298,7 +314,7 @@ void Robot::set_state(std::span<const double> qpos, std::span<const double> qvel
   mj_resetData(state_->model.get(), state_->data.get());
   std::copy(qpos.begin(), qpos.end(), state_->data->qpos);
   std::copy(qvel.begin(), qvel.end(), state_->data->qvel);
-  mj_forward(state_->model.get(), state_->data.get());
+  state_->forward();
 }
 
 }  // namespace dissent

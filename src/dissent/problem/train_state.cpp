@@ -39,19 +39,25 @@ std::string_view take_line(std::string_view& text, const std::string& source) {
   return line;
 }
 
+void check_intact(bool holds, const std::string& source) {
+  check(holds, "{}: the checkpoint is damaged; delete it to start afresh", source);
+}
+
+// A space follows every number.
 std::vector<double> take_numbers(std::string_view& text, const std::string& source) {
   const std::string_view line = take_line(text, source);
   std::vector<double> values;
-  for (const char* at = line.data(); at < line.data() + line.size();) {
+  for (const char *at = line.data(), *line_end = at + line.size(); at < line_end;) {
     double value = 0;
-    const auto [end, error] = std::from_chars(at, line.data() + line.size(), value);
-    check(error == std::errc() && std::isfinite(value), "{}: the checkpoint is damaged; delete it to start afresh",
-          source);
+    const auto [end, error] = std::from_chars(at, line_end, value);
+    check_intact(error == std::errc() && std::isfinite(value) && end < line_end && *end == ' ', source);
     values.push_back(value);
-    at = end + 1;  // past the space
+    at = end + 1;
   }
   return values;
 }
+
+bool is_count(double x) { return x >= 0 && x < 0x1p53 && x == std::floor(x); }
 
 // Names the first setting that differs.
 void check_settings(std::string_view made, std::string_view wanted, const std::string& source) {
@@ -86,7 +92,9 @@ TrainState parse_train_state(std::string_view text, const ArsOptions& options, c
   const std::string_view settings = take_line(text, source);
   check_settings(settings, settings_line(options), source);
   const std::vector<double> numbers = take_numbers(text, source);
-  check(numbers.size() == 5, "{}: the checkpoint is damaged; delete it to start afresh", source);
+  check_intact(numbers.size() == 5 && is_count(numbers[0]) && is_count(numbers[1]) && numbers[2] >= 0 &&
+                   (numbers[4] == 0 || numbers[4] == 1),
+               source);
   TrainState state;
   state.iteration = static_cast<std::size_t>(numbers[0]);
   state.num_steps = static_cast<std::uint64_t>(numbers[1]);
@@ -94,11 +102,15 @@ TrainState parse_train_state(std::string_view text, const ArsOptions& options, c
   state.best_return = numbers[3];
   state.normaliser.mean = take_numbers(text, source);
   state.normaliser.squares = take_numbers(text, source);
-  check(state.normaliser.mean.size() == state.normaliser.squares.size(),
-        "{}: the checkpoint is damaged; delete it to start afresh", source);
+  check_intact(state.normaliser.mean.size() == state.normaliser.squares.size() &&
+                   std::all_of(state.normaliser.squares.begin(), state.normaliser.squares.end(),
+                               [](double sum) { return sum >= 0; }),
+               source);
   state.weights = take_numbers(text, source);
-  if (numbers[4] != 0) {
+  if (numbers[4] == 1) {
     state.best = parse_linear_policy(text, source);
+  } else {
+    check_intact(text.empty(), source);
   }
   return state;
 }

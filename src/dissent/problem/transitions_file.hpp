@@ -2,8 +2,9 @@
 //
 // Fields: observations [N, S], actions [N, A], rewards [N], next_observations [N, S], terminals [N], timeouts [N], and
 // infos/expert [N] (NPZ: expert), all float32 but for the last three, which are booleans (NPZ: int64 of 0 and 1). HDF5
-// attributes problem, policy, seed, rows, episodes, unstable_episodes and dissent_version say how a file was made, and
-// for robots model ("built-in" or a file), model_digest (of the compiled model) and mujoco_version.
+// attributes problem, policy, seed, rows, episodes, unstable_episodes and dissent_version say how a file was made,
+// policy_digest names the numbers of a trained policy that acted (Policy::digest()), and for robots there are model
+// ("built-in" or a file), model_digest (of the compiled model) and mujoco_version.
 #pragma once
 
 #include <string>

@@ -28,6 +28,9 @@ std::vector<Hdf5Attribute> provenance(const Transitions& rows) {
                                         {"episodes", std::uint64_t{rows.num_episodes}},
                                         {"unstable_episodes", std::uint64_t{rows.num_unstable}},
                                         {"dissent_version", std::string(kVersion)}};
+  if (!rows.policy_digest.empty()) {
+    attributes.emplace_back("policy_digest", rows.policy_digest);
+  }
   if (!rows.model.empty()) {
     attributes.insert(
         attributes.end(),

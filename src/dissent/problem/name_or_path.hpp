@@ -1,0 +1,30 @@
+// One word for two things: a name out of a list, or the path of a file.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
+
+namespace dissent {
+
+// True for a path, which contains a '.' or a '/'; false for one of `known`. Anything else is an InputError: it says how
+// to write the path where a file of that name is there, else it suggests the nearest name.
+inline bool is_path(std::string_view what, std::string_view text, const std::vector<std::string>& known) {
+  if (text.find_first_of("./") != std::string_view::npos) {
+    return true;
+  }
+  const bool is_known = std::find(known.begin(), known.end(), text) != known.end();
+  std::error_code ignored;
+  check(is_known || !std::filesystem::exists(text, ignored),
+        "{} '{}' is not known; a file is given with its folder: ./{}", what, text, text);
+  check_name(what, text, known);
+  return false;
+}
+
+}  // namespace dissent
