@@ -137,5 +137,37 @@ TEST(Joint, RanksBeyondSaturation) {
   EXPECT_GT(choice.scores.back(), 1000);
 }
 
+// Beside a row whose divergences are beyond the digits of the others', those still decide: the pair of components told
+// apart least has all of the deficit, so the next pick is the row that tells it apart best.
+TEST(Joint, AFarRowDoesNotDrownTheOthers) {
+  const Ensemble model = drawn_model({.num_inputs = 3, .num_outputs = 2, .num_components = 3});
+  std::vector<double> candidates = drawn_rows(90, 3);
+  std::fill_n(candidates.begin() + 3 * 17, 3, 1e5);
+  const Mixture<double> mixture = model.predict(candidates);
+  const auto between = [&](std::size_t n, std::size_t i, std::size_t j) {
+    InputComponents components;
+    components.load(mixture.view(), n, n);
+    return divergence({}, components.diagonal_component(i), components.diagonal_component(j));
+  };
+  std::size_t left = 0;
+  std::size_t right = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      if (i != j && between(17, i, j) < between(17, left, right)) {
+        left = i;
+        right = j;
+      }
+    }
+  }
+  ASSERT_GT(between(17, left, right), 1e8);
+  const Choice choice = choose_by("kl-joint", model, candidates, 2);
+  EXPECT_EQ(choice.rows[0], 17U);
+  double most = 0;
+  for (std::size_t n = 0; n < 90; ++n) {
+    most = n == 17 ? most : std::max(most, between(n, left, right));
+  }
+  EXPECT_NEAR(between(choice.rows[1], left, right), most, 1e-5 * most);
+}
+
 }  // namespace
 }  // namespace dissent

@@ -70,15 +70,15 @@ Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, s
   const Alone alone = score_alone(divergence, pairs, task, candidates);
   const std::size_t num_rows = alone.epistemic.size();
   GreedyPicks picks(task.stream, num_rows, task.utilities);
-  std::vector<double> running(M * M);  // sums over the picks
-  std::vector<float> running_pairs(pairs.pairs.size());
+  std::vector<double> picked(M * M);  // sums over the picks
+  RunningSums running(pairs.pairs.size());
   AlignedVector<float> information(padded_batch(num_rows));  // stays 0 when there is no pair
   Choice choice;
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
     if (pick > 0 && !pairs.pairs.empty()) {
       for_blocks(task.pool, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t) {
         const Panel<const float> all = alone.divergence.panel();
-        joint_information(pairs, {all.data + begin, all.rows, all.stride}, running_pairs, end - begin,
+        joint_information(pairs, {all.data + begin, all.rows, all.stride}, running, end - begin,
                           information.data() + begin);
       });
     }
@@ -86,17 +86,20 @@ Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, s
       return pick == 0 ? Ranked{.score = -alone.log_deficit[n], .second = alone.epistemic[n]}
                        : Ranked{.score = static_cast<double>(information[n])};
     };
-    // information = ln H(w) - log_deficit
-    const double log_entropy = pick == 0 || pairs.pairs.empty() ? 0 : std::log(task.model.weights().entropy);
-    const Ranked best = picks.take_best(rank, [&](const Ranked& row) { return row.score - log_entropy; });
+    // information = ln H(w) - log_deficit, less what was taken off
+    const double base =
+        pick == 0 || pairs.pairs.empty() ? 0 : running.taken_off - std::log(task.model.weights().entropy);
+    const Ranked best = picks.take_best(rank, [&](const Ranked& row) { return row.score + base; });
     for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
-      double& sum = running[pairs.pairs[k].i * M + pairs.pairs[k].j];
-      sum += static_cast<double>(alone.divergence.panel()(k, best.row));
-      running_pairs[k] = static_cast<float>(std::min(sum, kLargest));
+      running.add(k, static_cast<double>(alone.divergence.panel()(k, best.row)));
+      picked[pairs.pairs[k].i * M + pairs.pairs[k].j] = running.sums[k];
+    }
+    if (!pairs.pairs.empty()) {
+      running.update();
     }
     choice.rows.push_back(best.row);
     // What the picks have come to, in double precision.
-    choice.scores.push_back(pick == 0 ? best.score : -combine(task.model.weights(), running).log_deficit);
+    choice.scores.push_back(pick == 0 ? best.score : -combine(task.model.weights(), picked).log_deficit);
     choice.epistemic.push_back(alone.epistemic[best.row]);
   }
   return choice;

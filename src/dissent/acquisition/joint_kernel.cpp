@@ -1,5 +1,7 @@
 #include "dissent/acquisition/joint_kernel.hpp"
 
+#include <algorithm>
+
 #include "dissent/base/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,6 +20,7 @@ struct Sums {
   const JointPairs& pairs;
   Panel<const float> divergence;
   const float* running;
+  bool saturated;
 
   HWY_INLINE Vec<float> at(std::size_t pair, std::size_t n) const {
     const Tag<float> d;
@@ -71,7 +74,7 @@ void joint_lanes(const Sums& sums, std::size_t count, float* information) {
     for (std::size_t k = 0; k < sums.pairs.pairs.size(); ++k) {
       least = hn::Min(least, sums.at(k, n));
     }
-    const auto far = hn::Gt(least, hn::Set(d, 17.0F));  // exp(-17) is nothing beside 1
+    const auto far = hn::Gt(least, hn::Set(d, sums.saturated ? -1.0F : static_cast<float>(RunningSums::kSaturated)));
     Vec<float> result = hn::Zero(d);
     if (!hn::AllTrue(d, far)) {
       result = near_information(sums, n);
@@ -83,9 +86,9 @@ void joint_lanes(const Sums& sums, std::size_t count, float* information) {
   }
 }
 
-void joint_rows(const JointPairs& pairs, Panel<const float> divergence, const float* running, std::size_t count,
+void joint_rows(const JointPairs& pairs, Panel<const float> divergence, const RunningSums& running, std::size_t count,
                 float* information) {
-  joint_lanes({pairs, divergence, running}, count, information);
+  joint_lanes({pairs, divergence, running.running.data(), running.taken_off > 0}, count, information);
 }
 
 }  // namespace dissent::HWY_NAMESPACE
@@ -111,9 +114,17 @@ JointPairs::JointPairs(const Weights& weights) : entropy(static_cast<float>(weig
   num_others = weight.size() - 1;
 }
 
-void joint_information(const JointPairs& pairs, Panel<const float> divergence, const std::vector<float>& running,
+void RunningSums::update() {
+  constexpr double kLargest = 1e37;  // so that sums with a row's own stay finite in single precision
+  const double least = std::ranges::min(sums);
+  taken_off = least > kSaturated ? least : 0;
+  std::ranges::transform(sums, running.begin(),
+                         [&](double sum) { return static_cast<float>(std::min(sum - taken_off, kLargest)); });
+}
+
+void joint_information(const JointPairs& pairs, Panel<const float> divergence, const RunningSums& running,
                        std::size_t count, float* information) {
-  HWY_DYNAMIC_DISPATCH(joint_rows)(pairs, divergence, running.data(), count, information);
+  HWY_DYNAMIC_DISPATCH(joint_rows)(pairs, divergence, running, count, information);
 }
 
 }  // namespace dissent

@@ -27,7 +27,23 @@ struct JointPairs {
 // information[n] = ln(H(w) / deficit), deficit = H(w) - estimate, of the sums divergence + running: 0 where they say
 // nothing, without bound where the estimate saturates, to about 1e-6 of itself at either end. divergence:
 // [pairs][rows], finite, padding included; there must be a pair.
-void joint_information(const JointPairs& pairs, Panel<const float> divergence, const std::vector<float>& running,
+//
+// Beside large running sums a row's own divergences would drown. Beyond kSaturated the deficit is a sum of exp(-S_ij),
+// so that a part common to all pairs may be taken off: `running` is then what is left, and information less by that
+// part.
+struct RunningSums {
+  static constexpr double kSaturated = 17;  // exp(-17) is nothing beside 1
+
+  // sums: one per pair, in double precision
+  explicit RunningSums(std::size_t num_pairs) : sums(num_pairs), running(num_pairs) {}
+  void add(std::size_t pair, double divergence) { sums[pair] += divergence; }
+  void update();  // after additions
+
+  std::vector<double> sums;
+  std::vector<float> running;
+  double taken_off = 0;  // > 0: all pairs are saturated
+};
+void joint_information(const JointPairs& pairs, Panel<const float> divergence, const RunningSums& running,
                        std::size_t count, float* information);
 
 }  // namespace dissent
