@@ -76,6 +76,42 @@ class AskTell(CliTest):
         self.assertEqual(report["fitted"]["rmse"], None)
         self.refuse("tell", "lab", "todo.csv", says="has its answer already")
 
+    def test_an_output_that_would_replace_something_needed(self):
+        def read(name):
+            with open(self.path(name), "rb") as file:
+                return file.read()
+
+        for name in ("l.csv", "p.csv"):
+            before = read(name)
+            self.run_bad(2, "ask", "lab", *self.begin, "-o", name, says=f"'{name}' is read as well and would be overwritten")
+            self.assertEqual(read(name), before)
+        self.run_ok("ask", "lab", *self.begin, "--batch", 2, "-o", "todo.csv", "-q")
+        for name in ("rounds.csv", "chosen.csv", "labelled.csv", "pool.csv", "test.csv"):
+            self.refuse("ask", "lab", "-o", f"lab/../lab/{name}", says="is a file of the campaign and would be overwritten")
+        lines = read("todo.csv").decode().splitlines()
+        with open(self.path("todo.csv"), "w") as file:
+            file.write("\n".join([lines[0], lines[1] + "1.5", lines[2]]) + "\n")
+        before = read("todo.csv")
+        self.refuse("ask", "lab", "--batch", 2, "-o", "todo.csv", says=["was not told yet", "'dissent tell lab todo.csv' first"])
+        self.assertEqual(read("todo.csv"), before)
+        self.run_ok("tell", "lab", "todo.csv", "-q", "--no-refit")
+        self.run_ok("ask", "lab", "--batch", 2, "-o", "todo.csv", "-q")
+
+    def test_files_of_others_in_the_directory(self):
+        os.mkdir(self.path("lab"))
+        for name in ("labelled.csv", "pool.csv"):
+            with open(self.path(f"lab/{name}"), "w") as file:
+                file.write("theirs\n")
+            self.run_bad(2, "ask", "lab", *self.begin, says=f"lab/{name}: is there and would be replaced")
+            with open(self.path(f"lab/{name}")) as file:
+                self.assertEqual(file.read(), "theirs\n")
+            os.remove(self.path(f"lab/{name}"))
+        self.ask(*self.begin, "--batch", 2)
+        os.remove(self.path("lab/state.safetensors"))  # as if killed before the first state
+        for name in ("model.safetensors", "rounds.csv", "chosen.csv"):
+            os.remove(self.path(f"lab/{name}"))
+        self.ask(*self.begin, "--batch", 2)
+
     def test_the_order_of_answers_does_not_matter(self):
         for directory, order in (("one", 1), ("two", -1)):
             asked = list(csv.DictReader(io.StringIO(self.run_ok("ask", directory, *self.begin, "--batch", 6))))
