@@ -187,6 +187,14 @@ class AskTell(CliTest):
         os.mkdir(self.path("lab"))
         self.run_bad(2, "ask", "lab", *self.begin, says="p.csv: row 41 column 'b' is 1e+200; it is too far")
 
+    def test_answers_and_options_that_cannot_be_are_not_kept(self):
+        asked = self.ask(*self.begin, "--batch", 2)
+        huge = self.answers("h.csv", asked, lambda q: 1e308)
+        self.refuse("tell", "lab", huge, "--no-refit", says=[f"h.csv: row {asked[0]['row']} of ", "its label 'y' is 1e+308"])
+        good = self.answers("d.csv", asked)
+        self.refuse("tell", "lab", good, "--no-refit", "--weights", "0.5,0.5", says="weights")
+        self.run_ok("tell", "lab", good, "-q")
+
     def test_a_diverging_loss_is_reported(self):
         result = dissent("ask", "lab", *self.begin, "--batch", 2, "--learning-rate", 1e9, "-q", cwd=self.dir)
         diverged = r"\Athe loss of components? [^\n]* diverged; [^\n]*\n\Z"

@@ -143,7 +143,7 @@ std::size_t row_at(const Table& table, std::size_t line) {
   return static_cast<std::size_t>(number);
 }
 
-void take_answers(Campaign& campaign, const Answers& answers) {
+void take_answers(Campaign& campaign, const Problem& data, const Answers& answers) {
   std::map<std::size_t, std::size_t> position_of;
   for (std::size_t k = 0; k < campaign.chosen.size(); ++k) {
     position_of[campaign.chosen[k].row] = k;
@@ -151,6 +151,7 @@ void take_answers(Campaign& campaign, const Answers& answers) {
   const std::size_t D = campaign.num_targets;
   check(answers.targets.size() == answers.rows.size() * D, "{}: {} target values for {} rows of {}", answers.source,
         answers.targets.size(), answers.rows.size(), D);
+  const Campaign before = campaign;
   for (std::size_t k = 0; k < answers.rows.size(); ++k) {
     const auto found = position_of.find(answers.rows[k]);
     check(found != position_of.end(), "{}: row {} was never asked for", answers.source, answers.rows[k]);
@@ -159,6 +160,11 @@ void take_answers(Campaign& campaign, const Answers& answers) {
     } catch (const InputError& error) {
       fail("{}: {}", answers.source, error.what());
     }
+  }
+  try {
+    check_labels(before, data, fit_settings(before.settings).ensemble().scaling, answers.rows, answers.targets);
+  } catch (const InputError& error) {
+    fail("{}: {}", answers.source, error.what());
   }
 }
 
@@ -238,6 +244,7 @@ Laboratory Laboratory::open(const std::string& path, const LaboratoryOptions& op
     campaign.settings[name] = value;
   }
   put_choice(campaign.settings, options.acquisition, options.candidates);
+  learn_options(campaign.settings);  // says now what is wrong with them, before they are kept
   return {std::move(directory), std::move(campaign), std::move(data), std::move(pool)};
 }
 
@@ -266,7 +273,7 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
 void Laboratory::tell(const Answers& answers, bool refit, const FitControl& control) {
   const Campaign before = campaign_;
   try {
-    take_answers(campaign_, answers);
+    take_answers(campaign_, data_, answers);
     if (refit) {
       fitted_model(control);
     }
