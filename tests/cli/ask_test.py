@@ -131,6 +131,8 @@ class AskTell(CliTest):
         unknown = {**asked[1], "row": next(k for k in range(40) if str(k) not in [q["row"] for q in asked])}
         self.refuse("tell", "lab", self.answers("u.csv", [asked[1], unknown]), says=f"row {unknown['row']} was never asked")
         self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": "1.5"}]), says="row 1.5 was never asked")
+        self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": ""}]), says="row 1 of the file has its targets, but")
+        self.refuse("ask", "lab", "--inputs", "a", says="lab: the campaign keeps its tables and columns")
         nan = self.answers("n.csv", asked[1:], lambda q: float("nan"))
         self.refuse("tell", "lab", nan, says=f"row {asked[1]['row']} is told nan; answers must be finite")
         for name, text, says in (("c.csv", "row,z\n1,2\n", "has no column 'y'"), ("r.csv", "y\n2\n", "no column 'row'"),

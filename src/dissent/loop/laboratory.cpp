@@ -106,7 +106,7 @@ void put_choice(Settings& settings, const std::string& acquisition, const std::s
     settings["--acquisition"] = Acquisition::parse(acquisition).text();
   }
   if (!candidates.empty()) {
-    settings["--candidates"] = candidates;
+    settings["--candidates"] = candidates_text(candidates);
   }
 }
 
@@ -137,6 +137,9 @@ double number_at(const Table& table, const std::string& name, std::size_t row) {
 
 // The number of a pool row is a whole one.
 std::size_t row_at(const Table& table, std::size_t line) {
+  check(!std::ranges::binary_search(table.column("row").missing_rows, line),
+        "{}: row {} of the file has its targets, but its 'row' is empty; it says which row of the pool they are of",
+        table.source, line + 1);
   const double number = number_at(table, "row", line);
   check(number >= 0 && number < 1e15 && number == std::floor(number), "{}: row {} was never asked for", table.source,
         number);
@@ -233,6 +236,10 @@ Laboratory Laboratory::open(const std::string& path, const LaboratoryOptions& op
   const auto command = campaign.settings.find("command");
   check(command != campaign.settings.end() && command->second == "ask",
         "{}: the campaign was begun by 'dissent learn', and only that can go on with it", path);
+  check(!options.tables.any() || !options.tables.labelled.empty(),
+        "{}: the campaign keeps its tables and columns; leave out --pool, --test, --targets and --inputs, or give all "
+        "again, --labelled as well",
+        path);
   Problem data = load_tables(options.tables.any() ? options.tables : copied_tables(directory, campaign), false);
   check_same(campaign, data, path);
   directory.write_tables(campaign, data);  // a kill may have come between the state and them

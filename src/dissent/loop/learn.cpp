@@ -77,6 +77,11 @@ std::size_t parse_candidates(const std::string& text) {
   return text.empty() ? 0 : text == "all" ? kAllCandidates : parse_count("--candidates", text);
 }
 
+std::string candidates_text(const std::string& text) {
+  const std::size_t candidates = parse_candidates(text);
+  return candidates == kAllCandidates ? "all" : std::to_string(candidates);
+}
+
 void check_candidates(std::size_t candidates, std::size_t batch) {
   check(candidates == 0 || candidates >= batch,
         "--candidates: {} to choose among {} fewer than the batch of {}; give at least as many, or 'all'",

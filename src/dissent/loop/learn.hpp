@@ -33,6 +33,7 @@ inline constexpr std::size_t kAllCandidates = std::numeric_limits<std::size_t>::
 
 // "all", or a whole number >= 1; empty is 0, what suits the method.
 std::size_t parse_candidates(const std::string& text);
+std::string candidates_text(const std::string& text);  // the same, as settings keep it: "0100" is "100"
 
 // InputError when there are fewer candidates than rows to choose.
 void check_candidates(std::size_t candidates, std::size_t batch);
