@@ -4,8 +4,11 @@
 // up. So a command that was killed, or whose output was lost, can be run again and says the same.
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "campaign_options.hpp"
 #include "command.hpp"
@@ -92,17 +95,63 @@ void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
               {"pending", rows}});
 }
 
-void run_ask(const Arguments& arguments) {
+void check_output(const Arguments& arguments) {
   check_csv_output(arguments.output);
-  if (arguments.output != "-") {
-    check_writable(arguments.output);
+  if (arguments.output == "-") {
+    return;
   }
+  for (const std::string& read : {arguments.tables.labelled, arguments.tables.pool, arguments.tables.test}) {
+    check_distinct(arguments.output, read);
+  }
+  for (const std::string& own : Laboratory::files(arguments.directory)) {
+    check_distinct(arguments.output, own, "is a file of the campaign");
+  }
+  check_writable(arguments.output);
+}
+
+// What people filled in and did not tell yet is not replaced by an empty table.
+void check_told(const std::string& output, const Laboratory& laboratory) {
+  if (!std::filesystem::is_regular_file(output)) {
+    return;
+  }
+  Table table;
+  try {
+    table = read_csv(output);
+  } catch (const InputError&) {
+    return;  // none of ours
+  }
+  const std::vector<std::string>& targets = laboratory.data().target_names;
+  const auto has = [&](const std::string& name) { return table.has(name); };
+  if (!table.has("row") || table.column("row").is_text() || !std::ranges::all_of(targets, has)) {
+    return;
+  }
+  std::set<double> waiting;
+  for (const std::size_t position : pending(laboratory.campaign())) {
+    waiting.insert(static_cast<double>(laboratory.campaign().chosen[position].row));
+  }
+  for (std::size_t line = 0; line < table.num_rows; ++line) {
+    const bool filled = std::ranges::any_of(targets, [&](const std::string& name) {
+      return !std::ranges::binary_search(table.column(name).missing_rows, line);
+    });
+    const double row = table.column("row").values[line];
+    check(!filled || !waiting.contains(row),
+          "{}: has an answer for row {} that was not told yet and would be lost; run 'dissent tell {} {}' first, or "
+          "give the output another name",
+          output, row, laboratory.path(), output);
+  }
+}
+
+void run_ask(const Arguments& arguments) {
+  check_output(arguments);
   LaboratoryOptions options{.tables = arguments.tables,
                             .acquisition = arguments.choice.acquisition,
                             .candidates = arguments.choice.candidates,
                             .fit = arguments.given_fit,
                             .batch = arguments.choice.batch};
   Laboratory laboratory = Laboratory::open(arguments.directory, options);
+  if (arguments.output != "-") {
+    check_told(arguments.output, laboratory);
+  }
   ThreadPool pool(arguments.threads);
   const std::size_t num_new =
       laboratory.ask(arguments.choice.batch, {&pool, fit_bar(arguments.quiet || arguments.json)});

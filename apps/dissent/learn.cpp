@@ -1,6 +1,7 @@
 // dissent learn: a whole campaign of active learning, in a directory from which it can go on after anything.
 #include "dissent/loop/learn.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -40,7 +41,8 @@ Problem load_data(const Arguments& arguments) {
     check(arguments.tables.any(), "there is no data: give --labelled, --pool and --targets, or --problem");
     return load_tables(arguments.tables, arguments.oracle.empty());
   }
-  check(!arguments.tables.any(), "--problem brings its own tables; leave out --labelled, --pool, --test and --targets");
+  check(!arguments.tables.any(),
+        "--problem brings its own tables; leave out --labelled, --pool, --test, --targets and --inputs");
   ProblemOptions options;
   options.seed = arguments.fit.seed;
   options.num_threads = arguments.threads;
@@ -65,7 +67,7 @@ Settings settings_of(const Arguments& arguments) {
   settings["--acquisition"] = Acquisition::parse(arguments.choice.acquisition).text();
   settings["--batch"] = std::to_string(arguments.choice.batch);
   if (!arguments.choice.candidates.empty()) {
-    settings["--candidates"] = arguments.choice.candidates;
+    settings["--candidates"] = candidates_text(arguments.choice.candidates);
   }
   settings["command"] = "learn";
   return settings;
@@ -86,9 +88,12 @@ Campaign open_campaign(CampaignDirectory& directory, const Problem& data, const 
   return campaign;
 }
 
-// "-" where there is no number.
-std::string number_text(double value, int digits) {
-  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+// "-" where there is no number; of huge ones the size, so that columns stay columns.
+std::string number_text(double value) {
+  constexpr double kHuge = 1e6;
+  return std::isnan(value)          ? "-"
+         : std::abs(value) >= kHuge ? fmt::format("{:.3g}", value)
+                                    : fmt::format("{:.4f}", value);
 }
 
 void print_head() {
@@ -98,8 +103,8 @@ void print_head() {
 
 void print_round(const RoundRecord& record) {
   print_line("{:>6}  {:>8}  {:>9}  {:>14}  {:>16}  {:>8.1f}", record.round, record.fit.labelled,
-             number_text(record.fit.rmse, 4), number_text(record.fit.log_likelihood, 4),
-             number_text(record.chosen_epistemic, 4), record.fit.seconds + record.score_seconds);
+             number_text(record.fit.rmse), number_text(record.fit.log_likelihood), number_text(record.chosen_epistemic),
+             record.fit.seconds + record.score_seconds);
   flush_output();  // minutes may pass until the next
 }
 

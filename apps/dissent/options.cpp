@@ -42,13 +42,13 @@ Check whole_number(std::uint64_t min, std::uint64_t max) {
 
 std::string not_empty(const std::string& text) { return text.empty() ? "the value is empty" : ""; }
 
-void check_distinct(const std::string& output, const std::string& other) {
+void check_distinct(const std::string& output, const std::string& other, const std::string& why) {
   std::error_code ignored;
   const auto full = [&](const std::string& path) {  // absolute, for a name alone has no existing part to resolve
     return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
   };
   check(output.empty() || other.empty() || full(output) != full(other),
-        "'{}' is read as well and would be overwritten; give the output another name", output);
+        "'{}' {} and would be overwritten; give the output another name", output, why);
 }
 
 void check_csv_output(const std::string& path) {

@@ -21,6 +21,7 @@ constexpr std::size_t kWidth = 72;
 constexpr std::size_t kHeight = 18;
 constexpr std::string_view kMarks = "abcdefghijklmnopqrstuvwxyz";
 constexpr char kSeveral = '*';
+constexpr double kMostLabelled = 1e15;  // whole numbers are exact up to here
 const std::vector<std::string> kMetrics{"log_likelihood", "rmse", "rmse_paper", "chosen_epistemic"};
 
 struct Arguments {
@@ -35,18 +36,40 @@ struct Curve {
   std::vector<double> value;
 };
 
-Curve read_curve(const std::string& directory, const std::string& metric) {
+// Rounds without a finite number are left out, and `left_out` says how many.
+struct Read {
+  Curve curve;
+  std::size_t left_out = 0;
+};
+
+Read read_curve(const std::string& directory, const std::string& metric) {
   const Table table = read_csv(directory + "/rounds.csv");
-  Curve curve{directory, table.column("labelled").values, {}};
   check(table.num_rows > 0, "{}: has no finished round yet", directory);
+  const std::vector<double> labelled = table.matrix(std::vector<std::string>{"labelled"});
   const Column& column = table.column(metric);
-  check(column.missing_rows.empty(),
-        "{}: has no {}, since the campaign has no test rows; try --metric "
-        "chosen_epistemic",
-        directory, metric);
-  curve.value = column.values;
-  return curve;
+  if (column.is_text()) {
+    table.matrix(std::vector{metric});  // says which row
+  }
+  check(column.missing_rows.size() < table.num_rows,
+        "{}: {} is empty in every round, as in campaigns without test rows; try --metric chosen_epistemic",
+        table.source, metric);
+  Read read{{directory, {}, {}}};
+  for (std::size_t row = 0; row < table.num_rows; ++row) {
+    check(labelled[row] >= 0 && labelled[row] < kMostLabelled && (row == 0 || labelled[row] >= labelled[row - 1]),
+          "{}: column 'labelled' row {} is {}; a number of rows not below the one before is required", table.source,
+          row + 1, labelled[row]);
+    if (std::isfinite(column.values[row])) {
+      read.curve.labelled.push_back(labelled[row]);
+      read.curve.value.push_back(column.values[row]);
+    }
+  }
+  check(!read.curve.value.empty(), "{}: no round has a finite {}", table.source, metric);
+  read.left_out = table.num_rows - read.curve.value.size();
+  return read;
 }
+
+// Between a and b, which may be as far apart as numbers can.
+double between(double a, double b, double share) { return (1 - share) * a + share * b; }
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -60,7 +83,7 @@ struct Range {
   }
   // Place of a value among `cells`, from 0.
   std::size_t cell(double value, std::size_t cells) const {
-    const double share = high > low ? (value - low) / (high - low) : 0.5;
+    const double share = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
     return static_cast<std::size_t>(std::lround(share * static_cast<double>(cells - 1)));
   }
 };
@@ -76,7 +99,7 @@ double value_at(const Curve& curve, double x) {
     return curve.value[k];
   }
   const double share = (x - curve.labelled[k - 1]) / (curve.labelled[k] - curve.labelled[k - 1]);
-  return curve.value[k - 1] + share * (curve.value[k] - curve.value[k - 1]);
+  return between(curve.value[k - 1], curve.value[k], share);
 }
 
 std::vector<std::string> draw(const std::vector<Curve>& curves, const Range& x, const Range& y) {
@@ -104,7 +127,7 @@ void print_chart(const std::vector<Curve>& curves, const std::string& metric) {
   print_line("{} over the number of labelled rows", metric);
   const std::vector<std::string> lines = draw(curves, x, y);
   for (std::size_t k = 0; k < kHeight; ++k) {
-    const double value = y.high - (y.high - y.low) * static_cast<double>(k) / static_cast<double>(kHeight - 1);
+    const double value = between(y.high, y.low, static_cast<double>(k) / static_cast<double>(kHeight - 1));
     const std::size_t end = lines[k].find_last_not_of(' ');
     print_line("{:>10.4g} |{}", value, lines[k].substr(0, end == std::string::npos ? 0 : end + 1));
   }
@@ -127,7 +150,12 @@ void run_rounds(const Arguments& arguments) {
         arguments.directories.size(), kMarks.size());
   std::vector<Curve> curves;
   for (const std::string& directory : arguments.directories) {
-    curves.push_back(read_curve(directory, arguments.metric));
+    Read read = read_curve(directory, arguments.metric);
+    if (read.left_out > 0) {
+      fmt::print(stderr, "{}: {} without a finite {} left out\n", directory, counted(read.left_out, "round"),
+                 arguments.metric);
+    }
+    curves.push_back(std::move(read.curve));
   }
   if (!arguments.json) {
     print_chart(curves, arguments.metric);

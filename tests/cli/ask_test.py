@@ -76,6 +76,42 @@ class AskTell(CliTest):
         self.assertEqual(report["fitted"]["rmse"], None)
         self.refuse("tell", "lab", "todo.csv", says="has its answer already")
 
+    def test_an_output_that_would_replace_something_needed(self):
+        def read(name):
+            with open(self.path(name), "rb") as file:
+                return file.read()
+
+        for name in ("l.csv", "p.csv"):
+            before = read(name)
+            self.run_bad(2, "ask", "lab", *self.begin, "-o", name, says=f"'{name}' is read as well and would be overwritten")
+            self.assertEqual(read(name), before)
+        self.run_ok("ask", "lab", *self.begin, "--batch", 2, "-o", "todo.csv", "-q")
+        for name in ("rounds.csv", "chosen.csv", "labelled.csv", "pool.csv", "test.csv"):
+            self.refuse("ask", "lab", "-o", f"lab/../lab/{name}", says="is a file of the campaign and would be overwritten")
+        lines = read("todo.csv").decode().splitlines()
+        with open(self.path("todo.csv"), "w") as file:
+            file.write("\n".join([lines[0], lines[1] + "1.5", lines[2]]) + "\n")
+        before = read("todo.csv")
+        self.refuse("ask", "lab", "--batch", 2, "-o", "todo.csv", says=["was not told yet", "'dissent tell lab todo.csv' first"])
+        self.assertEqual(read("todo.csv"), before)
+        self.run_ok("tell", "lab", "todo.csv", "-q", "--no-refit")
+        self.run_ok("ask", "lab", "--batch", 2, "-o", "todo.csv", "-q")
+
+    def test_files_of_others_in_the_directory(self):
+        os.mkdir(self.path("lab"))
+        for name in ("labelled.csv", "pool.csv"):
+            with open(self.path(f"lab/{name}"), "w") as file:
+                file.write("theirs\n")
+            self.run_bad(2, "ask", "lab", *self.begin, says=f"lab/{name}: is there and would be replaced")
+            with open(self.path(f"lab/{name}")) as file:
+                self.assertEqual(file.read(), "theirs\n")
+            os.remove(self.path(f"lab/{name}"))
+        self.ask(*self.begin, "--batch", 2)
+        os.remove(self.path("lab/state.safetensors"))  # as if killed before the first state
+        for name in ("model.safetensors", "rounds.csv", "chosen.csv"):
+            os.remove(self.path(f"lab/{name}"))
+        self.ask(*self.begin, "--batch", 2)
+
     def test_the_order_of_answers_does_not_matter(self):
         for directory, order in (("one", 1), ("two", -1)):
             asked = list(csv.DictReader(io.StringIO(self.run_ok("ask", directory, *self.begin, "--batch", 6))))
@@ -95,6 +131,8 @@ class AskTell(CliTest):
         unknown = {**asked[1], "row": next(k for k in range(40) if str(k) not in [q["row"] for q in asked])}
         self.refuse("tell", "lab", self.answers("u.csv", [asked[1], unknown]), says=f"row {unknown['row']} was never asked")
         self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": "1.5"}]), says="row 1.5 was never asked")
+        self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": ""}]), says="row 1 of the file has its targets, but")
+        self.refuse("ask", "lab", "--inputs", "a", says="lab: the campaign keeps its tables and columns")
         nan = self.answers("n.csv", asked[1:], lambda q: float("nan"))
         self.refuse("tell", "lab", nan, says=f"row {asked[1]['row']} is told nan; answers must be finite")
         for name, text, says in (("c.csv", "row,z\n1,2\n", "has no column 'y'"), ("r.csv", "y\n2\n", "no column 'row'"),
@@ -150,6 +188,14 @@ class AskTell(CliTest):
             file.write("S40,1,1e200,\n")
         os.mkdir(self.path("lab"))
         self.run_bad(2, "ask", "lab", *self.begin, says="p.csv: row 41 column 'b' is 1e+200; it is too far")
+
+    def test_answers_and_options_that_cannot_be_are_not_kept(self):
+        asked = self.ask(*self.begin, "--batch", 2)
+        huge = self.answers("h.csv", asked, lambda q: 1e308)
+        self.refuse("tell", "lab", huge, "--no-refit", says=[f"h.csv: row {asked[0]['row']} of ", "its label 'y' is 1e+308"])
+        good = self.answers("d.csv", asked)
+        self.refuse("tell", "lab", good, "--no-refit", "--weights", "0.5,0.5", says="weights")
+        self.run_ok("tell", "lab", good, "-q")
 
     def test_a_diverging_loss_is_reported(self):
         result = dissent("ask", "lab", *self.begin, "--batch", 2, "--learning-rate", 1e9, "-q", cwd=self.dir)

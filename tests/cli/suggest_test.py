@@ -161,6 +161,34 @@ class Rounds(CliTest):
         self.run_bad(2, "rounds", "none", says="none/rounds.csv: cannot be read")
         self.run_bad(2, "rounds", "none", "--metric", "rmsd", says="did you mean 'rmse'?")
 
+    def test_tables_with_odd_numbers(self):
+        os.mkdir(self.path("out"))
+
+        def write(*values, labelled=(10, 20, 30)):
+            with open(self.path("out/rounds.csv"), "w") as file:
+                file.write("labelled,rmse\n" + "".join(f"{n},{v}\n" for n, v in zip(labelled, values)))
+
+        def refuse(says):
+            self.run_bad(2, "rounds", "out", "--metric", "rmse", says=says)
+
+        write("1", "many", "2")
+        refuse("is text ('many')")
+        write("", "", "")
+        refuse("rmse is empty in every round, as in campaigns without test rows")
+        write("nan", "inf", "")
+        refuse("no round has a finite rmse")
+        write("1", "2", "3", labelled=(10, -5, "inf"))
+        refuse("'labelled'")
+        write("1", "2", "3", labelled=(10, 5, 20))
+        refuse("'labelled' row 2 is 5")
+        write("1", "inf", "")
+        result = dissent("rounds", "out", "--metric", "rmse", "--json", cwd=self.dir)
+        self.assertEqual(result.stderr, "out: 2 rounds without a finite rmse left out\n")
+        self.assertEqual(json.loads(result.stdout)["campaigns"][0]["rmse"], [1])
+        write("-1e308", "0", "1e308")
+        picture = self.run_ok("rounds", "out", "--metric", "rmse").splitlines()[1:19]
+        self.assertTrue(all("a" in line[12:] for line in picture), picture)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -81,6 +81,27 @@ TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
   EXPECT_EQ(laboratory.campaign().fitted->labelled, 14U);
 }
 
+TEST_F(LaboratoryTest, TablesThatCannotBeWrittenTakeNoAnswerBack) {
+  std::vector<std::size_t> rows;
+  {
+    Laboratory laboratory = open(options());
+    laboratory.ask(2);
+    rows = waiting(laboratory);
+    std::filesystem::remove(dir_.file("lab/chosen.csv"));
+    std::filesystem::create_directory(dir_.file("lab/chosen.csv"));
+    try {
+      laboratory.tell({"a", {rows[0]}, {1}}, false);
+      ADD_FAILURE() << "no error";
+    } catch (const SystemError& error) {
+      EXPECT_NE(std::string(error.what()).find("the campaign itself is saved"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(waiting(laboratory), std::vector{rows[1]});
+    std::filesystem::remove(dir_.file("lab/chosen.csv"));
+  }
+  EXPECT_EQ(waiting(open()), std::vector{rows[1]});
+  EXPECT_TRUE(std::filesystem::is_regular_file(dir_.file("lab/chosen.csv")));
+}
+
 TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
   Table table = parse_csv("row,y\n4,1\n7,2\n4,3\n", "t.csv");
   EXPECT_EQ(message_of([&] { read_answers(table, {"y"}); }),

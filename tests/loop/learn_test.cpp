@@ -173,5 +173,33 @@ TEST(Learn, CandidatesAreAPartOfThePoolThatChangesEachRound) {
   EXPECT_EQ(fewer.campaign.chosen.size(), 4U);
 }
 
+TEST(Learn, APoolRowTooFarIsToldBeforeAnythingIsChosen) {
+  for (const std::size_t row : {0, 59}) {
+    Trial run;
+    run.options.candidates = 4;
+    run.data.pool.inputs[2 * row] = 1e200;
+    EXPECT_THROW(run.go_on(3), InputError);
+    EXPECT_TRUE(run.campaign.chosen.empty());
+  }
+}
+
+TEST(Learn, LabelsThatNothingCanBeComputedWithAreNotTaken) {
+  for (const double label : {1e308, -1e308, 1e40}) {
+    Trial run;
+    for (std::size_t row = 0; row < run.data.pool.num_rows; ++row) {
+      run.data.pool.targets[2 * row + 1] = label;
+    }
+    try {
+      run.go_on(2);
+      ADD_FAILURE() << "no error";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("of the pool: its label 'y1' is"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(run.campaign.num_pending(), 4U);
+    run.data.pool.targets = small_problem().pool.targets;
+    EXPECT_EQ(run.go_on(2), LearnEnd::kRoundsDone);
+  }
+}
+
 }  // namespace
 }  // namespace dissent

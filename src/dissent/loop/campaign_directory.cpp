@@ -23,6 +23,7 @@ constexpr const char* kState = "state.safetensors";
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kRounds = "rounds.csv";
 constexpr const char* kChosen = "chosen.csv";
+constexpr const char* kLock = "lock";
 
 void create_directory(const std::string& path) {
   check(!path.empty(), "the campaign's directory has no name");
@@ -109,7 +110,7 @@ struct CampaignDirectory::Lock {
   int descriptor = -1;
 
   explicit Lock(const std::string& directory) {
-    const std::string path = directory + "/lock";
+    const std::string path = directory + "/" + kLock;
     descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0) {
       fail_system("{}: cannot be created: {}", path, std::strerror(errno));
@@ -136,6 +137,14 @@ CampaignDirectory::CampaignDirectory(const std::string& path) : path_(path) {
 CampaignDirectory::~CampaignDirectory() = default;
 CampaignDirectory::CampaignDirectory(CampaignDirectory&&) noexcept = default;
 CampaignDirectory& CampaignDirectory::operator=(CampaignDirectory&&) noexcept = default;
+
+std::vector<std::string> CampaignDirectory::files(const std::string& path) {
+  std::vector<std::string> files;
+  for (const char* name : {kState, kModel, kRounds, kChosen, kLock}) {
+    files.push_back(path + "/" + name);
+  }
+  return files;
+}
 
 bool CampaignDirectory::begun() const {
   if (std::filesystem::exists(file(kState))) {

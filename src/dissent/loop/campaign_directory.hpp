@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/loop/campaign.hpp"
@@ -31,6 +32,8 @@ class CampaignDirectory {
   ~CampaignDirectory();
   CampaignDirectory(CampaignDirectory&&) noexcept;
   CampaignDirectory& operator=(CampaignDirectory&&) noexcept;
+
+  static std::vector<std::string> files(const std::string& path);  // the paths above
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
 
@@ -20,42 +23,55 @@ constexpr const char* kTest = "test.csv";
 
 bool exists(const std::string& path) { return std::filesystem::exists(path); }
 
-void write_rows(const std::string& path, const Problem& data, const ProblemRows& rows) {
+std::string rows_text(const std::string& path, const Problem& data, const ProblemRows& rows) {
   std::vector<std::string> names = data.input_names;
   names.insert(names.end(), data.target_names.begin(), data.target_names.end());
-  CsvWriter writer(path, names);
+  CsvText text(path, names);
   const std::size_t C = data.input_names.size();
   const std::size_t D = data.target_names.size();
   for (std::size_t row = 0; row < rows.num_rows; ++row) {
     for (std::size_t c = 0; c < C; ++c) {
-      writer.field(rows.inputs[row * C + c]);
+      text.field(rows.inputs[row * C + c]);
     }
     for (std::size_t d = 0; d < D; ++d) {
-      writer.field(rows.targets[row * D + d]);
+      text.field(rows.targets[row * D + d]);
     }
-    writer.end_row();
+    text.end_row();
   }
-  writer.commit();
+  return text.text();
 }
 
-// Copies hold less than the tables they are made from, and replace nothing of anybody else's.
-void check_copies(const CampaignDirectory& directory, const TablePaths& tables) {
-  for (const char* name : {kLabelled, kPool, kTest}) {
-    for (const std::string* table : {&tables.labelled, &tables.pool, &tables.test}) {
-      std::error_code ignored;
-      check(table->empty() || !std::filesystem::equivalent(directory.file(name), *table, ignored),
-            "{}: would be replaced by the campaign's copy of a table; give another directory", *table);
-    }
+bool holds(const std::string& path, std::string_view text) {
+  const MappedFile file(path);
+  return std::ranges::equal(file.bytes(), std::as_bytes(std::span(text)));
+}
+
+// Copies hold less than the tables they are made from, and replace nothing of anybody else's. Those that are there
+// with the same bytes are of a beginning that was cut short.
+void write_copies(const CampaignDirectory& directory, const TablePaths& tables, const Problem& data,
+                  const Table& pool) {
+  std::vector<std::pair<std::string, std::string>> copies;
+  copies.emplace_back(directory.file(kLabelled), rows_text(directory.file(kLabelled), data, data.train));
+  copies.emplace_back(directory.file(kPool), format_csv(pool));
+  if (data.test.num_rows > 0) {
+    copies.emplace_back(directory.file(kTest), rows_text(directory.file(kTest), data, data.test));
   }
   check(!tables.test.empty() || !exists(directory.file(kTest)),
         "{}: is there, but --test is not given; remove it, or give another directory", directory.file(kTest));
-}
-
-void write_copies(const CampaignDirectory& directory, const Problem& data, const Table& pool) {
-  write_rows(directory.file(kLabelled), data, data.train);
-  write_csv(directory.file(kPool), pool);
-  if (data.test.num_rows > 0) {
-    write_rows(directory.file(kTest), data, data.test);
+  for (const auto& [path, text] : copies) {
+    for (const std::string* table : {&tables.labelled, &tables.pool, &tables.test}) {
+      std::error_code ignored;
+      check(table->empty() || !std::filesystem::equivalent(path, *table, ignored),
+            "{}: would be replaced by the campaign's copy of a table; give another directory", *table);
+    }
+    check(!exists(path) || holds(path, text),
+          "{}: is there and would be replaced by the campaign's copy of a table; move it, or give another directory",
+          path);
+  }
+  for (const auto& [path, text] : copies) {
+    AtomicFile file(path);
+    file.write(text);
+    file.commit();
   }
 }
 
@@ -90,7 +106,7 @@ void put_choice(Settings& settings, const std::string& acquisition, const std::s
     settings["--acquisition"] = Acquisition::parse(acquisition).text();
   }
   if (!candidates.empty()) {
-    settings["--candidates"] = candidates;
+    settings["--candidates"] = candidates_text(candidates);
   }
 }
 
@@ -121,13 +137,16 @@ double number_at(const Table& table, const std::string& name, std::size_t row) {
 
 // The number of a pool row is a whole one.
 std::size_t row_at(const Table& table, std::size_t line) {
+  check(!std::ranges::binary_search(table.column("row").missing_rows, line),
+        "{}: row {} of the file has its targets, but its 'row' is empty; it says which row of the pool they are of",
+        table.source, line + 1);
   const double number = number_at(table, "row", line);
   check(number >= 0 && number < 1e15 && number == std::floor(number), "{}: row {} was never asked for", table.source,
         number);
   return static_cast<std::size_t>(number);
 }
 
-void take_answers(Campaign& campaign, const Answers& answers) {
+void take_answers(Campaign& campaign, const Problem& data, const Answers& answers) {
   std::map<std::size_t, std::size_t> position_of;
   for (std::size_t k = 0; k < campaign.chosen.size(); ++k) {
     position_of[campaign.chosen[k].row] = k;
@@ -135,6 +154,7 @@ void take_answers(Campaign& campaign, const Answers& answers) {
   const std::size_t D = campaign.num_targets;
   check(answers.targets.size() == answers.rows.size() * D, "{}: {} target values for {} rows of {}", answers.source,
         answers.targets.size(), answers.rows.size(), D);
+  const Campaign before = campaign;
   for (std::size_t k = 0; k < answers.rows.size(); ++k) {
     const auto found = position_of.find(answers.rows[k]);
     check(found != position_of.end(), "{}: row {} was never asked for", answers.source, answers.rows[k]);
@@ -143,6 +163,11 @@ void take_answers(Campaign& campaign, const Answers& answers) {
     } catch (const InputError& error) {
       fail("{}: {}", answers.source, error.what());
     }
+  }
+  try {
+    check_labels(before, data, fit_settings(before.settings).ensemble().scaling, answers.rows, answers.targets);
+  } catch (const InputError& error) {
+    fail("{}: {}", answers.source, error.what());
   }
 }
 
@@ -173,6 +198,14 @@ Laboratory::Laboratory(CampaignDirectory directory, Campaign campaign, Problem d
       data_(std::move(data)),
       pool_(std::move(pool)) {}
 
+std::vector<std::string> Laboratory::files(const std::string& path) {
+  std::vector<std::string> files = CampaignDirectory::files(path);
+  for (const char* name : {kLabelled, kPool, kTest}) {
+    files.push_back(path + "/" + name);
+  }
+  return files;
+}
+
 Laboratory Laboratory::begin(const std::string& path, const LaboratoryOptions& options) {
   Problem data = load_tables(options.tables, false);
   Table pool = without_targets(read_table(options.tables.pool), data);
@@ -184,8 +217,7 @@ Laboratory Laboratory::begin(const std::string& path, const LaboratoryOptions& o
         data.pool.num_rows);
   CampaignDirectory directory(path);
   check(!directory.begun(), "{}: another process has just begun a campaign here", path);
-  check_copies(directory, options.tables);
-  write_copies(directory, data, pool);
+  write_copies(directory, options.tables, data, pool);
   Campaign campaign = begin_campaign(data, settings);
   directory.save(campaign);
   return {std::move(directory), std::move(campaign), std::move(data), std::move(pool)};
@@ -204,6 +236,10 @@ Laboratory Laboratory::open(const std::string& path, const LaboratoryOptions& op
   const auto command = campaign.settings.find("command");
   check(command != campaign.settings.end() && command->second == "ask",
         "{}: the campaign was begun by 'dissent learn', and only that can go on with it", path);
+  check(!options.tables.any() || !options.tables.labelled.empty(),
+        "{}: the campaign keeps its tables and columns; leave out --pool, --test, --targets and --inputs, or give all "
+        "again, --labelled as well",
+        path);
   Problem data = load_tables(options.tables.any() ? options.tables : copied_tables(directory, campaign), false);
   check_same(campaign, data, path);
   directory.write_tables(campaign, data);  // a kill may have come between the state and them
@@ -215,6 +251,7 @@ Laboratory Laboratory::open(const std::string& path, const LaboratoryOptions& op
     campaign.settings[name] = value;
   }
   put_choice(campaign.settings, options.acquisition, options.candidates);
+  learn_options(campaign.settings);  // says now what is wrong with them, before they are kept
   return {std::move(directory), std::move(campaign), std::move(data), std::move(pool)};
 }
 
@@ -231,33 +268,36 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
       const Ensemble model = fitted_model(control);
       choose_rows(campaign_, data_, options, model, num_new, control.pool);
     }
-    save();
+    directory_.save(campaign_);
   } catch (...) {
     campaign_ = before;
     throw;
   }
+  write_tables();
   return num_new;
 }
 
 void Laboratory::tell(const Answers& answers, bool refit, const FitControl& control) {
   const Campaign before = campaign_;
   try {
-    take_answers(campaign_, answers);
+    take_answers(campaign_, data_, answers);
     if (refit) {
       fitted_model(control);
     }
-    save();
+    directory_.save(campaign_);
   } catch (...) {
     campaign_ = before;
     throw;
   }
+  write_tables();
 }
 
 Ensemble Laboratory::model(const FitControl& control) {
   const bool was_fitted = campaign_.fitted.has_value();
   Ensemble model = fitted_model(control);
   if (!was_fitted) {
-    save();
+    directory_.save(campaign_);
+    write_tables();
   }
   return model;
 }
@@ -276,9 +316,14 @@ Ensemble Laboratory::fitted_model(const FitControl& control) {
   return std::move(fitted.model);
 }
 
-void Laboratory::save() {
-  directory_.save(campaign_);
-  directory_.write_tables(campaign_, data_);
+// The state is saved by now, and stands whatever becomes of the tables that repeat it.
+void Laboratory::write_tables() {
+  try {
+    directory_.write_tables(campaign_, data_);
+  } catch (const std::exception& error) {
+    fail_system("{}; the campaign itself is saved, with this step, and the next command writes its tables again",
+                error.what());
+  }
 }
 
 }  // namespace dissent

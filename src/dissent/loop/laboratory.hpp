@@ -6,7 +6,8 @@
 //   pool.csv      every column of the pool, so that names and notes reach the people who measure
 //   test.csv      as labelled.csv, where one was given
 //
-// Each step is saved before it returns; one that fails leaves the campaign as it was, here and on disk.
+// Each step is saved before it returns; one that fails leaves the campaign as it was, here and on disk. Only where
+// rounds.csv and chosen.csv cannot be written after the state was, the step counts: the SystemError says so.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +43,9 @@ Answers read_answers(const Table& table, const std::vector<std::string>& target_
 
 class Laboratory {
  public:
+  // Paths that belong to a campaign in this directory; no output may have one of them.
+  static std::vector<std::string> files(const std::string& path);
+
   // Opens the campaign, or begins one from the tables.
   static Laboratory open(const std::string& path, const LaboratoryOptions& options);
 
@@ -67,7 +71,7 @@ class Laboratory {
   Laboratory(CampaignDirectory directory, Campaign campaign, Problem data, Table pool);
   static Laboratory begin(const std::string& path, const LaboratoryOptions& options);
   Ensemble fitted_model(const FitControl& control);
-  void save();
+  void write_tables();
 
   CampaignDirectory directory_;
   Campaign campaign_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/predictive_mean.hpp"
+#include "dissent/table/scaling.hpp"
 
 namespace dissent {
 namespace {
@@ -23,13 +25,17 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, Purpose::kRound, round).bits(); }
 
+std::string source_of(const ProblemRows& rows, const char* otherwise) {
+  return rows.source.empty() ? otherwise : rows.source;
+}
+
 // What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
 void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, FitRecord& record) {
   if (test.num_rows == 0) {
     record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
     return;
   }
-  model.check_rows(test.inputs, test.source.empty() ? "the test rows" : test.source);
+  model.check_rows(test.inputs, source_of(test, "the test rows"));
   const std::vector<double> log_density = model.log_density(test.inputs, test.targets, pool);
   record.log_likelihood =
       std::accumulate(log_density.begin(), log_density.end(), 0.0) / static_cast<double>(test.num_rows);
@@ -39,18 +45,22 @@ void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, F
 }
 
 // False, with the rows still pending, when the oracle was stopped.
-bool label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
+bool label_pending(Campaign& campaign, const Problem& data, const LearnOptions& options, Oracle& oracle) {
   const std::vector<std::size_t> positions = pending(campaign);
   std::vector<std::size_t> rows;
   for (const std::size_t position : positions) {
     rows.push_back(campaign.chosen[position].row);
   }
   const std::optional<std::vector<double>> targets = oracle.label(data, rows);
+  if (!targets) {
+    return false;
+  }
+  check_labels(campaign, data, options.ensemble.scaling, rows, *targets);
   const std::size_t D = campaign.num_targets;
-  for (std::size_t k = 0; targets && k < positions.size(); ++k) {
+  for (std::size_t k = 0; k < positions.size(); ++k) {
     tell(campaign, positions[k], std::span(*targets).subspan(k * D, D));
   }
-  return targets.has_value();
+  return true;
 }
 
 std::size_t parse_count(const std::string& name, const std::string& text) {
@@ -65,6 +75,11 @@ std::size_t parse_count(const std::string& name, const std::string& text) {
 
 std::size_t parse_candidates(const std::string& text) {
   return text.empty() ? 0 : text == "all" ? kAllCandidates : parse_count("--candidates", text);
+}
+
+std::string candidates_text(const std::string& text) {
+  const std::size_t candidates = parse_candidates(text);
+  return candidates == kAllCandidates ? "all" : std::to_string(candidates);
 }
 
 void check_candidates(std::size_t candidates, std::size_t batch) {
@@ -93,6 +108,24 @@ LearnOptions learn_options(const Settings& settings) {
 void fail_fit(const std::string& source, const InputError& error) {
   const std::string_view message = error.what();
   fail("{}: {}", source, message.starts_with("fit: ") ? message.substr(5) : message);
+}
+
+void check_labels(const Campaign& campaign, const Problem& data, ScalingKind kind, std::span<const std::size_t> rows,
+                  std::span<const double> targets) {
+  const std::size_t D = data.target_names.size();
+  std::vector<double> all = labelled_rows(campaign, data).targets;
+  const Scaling scaling = fit_scaling(kind, all, D);
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    check(std::abs(scaling.scaled(k % D, targets[k])) <= kFarthestInput,
+          "row {} of {}: its label '{}' is {}; it is too far from the labels there are to compute with", rows[k / D],
+          source_of(data.pool, "the pool"), data.target_names[k % D], targets[k]);
+  }
+  all.insert(all.end(), targets.begin(), targets.end());
+  try {
+    fit_scaling(kind, all, D);
+  } catch (const InputError&) {
+    fail("the labels of {} are too large to scale beside those there are", counted(rows.size(), "row"));
+  }
 }
 
 FittedRound fit_round(const Campaign& campaign, const Problem& data, const LearnOptions& options,
@@ -133,9 +166,9 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
   for (std::size_t& candidate : candidates) {
     candidate = open[candidate];
   }
+  // All of it, so that a bad row is told before anybody labels others, not in the round that draws it.
+  model.check_rows(data.pool.inputs, source_of(data.pool, "the pool"));
   const std::vector<double> inputs = pick_rows(data.pool.inputs, data.input_names.size(), candidates);
-  model.check_rows(inputs, data.pool.source.empty() ? "the pool" : data.pool.source,
-                   [&](std::size_t k) { return candidates[k]; });
   const ProblemRows training = labelled_rows(campaign, data);
   const Choice choice = choose(
       options.acquisition,
@@ -166,7 +199,7 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
       return LearnEnd::kStopped;
     }
     if (campaign.num_pending() > 0) {
-      if (!label_pending(campaign, data, oracle)) {
+      if (!label_pending(campaign, data, options, oracle)) {
         return LearnEnd::kStopped;
       }
       directory.save(campaign);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "dissent/acquisition/acquisition.hpp"
@@ -32,6 +33,7 @@ inline constexpr std::size_t kAllCandidates = std::numeric_limits<std::size_t>::
 
 // "all", or a whole number >= 1; empty is 0, what suits the method.
 std::size_t parse_candidates(const std::string& text);
+std::string candidates_text(const std::string& text);  // the same, as settings keep it: "0100" is "100"
 
 // InputError when there are fewer candidates than rows to choose.
 void check_candidates(std::size_t candidates, std::size_t batch);
@@ -42,6 +44,11 @@ LearnOptions learn_options(const Settings& settings);
 
 // The InputError of a fit, with the source of its rows in place of the function's name.
 [[noreturn]] void fail_fit(const std::string& source, const InputError& error);
+
+// InputError for finite labels [n][D] of pool rows that no fit could compute with beside those there are: too far from
+// them, or too large to scale. To be asked before they are taken.
+void check_labels(const Campaign& campaign, const Problem& data, ScalingKind kind, std::span<const std::size_t> rows,
+                  std::span<const double> targets);
 
 // The step that fits. A round's fit draws from a seed made of (seed, round), so the models of two rounds share nothing.
 // InputError, which names the data, for rows that cannot be fitted or measured on.
@@ -54,8 +61,8 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const Learn
                       const FitControl& control = {});
 
 // The step that chooses: at most `count` rows, fewer when the pool ends; they become pending, and the round is
-// recorded. `model` is the one that campaign.fitted describes. InputError when no row is left, or one has an input that
-// is too far from those of the fit to compute with.
+// recorded. `model` is the one that campaign.fitted describes. InputError when no row is left, or any of the pool has
+// an input that is too far from those of the fit to compute with.
 const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const LearnOptions& options,
                                const Ensemble& model, std::size_t count, ThreadPool* pool = nullptr);
 

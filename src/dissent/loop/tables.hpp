@@ -14,7 +14,9 @@ struct TablePaths {
   std::string test = {};  // may be empty
   ColumnOptions columns = {};
 
-  bool any() const { return !labelled.empty() || !pool.empty() || !test.empty() || !columns.targets.empty(); }
+  bool any() const {
+    return !labelled.empty() || !pool.empty() || !test.empty() || !columns.targets.empty() || !columns.inputs.empty();
+  }
 };
 
 // `pool_labelled` says whether the pool must have the targets; if not, they are not read. InputErrors name the file.
