@@ -156,6 +156,9 @@ class Query(PackageTest, FolderTest):
         for wrong in ({"batch": 0}, {"batch": -1}, {"candidates": 0}):
             with self.assertRaisesRegex(ValueError, "must be a whole number >= 1"):
                 dissent.query(self.model, self.pool, **wrong)
+        for wrong in ({"batch": 2**64}, {"candidates": 2**64}):
+            with self.assertRaisesRegex(ValueError, r"= 18446744073709551616; .*<= 2\^53"):
+                dissent.query(self.model, self.pool, **wrong)
         with self.assertRaisesRegex(TypeError, "acquisition must be a name, not int"):
             dissent.query(self.model, self.pool, 3, 5)
 
