@@ -49,6 +49,14 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
         What it raises ends the training and leaves the estimator as it was.
         """
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y, progress)
+        except BaseException:  # scikit-learn's checks have set attributes, and Ctrl-C is one of these
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, progress: Progress):
         named = y
         X, y = self._validate_data(
             X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2

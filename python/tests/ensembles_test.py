@@ -206,6 +206,11 @@ class Predictions(PackageTest):
         model = dissent.ProbabilisticEnsemble(epochs=1).fit(x, y)
         with self.assertRaisesRegex(ValueError, "n_samples = -1; it must be a whole number >= 0"):
             model.sample_y(x, -1)
+        with self.assertRaisesRegex(ValueError, r"n_samples = 18446744073709551616; .* and <= 2\^53"):
+            model.sample_y(x, 2**64)
+        for many in (2**53, 2**53 // 60):
+            with self.assertRaises((ValueError, MemoryError)):
+                model.sample_y(x, many)
         with self.assertRaisesRegex(ValueError, r"y has shape \[59\], but X has 60 rows"):
             model.log_density(x, y[:-1])
         with self.assertRaisesRegex(ValueError, "quantile 1 is not between 0 and 1"):
@@ -303,6 +308,39 @@ class Progress(PackageTest):
         self.assertFalse(hasattr(model, "model_"))
         with self.assertRaisesRegex(TypeError, "progress must be True or a function, not int"):
             model.fit(x, y, progress=3)
+
+    def test_a_failed_refit_changes_nothing(self):
+        x, y = rows()
+        wide = pd.DataFrame(np.column_stack([x, x]), columns=list("abcd"))
+
+        def interrupt(state):
+            raise KeyboardInterrupt
+
+        for kind in BOTH:
+            model = kind(epochs=2, random_state=0).fit(wide, y)
+            before, expected = dict(vars(model)), model.predict(wide)
+            with self.assertRaises(KeyboardInterrupt):
+                model.fit(x, y, progress=interrupt)
+            with self.assertRaisesRegex(ValueError, "epochs = 0"):
+                model.set_params(epochs=0).fit(x, y)
+            self.assertEqual(vars(model), {**before, "epochs": 0})
+            self.assert_same_bits(model.predict(wide), expected)
+
+    def test_the_bindings_know_the_shape_of_a_row(self):
+        x, y = rows()
+        core = dissent.ProbabilisticEnsemble(epochs=1, random_state=0).fit(x, y).model_
+        for wrong in (x[:, :1].copy(), np.column_stack([x, x]), x.ravel(), x[None]):
+            for call in (
+                lambda: core.predict(wrong, 1),
+                lambda: core.summarise(wrong, [], 1),
+                lambda: core.log_density(wrong, y, 1),
+                lambda: core.sample(wrong, 2, 0, 1),
+                lambda: core.evaluate(wrong, y, 1),
+                lambda: dissent._core.choose("kl", core, wrong, x, y, 1, 0, True, 1),
+                lambda: dissent._core.choose("lcmd", core, x, wrong, y, 1, 0, False, 1),
+            ):
+                with self.assertRaisesRegex(ValueError, r"a model of 2 inputs; it must be \[N, 2\]"):
+                    call()
 
     def test_tqdm(self):
         x, y = rows()
