@@ -288,7 +288,7 @@ class Campaigns(PackageTest, FolderTest):
             rows = campaign.ask(3)
             for wrong, text in (
                 ((rows, [1.0, np.nan, 2.0]), "nan"),
-                ((rows[:2], [1.0, 2.0, 3.0]), "3 target values for 2 rows"),
+                ((rows[:2], [1.0, 2.0, 3.0]), r"y has shape \[3\]; for 2 rows"),
                 (([rows[0], 1000], [1.0, 2.0]), "row 1000 was never asked for"),
                 (([rows[0], rows[0]], [1.0, 2.0]), "already"),
                 (([-1], [1.0]), "row -1 is negative"),
@@ -297,6 +297,19 @@ class Campaigns(PackageTest, FolderTest):
                 with self.subTest(text), self.assertRaisesRegex(ValueError, text):
                     campaign.tell(*wrong)
                 self.assertEqual(campaign.pending.tolist(), rows.tolist())
+
+    def test_targets_by_name_and_never_transposed(self):
+        both = self.labelled.assign(z=-self.labelled.y)
+        with dissent.Campaign(self.path("two"), both, self.pool, ["y", "z"], **self.OPTIONS) as campaign:
+            rows = campaign.ask(3)
+            answers = pd.DataFrame({"y": self.answer(rows), "z": -self.answer(rows)})
+            for wrong in (answers.to_numpy().T, answers.to_numpy().ravel(), answers[["y"]], answers.T):
+                with self.assertRaisesRegex(ValueError, "y has (shape|columns)"):
+                    campaign.tell(rows, wrong)
+            campaign.tell(rows, answers[["z", "y"]], refit=False)
+            with open(self.path("two", "chosen.csv")) as file:
+                told = pd.read_csv(file, float_precision="round_trip")
+        self.assert_same_bits(told[["y", "z"]].to_numpy(), answers.to_numpy())
 
     def test_every_option_of_a_fit(self):
         """The model of a campaign is that of an estimator with the same parameters."""

@@ -211,12 +211,33 @@ class Predictions(PackageTest):
         for many in (2**53, 2**53 // 60):
             with self.assertRaises((ValueError, MemoryError)):
                 model.sample_y(x, many)
-        with self.assertRaisesRegex(ValueError, r"y has shape \[59\], but X has 60 rows"):
+        with self.assertRaisesRegex(ValueError, r"y has shape \[59\]; for 60 rows and 1 targets give \[60\] or \[60, 1\]"):
             model.log_density(x, y[:-1])
         with self.assertRaisesRegex(ValueError, "quantile 1 is not between 0 and 1"):
             model.predict_quantiles(x, [1.0])
         with self.assertRaisesRegex(ValueError, "'klx' is not known"):
             model.epistemic(x, estimator="klx")
+
+
+    def test_targets_by_name_and_never_transposed(self):
+        x, y = rows(d=2)
+        named = pd.DataFrame(y, columns=["u", "v"])
+        model = dissent.ProbabilisticEnsemble(epochs=1, random_state=0).fit(x, named)
+        expected = model.log_density(x, y)
+        self.assert_same_bits(model.log_density(x, named), expected)
+        self.assert_same_bits(model.log_density(x, named[["v", "u"]].assign(w=0)), expected)
+        self.assert_same_bits(model.log_density(x, pd.DataFrame(y)), expected)
+        self.assertEqual(model.metrics(x, named[["v", "u"]]), model.metrics(x, y))
+        for wrong, text in (
+            (named.rename(columns={"u": "t"}), "not the target 'u'"),
+            (y.T, r"y has shape \[2, 60\]; for 60 rows and 2 targets give \[60, 2\]"),
+            (y.ravel(), r"y has shape \[120\]"),
+            (np.where(y > 0, np.nan, y), "NaN"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                model.log_density(x, wrong)
+        with self.assertRaisesRegex(ValueError, r"shape \[2, 2, 1\]"):
+            model.metrics(x[:2], y[:2, :, None])
 
 
 class Persistence(PackageTest):
