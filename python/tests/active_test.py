@@ -120,13 +120,20 @@ class Query(PackageTest, FolderTest):
                             self.assertEqual(np.nanargmax(utilities[k]), rows[k])
 
     def test_as_the_query_strategy_of_a_learner(self):
-        """modAL calls strategy(learner, X_pool, n_instances=...) and takes those rows itself."""
+        """modAL calls strategy(learner, X_pool, n_instances=...), unpacks what looks like a pair, and takes the rows."""
         learner = ActiveLearner(self.model, dissent.query, self.x, self.y)
-        expected = dissent.query(self.model, self.pool, 3, "lcmd", X_train=self.x, y_train=self.y)
-        rows, instances = learner.query(self.pool, n_instances=3, acquisition="lcmd")
-        np.testing.assert_array_equal(rows, expected)
+        training = {"X_train": self.x, "y_train": self.y}
+        for count in (1, 2, 3):
+            expected, utilities = dissent.query(
+                self.model, self.pool, count, "lcmd", **training, return_utilities=True
+            )
+            options = {"n_instances": count} if count > 1 else {}
+            rows, instances, metrics = learner.query(self.pool, acquisition="lcmd", return_metrics=True, **options)
+            np.testing.assert_array_equal(rows, expected)
+            self.assert_same_bits(metrics, utilities[range(count), rows])
+            pd.testing.assert_frame_equal(instances, self.pool.iloc[rows])
+            self.assertEqual(len(learner.query(self.pool, acquisition="lcmd", **options)), 2)
         self.assertFalse((rows == dissent.query(self.model, self.pool, 3, "lcmd")).all())
-        pd.testing.assert_frame_equal(instances, self.pool.iloc[rows])
 
     def test_inside_pipelines_and_searches(self):
         x, y, pool = self.x.to_numpy(), self.y, self.pool.to_numpy()
