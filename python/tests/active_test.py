@@ -135,6 +135,10 @@ class Query(PackageTest, FolderTest):
             self.assertEqual(len(learner.query(self.pool, acquisition="lcmd", **options)), 2)
         self.assertFalse((rows == dissent.query(self.model, self.pool, 3, "lcmd")).all())
 
+    def test_control_c(self):
+        pool = pd.concat([self.pool] * 500)
+        self.assert_interrupted(lambda: dissent.query(self.model, pool, 2000))
+
     def test_inside_pipelines_and_searches(self):
         x, y, pool = self.x.to_numpy(), self.y, self.pool.to_numpy()
         model = dissent.ProbabilisticEnsemble(epochs=20, random_state=0)

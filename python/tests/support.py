@@ -1,6 +1,9 @@
 """Mixtures to test with, and the command line program that results are compared with."""
 import os
+import signal
 import subprocess
+import threading
+import time
 import unittest
 
 import numpy as np
@@ -53,6 +56,23 @@ class ActiveLearner:
 
 class PackageTest(unittest.TestCase):
     """A test of the package; CMake registers each class that derives from this."""
+
+    def assert_interrupted(self, call):
+        """Ctrl-C ends a call that would take minutes, within it and at once; 5 s allow for a busy machine."""
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(0.3, interrupt)
+        timer.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                call()
+        finally:
+            timer.cancel()
+        self.assertLess(time.monotonic() - sent[0], 5)
 
     def assert_same_bits(self, a, b):
         a, b = np.asarray(a), np.asarray(b)
