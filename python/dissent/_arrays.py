@@ -65,6 +65,21 @@ def as_mixture(mean: Any, stddev: Any, covariance: Any, axis: int) -> Tuple[np.n
     return np.require(arrays[0], dtype, ["C", "A"]), np.require(arrays[1], dtype, ["C", "A"]), full
 
 
+def as_targets(y: Any, num_rows: int, names: List[str]) -> np.ndarray:
+    """`y` (n,) or (n, D) for n rows of the targets `names`; the columns of a pandas table are taken by their names."""
+    if hasattr(y, "columns") and list(y.columns) != list(range(len(names))):
+        missing = [name for name in names if name not in y.columns]
+        if missing:
+            raise ValueError(f"y has columns {list(y.columns)}, but not the target {missing[0]!r}")
+        y = y[names]
+    array = as_array(np.asarray(y, np.float64) if hasattr(y, "to_numpy") else y, "y")
+    shapes = [(num_rows, len(names))] + [(num_rows,)] * (len(names) == 1)
+    if array.shape not in shapes:
+        wanted = " or ".join(str(list(shape)) for shape in reversed(shapes))
+        raise ValueError(f"y has shape {list(array.shape)}; for {num_rows} rows and {len(names)} targets give {wanted}")
+    return np.require(array, np.float64, ["C", "A"])
+
+
 def as_weights(weights: Optional[Any]) -> np.ndarray:
     """One weight per component; empty for None, which means uniform."""
     if weights is None:

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 import numpy as np
 
 from . import _core
-from ._arrays import as_array
+from ._arrays import as_array, as_targets
 from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, Progress, _Ensemble, _reporter
 from ._options import fit_settings, seed_of, switched_back, whole_number
 from ._uncertainty import _name, _threads
@@ -143,11 +143,12 @@ class Campaign:
     def tell(self, rows: Any, y: Any, *, refit: bool = True, progress: Progress = None) -> None:
         """The targets `y` (n,) or (n, D) of rows that were asked for: some or all, in any order; all or nothing.
 
+        Columns of a pandas table are taken by the names of :attr:`targets`, arrays in their order.
         A fresh model is fitted then, unless `refit` is false: that leaves it to a later call.
         """
         numbers = _row_numbers(rows)
-        values = np.require(as_array(y, "y"), np.float64, ["C", "A"])
         with self._lock, _reporter(progress) as tell:
+            values = as_targets(y, len(numbers), self._campaign.targets)
             self._campaign.tell(numbers, values, bool(refit), self._threads, tell)
 
     def model(self, *, progress: Progress = None) -> _Ensemble:

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._arrays import as_targets
 from ._options import fit_settings, seed_of, whole_number
 from ._uncertainty import Uncertainty, _threads
 from ._uncertainty import uncertainty as uncertainty_of
@@ -49,6 +50,14 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
         What it raises ends the training and leaves the estimator as it was.
         """
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y, progress)
+        except BaseException:  # scikit-learn's checks have set attributes, and Ctrl-C is one of these
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, progress: Progress):
         named = y
         X, y = self._validate_data(
             X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
@@ -172,12 +181,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         X = np.require(X, np.float64, ["C", "A"])
         if y is None:
             return X
-        y = check_array(y, dtype=np.float64, ensure_2d=False, order="C", input_name="y")
-        if y.shape[:1] != X.shape[:1] or y.size != len(X) * self.n_outputs_:
-            raise ValueError(
-                f"y has shape {list(y.shape)}, but X has {len(X)} rows and there are {self.n_outputs_} outputs"
-            )
-        return X, np.require(y, np.float64, ["C", "A"])
+        y = as_targets(y, len(X), self.model_.describe()["targets"])
+        return X, check_array(y, ensure_2d=False, ensure_min_samples=0, input_name="y")
 
     def _summarise(self, X: Any, quantiles: Sequence[float]) -> Dict[str, np.ndarray]:
         X = self._checked(X)

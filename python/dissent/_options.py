@@ -94,6 +94,6 @@ def seed_of(random_state: Any) -> int:
 
 def whole_number(value: Any, name: str, least: int = 0) -> int:
     number = operator.index(value)
-    if number < least:
-        raise ValueError(f"{name} = {number}; it must be a whole number >= {least}")
+    if not least <= number <= 2**53:
+        raise ValueError(f"{name} = {number}; it must be a whole number >= {least}{' and <= 2^53' * (number > 0)}")
     return number

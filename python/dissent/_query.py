@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from . import _core
 from ._ensembles import _Ensemble
 from ._options import seed_of, whole_number
+from ._uncertainty import _name
 
 
 class AcquisitionInfo(NamedTuple):
@@ -24,7 +25,7 @@ class AcquisitionInfo(NamedTuple):
 def query(
     model: Any,
     X_pool: Any,
-    batch: int = 10,
+    batch: Optional[int] = None,
     acquisition: str = "kl-joint",
     *,
     X_train: Any = None,
@@ -42,8 +43,8 @@ def query(
         Or what holds one: a pipeline that ends in it, a grid search, or a learner of modAL, whose query strategy this
         function can be.
     X_pool : array or table (N, C)
-    batch : int
-        How many rows.
+    batch : int, optional
+        How many rows; 10 by default, 1 for a learner of modAL.
     acquisition : str
         Any of :func:`acquisitions`.
     X_train, y_train : arrays, optional
@@ -64,6 +65,7 @@ def query(
     utilities : array (batch, N)
         Only with `return_utilities`: what each row was worth at each choice, larger being better; nan for rows chosen
         before and rows that were no candidates. Those of the chosen are ``utilities[range(batch), indices]``.
+        A learner of modAL (0.4.2) expects a pair always: without `return_utilities` it gets those of the chosen (batch,).
 
     Examples
     --------
@@ -77,9 +79,10 @@ def query(
     >>> utilities.shape
     (4, 25)
     """
-    if not isinstance(acquisition, str):
-        raise TypeError(f"acquisition must be a name, not {type(acquisition).__name__}")
-    count = whole_number(batch if n_instances is None else n_instances, "batch", 1)
+    learner = hasattr(model, "X_training")
+    if n_instances is not None:
+        batch = n_instances
+    count = whole_number((1 if learner else 10) if batch is None else batch, "batch", 1)
     if X_train is None and y_train is None:
         X_train, y_train = getattr(model, "X_training", None), getattr(model, "y_training", None)
     estimator, transform = _unwrap(model)
@@ -89,8 +92,8 @@ def query(
     rows = None
     if candidates is not None:
         rows = np.asarray(_core.draw_candidates(len(pool), whole_number(candidates, "candidates", 1), seed))
-    chosen, _, matrix = _core.choose(
-        acquisition,
+    chosen, scores, matrix = _core.choose(
+        _name(acquisition, "acquisition"),
         estimator.model_,
         pool if rows is None else pool[rows],
         *training,
@@ -102,7 +105,7 @@ def query(
     if rows is not None:
         chosen = rows[chosen]
     if matrix is None:
-        return chosen
+        return (chosen, scores) if learner else chosen
     return chosen, matrix if rows is None else _spread(matrix, rows, len(pool))
 
 

@@ -13,16 +13,17 @@ py::tuple choose_rows(const std::string& name, const Ensemble& model, const Doub
                       const Doubles& training_inputs, const Doubles& training_targets, std::size_t batch,
                       std::uint64_t seed, bool want_utilities, int threads) {
   const Acquisition acquisition = Acquisition::parse(name);
-  const LabelledRows training{span_of(training_inputs), span_of(training_targets)};
+  const std::span<const double> rows = inputs_of(model, candidates);
+  const LabelledRows training{inputs_of(model, training_inputs), span_of(training_targets)};
   std::vector<double> utilities;
   Choice choice = unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
     const AcquisitionTask task{
         model, training, batch, Stream(seed, Purpose::kAcquire), &pool, false, want_utilities ? &utilities : nullptr};
-    return choose(acquisition, task, span_of(candidates));
+    return choose(acquisition, task, rows);
   });
   py::object matrix = py::none();
   if (want_utilities) {
-    matrix = to_numpy(std::move(utilities), {batch, static_cast<std::size_t>(candidates.shape(0))});
+    matrix = to_numpy(std::move(utilities), {batch, num_rows(candidates)});
   }
   return py::make_tuple(to_numpy(std::vector<std::int64_t>(choice.rows.begin(), choice.rows.end())),
                         to_numpy(std::move(choice.scores)), matrix);

@@ -40,16 +40,15 @@ py::tuple fit_ensemble(const Settings& settings, const std::vector<std::string>&
   return py::make_tuple(std::move(result.model), report_dict(result.report));
 }
 
-std::size_t num_rows(const Doubles& matrix) { return static_cast<std::size_t>(matrix.shape(0)); }
-
 // Nanoseconds, roughly: a multiplication per parameter and row, `passes` times.
 double work_of(const Ensemble& model, const Doubles& inputs, double passes = 1) {
   return passes * static_cast<double>(num_rows(inputs)) * static_cast<double>(model.parameters().size()) / 8;
 }
 
 py::tuple predict(const Ensemble& model, const Doubles& inputs, int threads) {
-  Mixture<double> mixture = unlocked(threads, work_of(model, inputs),
-                                     [&](ThreadPool& pool) { return model.predict(span_of(inputs), &pool); });
+  const std::span<const double> rows = inputs_of(model, inputs);
+  Mixture<double> mixture =
+      unlocked(threads, work_of(model, inputs), [&](ThreadPool& pool) { return model.predict(rows, &pool); });
   const std::vector<std::size_t> shape{mixture.num_inputs, mixture.num_components, mixture.num_outputs};
   return py::make_tuple(to_numpy(std::move(mixture.mean), shape), to_numpy(std::move(mixture.stddev), shape));
 }
@@ -57,8 +56,8 @@ py::tuple predict(const Ensemble& model, const Doubles& inputs, int threads) {
 // Mean and stddev [N, D], quantiles [N, D, Q] and aleatoric uncertainty [N], in output space.
 py::dict summarise_rows(const Ensemble& model, const Doubles& inputs, const std::vector<double>& quantiles,
                         int threads) {
+  const std::span<const double> rows = inputs_of(model, inputs);
   Summary summary = unlocked(threads, work_of(model, inputs, 256), [&](ThreadPool& pool) {
-    const std::span<const double> rows = span_of(inputs);
     return summarise(model, rows, model.predict(rows, &pool), {.quantiles = quantiles, .pool = &pool});
   });
   const std::vector<std::size_t> shape{num_rows(inputs), model.num_outputs()};
@@ -71,24 +70,24 @@ py::dict summarise_rows(const Ensemble& model, const Doubles& inputs, const std:
 }
 
 py::array_t<double> log_density(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
-  return to_numpy(unlocked(threads, work_of(model, inputs), [&](ThreadPool& pool) {
-    return model.log_density(span_of(inputs), span_of(targets), &pool);
-  }));
+  const std::span<const double> rows = inputs_of(model, inputs);
+  return to_numpy(unlocked(threads, work_of(model, inputs),
+                           [&](ThreadPool& pool) { return model.log_density(rows, span_of(targets), &pool); }));
 }
 
 py::array_t<double> sample(const Ensemble& model, const Doubles& inputs, std::size_t num_samples, std::uint64_t seed,
                            int threads) {
-  std::vector<double> draws =
-      unlocked(threads, work_of(model, inputs, static_cast<double>(num_samples)),
-               [&](ThreadPool& pool) { return model.sample(span_of(inputs), num_samples, seed, &pool); });
+  const std::span<const double> rows = inputs_of(model, inputs);
+  std::vector<double> draws = unlocked(threads, work_of(model, inputs, static_cast<double>(num_samples)),
+                                       [&](ThreadPool& pool) { return model.sample(rows, num_samples, seed, &pool); });
   return to_numpy(std::move(draws), {num_rows(inputs), num_samples, model.num_outputs()});
 }
 
 py::dict evaluate_rows(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
   using namespace py::literals;
-  const Metrics m = unlocked(threads, work_of(model, inputs, 256), [&](ThreadPool& pool) {
-    return evaluate(model, span_of(inputs), span_of(targets), &pool);
-  });
+  const std::span<const double> rows = inputs_of(model, inputs);
+  const Metrics m = unlocked(threads, work_of(model, inputs, 256),
+                             [&](ThreadPool& pool) { return evaluate(model, rows, span_of(targets), &pool); });
   return py::dict("num_rows"_a = m.num_rows, "rmse"_a = m.rmse, "rmse_paper"_a = m.rmse_paper, "mae"_a = m.mae,
                   "log_likelihood"_a = m.log_likelihood, "crps"_a = m.crps, "coverage_90"_a = m.coverage_90,
                   "calibration_error"_a = m.calibration_error, "sharpness"_a = m.sharpness);

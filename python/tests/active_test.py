@@ -120,13 +120,24 @@ class Query(PackageTest, FolderTest):
                             self.assertEqual(np.nanargmax(utilities[k]), rows[k])
 
     def test_as_the_query_strategy_of_a_learner(self):
-        """modAL calls strategy(learner, X_pool, n_instances=...) and takes those rows itself."""
+        """modAL calls strategy(learner, X_pool, n_instances=...), unpacks what looks like a pair, and takes the rows."""
         learner = ActiveLearner(self.model, dissent.query, self.x, self.y)
-        expected = dissent.query(self.model, self.pool, 3, "lcmd", X_train=self.x, y_train=self.y)
-        rows, instances = learner.query(self.pool, n_instances=3, acquisition="lcmd")
-        np.testing.assert_array_equal(rows, expected)
+        training = {"X_train": self.x, "y_train": self.y}
+        for count in (1, 2, 3):
+            expected, utilities = dissent.query(
+                self.model, self.pool, count, "lcmd", **training, return_utilities=True
+            )
+            options = {"n_instances": count} if count > 1 else {}
+            rows, instances, metrics = learner.query(self.pool, acquisition="lcmd", return_metrics=True, **options)
+            np.testing.assert_array_equal(rows, expected)
+            self.assert_same_bits(metrics, utilities[range(count), rows])
+            pd.testing.assert_frame_equal(instances, self.pool.iloc[rows])
+            self.assertEqual(len(learner.query(self.pool, acquisition="lcmd", **options)), 2)
         self.assertFalse((rows == dissent.query(self.model, self.pool, 3, "lcmd")).all())
-        pd.testing.assert_frame_equal(instances, self.pool.iloc[rows])
+
+    def test_control_c(self):
+        pool = pd.concat([self.pool] * 500)
+        self.assert_interrupted(lambda: dissent.query(self.model, pool, 2000))
 
     def test_inside_pipelines_and_searches(self):
         x, y, pool = self.x.to_numpy(), self.y, self.pool.to_numpy()
@@ -155,6 +166,9 @@ class Query(PackageTest, FolderTest):
             dissent.query(self.model, self.pool, X_train=self.x)
         for wrong in ({"batch": 0}, {"batch": -1}, {"candidates": 0}):
             with self.assertRaisesRegex(ValueError, "must be a whole number >= 1"):
+                dissent.query(self.model, self.pool, **wrong)
+        for wrong in ({"batch": 2**64}, {"candidates": 2**64}):
+            with self.assertRaisesRegex(ValueError, r"= 18446744073709551616; .*<= 2\^53"):
                 dissent.query(self.model, self.pool, **wrong)
         with self.assertRaisesRegex(TypeError, "acquisition must be a name, not int"):
             dissent.query(self.model, self.pool, 3, 5)
@@ -285,7 +299,7 @@ class Campaigns(PackageTest, FolderTest):
             rows = campaign.ask(3)
             for wrong, text in (
                 ((rows, [1.0, np.nan, 2.0]), "nan"),
-                ((rows[:2], [1.0, 2.0, 3.0]), "3 target values for 2 rows"),
+                ((rows[:2], [1.0, 2.0, 3.0]), r"y has shape \[3\]; for 2 rows"),
                 (([rows[0], 1000], [1.0, 2.0]), "row 1000 was never asked for"),
                 (([rows[0], rows[0]], [1.0, 2.0]), "already"),
                 (([-1], [1.0]), "row -1 is negative"),
@@ -294,6 +308,19 @@ class Campaigns(PackageTest, FolderTest):
                 with self.subTest(text), self.assertRaisesRegex(ValueError, text):
                     campaign.tell(*wrong)
                 self.assertEqual(campaign.pending.tolist(), rows.tolist())
+
+    def test_targets_by_name_and_never_transposed(self):
+        both = self.labelled.assign(z=-self.labelled.y)
+        with dissent.Campaign(self.path("two"), both, self.pool, ["y", "z"], **self.OPTIONS) as campaign:
+            rows = campaign.ask(3)
+            answers = pd.DataFrame({"y": self.answer(rows), "z": -self.answer(rows)})
+            for wrong in (answers.to_numpy().T, answers.to_numpy().ravel(), answers[["y"]], answers.T):
+                with self.assertRaisesRegex(ValueError, "y has (shape|columns)"):
+                    campaign.tell(rows, wrong)
+            campaign.tell(rows, answers[["z", "y"]], refit=False)
+            with open(self.path("two", "chosen.csv")) as file:
+                told = pd.read_csv(file, float_precision="round_trip")
+        self.assert_same_bits(told[["y", "z"]].to_numpy(), answers.to_numpy())
 
     def test_every_option_of_a_fit(self):
         """The model of a campaign is that of an estimator with the same parameters."""

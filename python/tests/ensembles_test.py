@@ -4,11 +4,7 @@ import io
 import json
 import os
 import pickle
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
 import unittest
 import unittest.mock
 import warnings
@@ -206,12 +202,38 @@ class Predictions(PackageTest):
         model = dissent.ProbabilisticEnsemble(epochs=1).fit(x, y)
         with self.assertRaisesRegex(ValueError, "n_samples = -1; it must be a whole number >= 0"):
             model.sample_y(x, -1)
-        with self.assertRaisesRegex(ValueError, r"y has shape \[59\], but X has 60 rows"):
+        with self.assertRaisesRegex(ValueError, r"n_samples = 18446744073709551616; .* and <= 2\^53"):
+            model.sample_y(x, 2**64)
+        for many in (2**53, 2**53 // 60):
+            with self.assertRaises((ValueError, MemoryError)):
+                model.sample_y(x, many)
+        with self.assertRaisesRegex(ValueError, r"y has shape \[59\]; for 60 rows and 1 targets give \[60\] or \[60, 1\]"):
             model.log_density(x, y[:-1])
         with self.assertRaisesRegex(ValueError, "quantile 1 is not between 0 and 1"):
             model.predict_quantiles(x, [1.0])
         with self.assertRaisesRegex(ValueError, "'klx' is not known"):
             model.epistemic(x, estimator="klx")
+
+
+    def test_targets_by_name_and_never_transposed(self):
+        x, y = rows(d=2)
+        named = pd.DataFrame(y, columns=["u", "v"])
+        model = dissent.ProbabilisticEnsemble(epochs=1, random_state=0).fit(x, named)
+        expected = model.log_density(x, y)
+        self.assert_same_bits(model.log_density(x, named), expected)
+        self.assert_same_bits(model.log_density(x, named[["v", "u"]].assign(w=0)), expected)
+        self.assert_same_bits(model.log_density(x, pd.DataFrame(y)), expected)
+        self.assertEqual(model.metrics(x, named[["v", "u"]]), model.metrics(x, y))
+        for wrong, text in (
+            (named.rename(columns={"u": "t"}), "not the target 'u'"),
+            (y.T, r"y has shape \[2, 60\]; for 60 rows and 2 targets give \[60, 2\]"),
+            (y.ravel(), r"y has shape \[120\]"),
+            (np.where(y > 0, np.nan, y), "NaN"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                model.log_density(x, wrong)
+        with self.assertRaisesRegex(ValueError, r"shape \[2, 2, 1\]"):
+            model.metrics(x[:2], y[:2, :, None])
 
 
 class Persistence(PackageTest):
@@ -304,36 +326,53 @@ class Progress(PackageTest):
         with self.assertRaisesRegex(TypeError, "progress must be True or a function, not int"):
             model.fit(x, y, progress=3)
 
+    def test_a_failed_refit_changes_nothing(self):
+        x, y = rows()
+        wide = pd.DataFrame(np.column_stack([x, x]), columns=list("abcd"))
+
+        def interrupt(state):
+            raise KeyboardInterrupt
+
+        for kind in BOTH:
+            model = kind(epochs=2, random_state=0).fit(wide, y)
+            before, expected = dict(vars(model)), model.predict(wide)
+            with self.assertRaises(KeyboardInterrupt):
+                model.fit(x, y, progress=interrupt)
+            with self.assertRaisesRegex(ValueError, "epochs = 0"):
+                model.set_params(epochs=0).fit(x, y)
+            self.assertEqual(vars(model), {**before, "epochs": 0})
+            self.assert_same_bits(model.predict(wide), expected)
+
+    def test_the_bindings_know_the_shape_of_a_row(self):
+        x, y = rows()
+        core = dissent.ProbabilisticEnsemble(epochs=1, random_state=0).fit(x, y).model_
+        for wrong in (x[:, :1].copy(), np.column_stack([x, x]), x.ravel(), x[None]):
+            for call in (
+                lambda: core.predict(wrong, 1),
+                lambda: core.summarise(wrong, [], 1),
+                lambda: core.log_density(wrong, y, 1),
+                lambda: core.sample(wrong, 2, 0, 1),
+                lambda: core.evaluate(wrong, y, 1),
+                lambda: dissent._core.choose("kl", core, wrong, x, y, 1, 0, True, 1),
+                lambda: dissent._core.choose("lcmd", core, x, wrong, y, 1, 0, False, 1),
+            ):
+                with self.assertRaisesRegex(ValueError, r"a model of 2 inputs; it must be \[N, 2\]"):
+                    call()
+
     def test_tqdm(self):
         x, y = rows()
         with unittest.mock.patch("sys.stderr", io.StringIO()) as stderr:
             dissent.ProbabilisticEnsemble(n_components=2, epochs=30).fit(x, y, progress=True)
         self.assertIn("30/30", stderr.getvalue())
 
-    def test_control_c_while_samples_are_drawn(self):
+    def test_control_c(self):
         x, y = rows()
         model = dissent.FlowEnsemble(epochs=1, random_state=0).fit(x, y)
-        timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
-        with self.assertRaises(KeyboardInterrupt):
-            while True:
-                model.sample_y(np.tile(x, (200, 1)), 20)
-
-    def test_control_c(self):
-        script = (
-            "import numpy as np, dissent\n"
-            "x = np.linspace(0, 1, 500)\n"
-            "try:\n"
-            "    said = []\n"
-            "    tell = lambda state: said or said.append(print('training', flush=True))\n"
-            "    dissent.FlowEnsemble(epochs=10**6).fit(x[:, None], x, progress=tell)\n"
-            "except KeyboardInterrupt:\n"
-            "    print('interrupted')\n"
-        )
-        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
-            self.assertEqual(process.stdout.readline(), "training\n")
-            process.send_signal(signal.SIGINT)
-            self.assertEqual(process.stdout.read(), "interrupted\n")
+        expected = model.predict(x)
+        self.assert_interrupted(lambda: model.sample_y(np.tile(x, (2000, 1)), 300))
+        self.assert_interrupted(lambda: model.sample_y(x[:1], 3 * 10**7))
+        self.assert_interrupted(lambda: model.set_params(epochs=10**6).fit(x, y))
+        self.assert_same_bits(model.predict(x), expected)
 
 
 if __name__ == "__main__":

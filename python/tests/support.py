@@ -1,6 +1,9 @@
 """Mixtures to test with, and the command line program that results are compared with."""
 import os
+import signal
 import subprocess
+import threading
+import time
 import unittest
 
 import numpy as np
@@ -30,16 +33,20 @@ def dissent_program(*arguments, cwd=None):
 
 
 class ActiveLearner:
-    """What modAL's ActiveLearner does with an estimator and a query strategy, for want of modAL in Debian."""
+    """What the ActiveLearner of modAL 0.4.2 does with an estimator and a query strategy, for want of it in Debian."""
 
     def __init__(self, estimator, query_strategy, X_training, y_training):
         self.estimator, self.query_strategy = estimator, query_strategy
         self.X_training, self.y_training = X_training, y_training
         estimator.fit(X_training, y_training)
 
-    def query(self, X_pool, *arguments, **options):
-        rows = self.query_strategy(self, X_pool, *arguments, **options)
-        return rows, X_pool.iloc[rows] if hasattr(X_pool, "iloc") else X_pool[rows]
+    def query(self, X_pool, *arguments, return_metrics=False, **options):
+        try:  # an array of two rows would be taken for a pair
+            rows, metrics = self.query_strategy(self, X_pool, *arguments, **options)
+        except Exception:
+            rows, metrics = self.query_strategy(self, X_pool, *arguments, **options), None
+        instances = X_pool.iloc[rows] if hasattr(X_pool, "iloc") else X_pool[rows]
+        return (rows, instances, metrics) if return_metrics else (rows, instances)
 
     def teach(self, X, y):
         self.X_training = np.concatenate([self.X_training, X])
@@ -49,6 +56,23 @@ class ActiveLearner:
 
 class PackageTest(unittest.TestCase):
     """A test of the package; CMake registers each class that derives from this."""
+
+    def assert_interrupted(self, call):
+        """Ctrl-C ends a call that would take minutes, within it and at once; 5 s allow for a busy machine."""
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(0.3, interrupt)
+        timer.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                call()
+        finally:
+            timer.cancel()
+        self.assertLess(time.monotonic() - sent[0], 5)
 
     def assert_same_bits(self, a, b):
         a, b = np.asarray(a), np.asarray(b)

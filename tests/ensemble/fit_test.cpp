@@ -198,6 +198,21 @@ TEST_P(EveryModel, DensityIntegratesToOne) {
   EXPECT_NEAR(integral, 1, 2e-3);
 }
 
+TEST_P(EveryModel, ManySamplesBeginWithTheFewAndWhatMemoryCannotHoldIsRefused) {
+  const SampleRows data = hetero(200, 0);
+  const Ensemble model = fit(options(), kShort, data.rows()).model;
+  const std::vector<double> few = model.sample(data.x, 3, 5);
+  const std::vector<double> many = model.sample(data.x, 301, 5);  // in several segments
+  const std::size_t D = few.size() / 600;
+  for (std::size_t n = 0; n < 200; ++n) {
+    for (std::size_t k = 0; k < 3 * D; ++k) {
+      ASSERT_EQ(few[n * 3 * D + k], many[n * 301 * D + k]) << "row " << n;
+    }
+  }
+  EXPECT_THROW(model.sample(data.x, std::size_t{1} << 62, 5), InputError);
+  EXPECT_TRUE(model.sample(data.x, 0, 5).empty());
+}
+
 TEST_P(EveryModel, SamplesFollowTheDensity) {
   const SampleRows train = hetero(300, 0);
   const Ensemble model = fit(options(), kShort, train.rows()).model;

@@ -355,41 +355,64 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
   });
 }
 
+// In groups of rows, and segments of a row's draws, so that what lies beside the result stays small. A row's stream
+// goes on from segment to segment: the draws are those of one piece.
 std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t num_samples, std::uint64_t seed,
                                      ThreadPool* pool) const {
-  const Mixture<double> mixture = predict(inputs, pool);
+  const std::size_t N = check_inputs(inputs, "sample");
+  const std::size_t M = num_components();
   const std::size_t C = num_inputs();
   const std::size_t D = num_outputs();
-  std::vector<double> repeated(mixture.num_inputs * num_samples * C);
-  std::vector<double> base(mixture.num_inputs * num_samples * D);
-  const auto draw = [&](std::size_t n) {
-    Stream stream(seed, Purpose::kSample, n);
-    for (std::size_t s = 0; s < num_samples; ++s) {
-      const std::size_t row = n * num_samples + s;
-      std::ranges::copy(inputs.subspan(n * C, C), repeated.begin() + static_cast<std::ptrdiff_t>(row * C));
-      double left = stream.uniform();
-      std::size_t m = 0;
-      while (m + 1 < num_components() && left >= weights_.value[m]) {
-        left -= weights_.value[m++];
-      }
-      for (std::size_t d = 0; d < D; ++d) {
-        const std::size_t at = (n * num_components() + m) * D + d;
-        base[row * D + d] = mixture.mean[at] + mixture.stddev[at] * stream.normal();
-      }
-    }
-  };
-  const auto draw_rows = [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t n = begin; n < end; ++n) {
-      draw(n);
-    }
-  };
-  if (pool == nullptr) {
-    draw_rows(0, mixture.num_inputs, 0);
-  } else {
-    pool->for_blocks(mixture.num_inputs, kBlockRows, draw_rows);
+  std::vector<double> outputs;
+  check(N == 0 || num_samples <= outputs.max_size() / N / D,
+        "sample: {} draws of {} outputs for each of {} rows are more than memory can hold", num_samples, D, N);
+  if (N == 0 || num_samples == 0) {
+    return outputs;
   }
-  std::vector<double> outputs(base.size());
-  to_outputs(repeated, base, outputs, {}, pool);
+  outputs.resize(N * num_samples * D);
+  constexpr std::size_t kDraws = 64 * kBlockRows;  // at a time
+  const std::size_t group = std::min(N, std::max<std::size_t>(64, kDraws / num_samples));
+  const std::size_t segment = std::min(num_samples, kDraws / std::min(group, kDraws));
+  std::vector<double> repeated;
+  std::vector<double> base;
+  std::vector<double> drawn;
+  std::vector<Stream> streams;
+  for (std::size_t first = 0; first < N; first += group) {
+    const std::size_t count = std::min(group, N - first);
+    const Mixture<double> mixture = predict(inputs.subspan(first * C, count * C), pool);
+    streams.clear();
+    for (std::size_t n = 0; n < count; ++n) {
+      streams.emplace_back(seed, Purpose::kSample, first + n);
+    }
+    for (std::size_t begin = 0; begin < num_samples; begin += segment) {
+      const std::size_t length = std::min(segment, num_samples - begin);
+      repeated.resize(count * length * C);
+      base.resize(count * length * D);
+      drawn.resize(base.size());
+      const auto draw = [&](std::size_t n, std::size_t row) {
+        std::ranges::copy(inputs.subspan((first + n) * C, C), repeated.begin() + static_cast<std::ptrdiff_t>(row * C));
+        double left = streams[n].uniform();
+        std::size_t m = 0;
+        while (m + 1 < M && left >= weights_.value[m]) {
+          left -= weights_.value[m++];
+        }
+        for (std::size_t d = 0; d < D; ++d) {
+          const std::size_t at = (n * M + m) * D + d;
+          base[row * D + d] = mixture.mean[at] + mixture.stddev[at] * streams[n].normal();
+        }
+      };
+      for_blocks(pool, count, std::max<std::size_t>(1, kBlockRows / length), [&](auto from, auto to, std::size_t) {
+        for (std::size_t row = from * length; row < to * length; ++row) {
+          draw(row / length, row);
+        }
+      });
+      to_outputs(repeated, base, drawn, {}, pool);
+      for (std::size_t n = 0; n < count; ++n) {
+        std::copy_n(drawn.data() + n * length * D, length * D,
+                    outputs.data() + ((first + n) * num_samples + begin) * D);
+      }
+    }
+  }
   return outputs;
 }
 
