@@ -98,6 +98,11 @@ std::string outside_text(const Ensemble& model, std::span<const double> chosen, 
                                  model.columns().inputs[column]);
 }
 
+bool by_disagreement(AcquisitionKind kind) {
+  return kind == AcquisitionKind::kPairwise || kind == AcquisitionKind::kMonteCarlo ||
+         kind == AcquisitionKind::kJoint || kind == AcquisitionKind::kBatchBald;
+}
+
 // One sentence on what drove the choice.
 std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, const PoolFile& pool,
                    const Choice& choice) {
@@ -113,11 +118,16 @@ std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, 
   if (acquisition.kind() == AcquisitionKind::kRandom) {
     return "Drawn at random; the members disagree about these rows by " + numbers + ".";
   }
-  if (disagreement <= kHardlyMore * of_pool) {
-    return "The members disagree about these rows hardly more than about the rest of the pool: " + numbers + ".";
+  const bool hardly_more = disagreement <= kHardlyMore * of_pool;
+  const std::string finding =
+      hardly_more
+          ? "members disagree about these rows hardly more than about the rest of the pool"
+          : fmt::format("members disagree about these rows {:.1f} times as much as usual", disagreement / of_pool);
+  if (!by_disagreement(acquisition.kind())) {
+    return fmt::format("Chosen by {} ({}); the {}: {}.", acquisition.text(), acquisition.info().summary, finding,
+                       numbers);
   }
-  return fmt::format("Chosen because the members disagree about these rows {:.1f} times as much as usual: {}.",
-                     disagreement / of_pool, numbers);
+  return fmt::format("{} {}: {}.", hardly_more ? "The" : "Chosen because the", finding, numbers);
 }
 
 std::vector<std::string> output_names(const Table& pool) {
@@ -218,10 +228,13 @@ Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, con
 
 // Everything that can be wrong is looked at before the fit, which takes longest.
 void check_arguments(const Arguments& arguments) {
-  Acquisition::parse(arguments.choice.acquisition);
+  const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
   check_candidates(parse_candidates(arguments.choice.candidates), arguments.choice.batch);
   check_csv_output(arguments.output);
-  arguments.fit.ensemble();
+  const EnsembleOptions ensemble = arguments.fit.ensemble();
+  if (arguments.fitted.empty()) {
+    acquisition.check_components(ensemble.num_components);
+  }
   arguments.fit.train();
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
@@ -293,6 +306,11 @@ void run_suggest(const Arguments& arguments) {
                   arguments.quiet || arguments.json);
   const std::string why = reason(acquisition, task, pool, choice);  // reads more of the pool, which may be bad
   write_output(arguments, pool.table(choice.rows), choice);
+  const bool looks_at_labelled =
+      acquisition.kind() == AcquisitionKind::kBait || acquisition.kind() == AcquisitionKind::kLcmd;
+  if (!arguments.quiet && looks_at_labelled && labelled.inputs.empty()) {
+    fmt::print(stderr, "{} chose without knowing the labelled rows; --labelled tells it\n", acquisition.text());
+  }
   print_report(arguments, choice, num_candidates, why);
 }
 

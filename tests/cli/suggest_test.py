@@ -48,6 +48,28 @@ class Suggest(CliTest):
         names = [line.split()[0] for line in self.run_ok("acquisitions").splitlines()]
         self.assertEqual(names[:2], ["name", "kl"])
 
+    def test_a_reason_that_fits_the_method(self):
+        def reason(method):
+            return json.loads(self.suggest("-o", "n.csv", "-a", method, "--json"))["reason"]
+
+        for method in ("lcmd", "bait", "badge", "variance"):
+            self.assertRegex(reason(method), rf"\AChosen by {method} \(.*\); the members disagree about these rows ")
+        self.assertRegex(reason("random"), r"\ADrawn at random; ")
+
+    def test_one_component(self):
+        for method in ("kl", "chernoff:0.3", "kl-joint", "mc:10", "batchbald:10", "variance"):
+            self.run_bad(2, "suggest", *self.tables, "-o", "n.csv", "-a", method, "--components", 1,
+                         says=f"'{method}' needs at least two components")
+        self.run_ok("suggest", *self.tables, *QUICK[:-1], 1, "-o", "n.csv", "-a", "random", "-q")
+
+    def test_a_choice_that_does_not_know_the_labelled_rows(self):
+        self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
+        for method, known in (("lcmd", False), ("bait", False), ("kl", True)):
+            command = ("suggest", "--fitted", "y.model", "--pool", "p.csv", "-o", "n.csv", "-a", method, "--batch", 3)
+            result = dissent(*command, cwd=self.dir)
+            self.assertEqual("chose without knowing the labelled rows" in result.stderr, not known)
+            self.assertEqual(dissent(*command, "--labelled", "l.csv", cwd=self.dir).stderr, "")
+
     def test_a_model_fitted_before(self):
         self.run_ok("fit", "l.csv", "-t", "y", "-o", "y.model", "-q", *QUICK)
         ours = self.suggest("-o", "-", "-q")

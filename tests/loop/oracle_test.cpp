@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <numeric>
 
 #include "dissent/base/error.hpp"
+#include "dissent/loop/subprocess.hpp"
 #include "loop/loop_fixture.hpp"
 #include "support/temp_dir.hpp"
 
@@ -86,6 +88,13 @@ TEST(Oracle, ACommandThatIsStoppedEndsWithAllItStarted) {
   EXPECT_EQ(::poll(&reader, 1, 30'000), 1);
   EXPECT_NE(reader.revents & POLLHUP, 0);
   ::close(reader.fd);
+}
+
+TEST(Oracle, AProgramLeftBehindIsNotWaitedFor) {
+  const std::string left = "sleep 1000 & echo $!; seq 20000";  // more than a pipe holds
+  const std::string output = run_command(left, "", {.timeout_seconds = 60}).value();
+  ::kill(std::stoi(output), SIGKILL);
+  EXPECT_TRUE(output.ends_with("\n19999\n20000\n"));
 }
 
 TEST(Oracle, ACommandMayIgnoreItsInput) {

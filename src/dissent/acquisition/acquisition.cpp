@@ -48,7 +48,8 @@ constexpr std::array<AcquisitionInfo, 13> kMethods{{
      "decrease of the trace when picked", false, 1'000},
     {Kind::kLcmd, "lcmd", "", "farthest row of the largest cluster, by last-layer features",
      "squared distance to the nearest centre", false, 10'000},
-    {Kind::kVariance, "variance", "", "the largest variance of the components' means",
+    {Kind::kVariance, "variance", "",
+     "the largest variance of the components' means; of a flow, of its base means carried to outputs",
      "variance of the means, scaled units", true, 10'000},
     {Kind::kRandom, "random", "", "uniformly at random", "a uniform draw", true, 0},
 }};
@@ -167,12 +168,21 @@ Acquisition Acquisition::parse(std::string_view text) {
   return result;
 }
 
+void Acquisition::check_components(std::size_t num_components) const {
+  const bool any_number =
+      kind() == Kind::kRandom || kind() == Kind::kBadge || kind() == Kind::kBait || kind() == Kind::kLcmd;
+  check(any_number || num_components >= 2,
+        "acquisition '{}' needs at least two components, for it looks at where they differ; there is {}", text_,
+        num_components);
+}
+
 std::size_t Acquisition::default_candidates(std::size_t num_outputs) const {
   return kind() == Kind::kMonteCarlo && num_outputs >= kManyOutputs ? kManyOutputsCandidates : info_->candidates;
 }
 
 Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
   const std::size_t C = task.model.num_inputs();
+  acquisition.check_components(task.model.num_components());
   check_finite(task.model, "candidate", candidates, 0);
   check_finite(task.model, "training", task.training.inputs, 0);
   check(task.batch > 0, "choose: a batch of 0; at least one row must be chosen");
@@ -204,6 +214,7 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
 
 Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& task, const RowSource& source) {
   check(acquisition.streams(), "acquisition '{}' needs all candidates at once; it cannot stream", acquisition.text());
+  acquisition.check_components(task.model.num_components());
   check(task.batch > 0, "choose: a batch of 0; at least one row must be chosen");
   const std::size_t C = task.model.num_inputs();
   TopChooser chooser(acquisition, task);

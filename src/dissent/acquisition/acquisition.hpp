@@ -52,6 +52,9 @@ class Acquisition {
   std::size_t num_samples() const { return num_samples_; }      // of kMonteCarlo and kBatchBald
   bool streams() const { return info_->streams; }
 
+  // InputError for a single component where the method looks at what components differ by: it would choose by chance.
+  void check_components(std::size_t num_components) const;
+
   // How many rows of the pool to choose among unless the user says otherwise; 0: all of them. The paper's numbers.
   std::size_t default_candidates(std::size_t num_outputs) const;
 
@@ -88,7 +91,8 @@ struct Choice {
   std::vector<double> aleatoric;  // of each row by itself, nats, in output space; empty unless asked for
 };
 
-// InputError when the batch is empty or larger than the number of candidates, and for inputs that are not finite.
+// InputError when the batch is empty or larger than the number of candidates, for inputs that are not finite, and for
+// components too few (check_components).
 Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates);
 
 // Fills `rows`, [up to its size / C][C], and returns how many rows it wrote: at least one until there are no more.

@@ -16,7 +16,8 @@ constexpr std::size_t kBlockRows = 512;   // predicted and scored at a time, so 
 constexpr std::size_t kSampledRows = 20;  // the same for Monte Carlo, which takes long for a row
 
 // Variance over the components of their means in output space, summed over outputs in scaled units, for each row.
-// A flow carries each component's base mean to outputs.
+// A flow carries each component's base mean to outputs, which is not the mean of the component there: that would take
+// samples.
 std::vector<double> variance_of_means(const Ensemble& model, std::span<const double> inputs) {
   const std::size_t C = model.num_inputs();
   const std::size_t D = model.num_outputs();

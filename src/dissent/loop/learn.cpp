@@ -101,6 +101,7 @@ LearnOptions learn_options(const Settings& settings) {
     }
   }
   options.ensemble = fit.ensemble();
+  options.acquisition.check_components(options.ensemble.num_components);
   options.train = fit.train();
   return options;
 }

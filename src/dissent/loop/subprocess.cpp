@@ -177,7 +177,10 @@ std::optional<std::string> run_command(const std::string& command, std::string_v
   while (reader.open() || !ended) {
     std::array<pollfd, 2> wanted{{{reader.get(), POLLIN, 0}, {ended ? -1 : child.ended_descriptor(), POLLIN, 0}}};
     const double remaining = remaining_seconds(options, start);
-    const int ready = ::poll(wanted.data(), wanted.size(), wait_ms(options, remaining));
+    const int ready = ::poll(wanted.data(), wanted.size(), ended ? 0 : wait_ms(options, remaining));
+    if (ended && ready == 0) {
+      break;  // all that the command wrote is read; a program it left behind may hold the pipe for ever
+    }
     if (ready < 0 && errno != EINTR) {
       fail_call("poll");
     }
