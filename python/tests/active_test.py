@@ -3,6 +3,7 @@ import io
 import json
 import os
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -321,6 +322,31 @@ class Campaigns(PackageTest, FolderTest):
             with open(self.path("two", "chosen.csv")) as file:
                 told = pd.read_csv(file, float_precision="round_trip")
         self.assert_same_bits(told[["y", "z"]].to_numpy(), answers.to_numpy())
+
+    def test_a_progress_function_cannot_use_the_campaign(self):
+        with self.begin() as campaign:
+            for call in (campaign.close, campaign.model, lambda: campaign.ask(1), lambda: campaign.pending):
+                with self.assertRaisesRegex(ValueError, "the campaign is busy"):
+                    campaign.model(progress=lambda state: call())
+            said = []
+            campaign.model(progress=lambda state: said.append(repr(campaign)))
+            self.assertIn("busy", said[0])
+            self.assertIn("30 labelled, 0 pending", repr(campaign))
+
+    def test_other_threads_wait(self):
+        """An accessor returns what holds before or after a step, not during it."""
+        with self.begin() as campaign:
+            inside, seen = threading.Event(), []
+
+            def look():
+                inside.wait(60)
+                seen.append(len(campaign.pending))
+
+            thread = threading.Thread(target=look)
+            thread.start()
+            campaign.ask(3, progress=lambda state: inside.set())
+            thread.join(60)
+            self.assertEqual(seen, [3])
 
     def test_every_option_of_a_fit(self):
         """The model of a campaign is that of an estimator with the same parameters."""
