@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_array, as_targets
 from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, Progress, _Ensemble, _reporter
-from ._options import fit_settings, seed_of, switched_back, whole_number
+from ._options import fit_settings, seed_of, switched_back, training_parameters, whole_number
 from ._uncertainty import _name, _threads
 
 Path = Union[str, "os.PathLike[str]"]
@@ -157,8 +157,9 @@ class Campaign:
         """A FlowEnsemble or ProbabilisticEnsemble fitted to what is labelled so far."""
         with self._held() as campaign, _reporter(progress) as tell:
             fitted = campaign.model(self._threads, tell)
+            trained = training_parameters(campaign.settings)
         kinds: Dict[str, Type[_Ensemble]] = {"flow": FlowEnsemble, "pne": ProbabilisticEnsemble}
-        return kinds[fitted.describe()["model"]]._from_core(fitted)
+        return kinds[fitted.describe()["model"]]._from_core(fitted).set_params(**trained)
 
     def pool_inputs(self, rows: Any) -> np.ndarray:
         """The inputs of rows of the pool: (n, C), in the order of :attr:`inputs`."""

@@ -378,7 +378,11 @@ class Campaigns(PackageTest, FolderTest):
                 with dissent.Campaign(
                     self.path(name), self.labelled, self.pool, "y", model=name, **options
                 ) as campaign:
-                    campaign.model().save(self.path("campaign.model"))
+                    fitted = campaign.model()
+                    again = ("preset", "epochs", "batch_size", "learning_rate", "validation")
+                    self.assertEqual([fitted.get_params()[key] for key in again], [options[key] for key in again])
+                    self.assert_same_bits(clone(fitted).fit(x, y).predict(x), fitted.predict(x))
+                    fitted.save(self.path("campaign.model"))
                     loaded = kind.load(self.path("campaign.model"))
                 same = ("hidden", "keep_probability", "share_weights", "scaling", "weights")
                 self.assertEqual([loaded.get_params()[key] for key in same], [options[key] for key in same])
@@ -393,6 +397,8 @@ class Campaigns(PackageTest, FolderTest):
             with dissent.Campaign(self.path("python"), bootstrap=False) as campaign:
                 campaign.ask(1)  # saves it
             dissent.Campaign(self.path("python"), bootstrap=True)
+        with self.assertRaisesRegex(ValueError, "bootstrap: the campaign has its opposite for good"):
+            dissent.Campaign(self.path("python"), bootstrap=np.True_)
 
     def test_one_at_a_time(self):
         campaign = self.begin()
