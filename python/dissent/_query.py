@@ -232,7 +232,7 @@ def _unwrap(model: Any) -> Tuple[_Ensemble, Callable[[Any], Any]]:
         elif inner:
             model = getattr(model, inner[0])
         else:
-            raise TypeError(f"query: model must be a FlowEnsemble or ProbabilisticEnsemble, not {type(model).__name__}")
+            raise TypeError(f"model must be a FlowEnsemble or ProbabilisticEnsemble, not {type(model).__name__}")
 
     def transform(X: Any) -> Any:
         for step in steps:
