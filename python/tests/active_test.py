@@ -213,6 +213,11 @@ class Strategy(PackageTest):
         np.testing.assert_array_equal(at[own], rows)
         self.assertEqual(utilities.shape, (3, 40))
 
+    def test_fewer_are_left_than_asked_for(self):
+        with self.assertWarnsRegex(UserWarning, "batch_size = 9, but 3 samples are left"):
+            rows = self.strategy.query(self.x, self.y, self.model, True, None, [5, 7, 5, 6], 9)
+        self.assertEqual(sorted(rows), [5, 6, 7])
+
     def test_tables_and_several_outputs(self):
         frame = pd.DataFrame(self.x, columns=["a", "b"])
         rows = self.strategy.query(frame, np.column_stack([self.y, -self.y]), self.model, batch_size=3)
@@ -230,6 +235,16 @@ class Strategy(PackageTest):
                 self.strategy.query(*wrong, self.model)
         with self.assertRaisesRegex(ValueError, "give indices or samples"):
             self.strategy.query(self.x, self.y, self.model, candidates=[0.5])
+        for wrong, text in (
+            ({"candidates": [0, 230]}, "no sample 230 among 230"),
+            ({"candidates": [-1]}, "no sample -1"),
+            ({"candidates": np.empty(0, int)}, "there are none"),
+            ({"sample_weight": np.ones(230)}, "no weights of samples"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                self.strategy.query(self.x, self.y, self.model, **wrong)
+        with self.assertRaisesRegex(ValueError, "inconsistent numbers of samples"):
+            self.strategy.query(self.x[:-1], self.y, self.model)
         self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1})
 
 
