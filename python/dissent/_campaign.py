@@ -1,18 +1,19 @@
 """Active learning over days: ask for labels, tell them, and let a directory remember the rest."""
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 import tempfile
 import threading
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, Union
 
 import numpy as np
 
 from . import _core
 from ._arrays import as_array, as_targets
 from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, Progress, _Ensemble, _reporter
-from ._options import fit_settings, seed_of, switched_back, whole_number
+from ._options import fit_settings, seed_of, switched_back, training_parameters, whole_number
 from ._uncertainty import _name, _threads
 
 Path = Union[str, "os.PathLike[str]"]
@@ -122,6 +123,7 @@ class Campaign:
         tables = {"labelled": labelled, "pool": pool, "test": test}
         self._threads = _threads(threads)
         self._lock = threading.Lock()
+        self._owner: Optional[int] = None  # the thread that holds the lock
         with tempfile.TemporaryDirectory() as folder:
             paths = {name: _as_file(table, folder, name) for name, table in tables.items() if table is not None}
             self._open: Optional[_core.Campaign] = _core.Campaign(
@@ -137,8 +139,8 @@ class Campaign:
         `batch` is the number of rows that wait for an answer afterwards: those that wait already come first. So a call
         whose result was lost can be made again.
         """
-        with self._lock, _reporter(progress) as tell:
-            return self._campaign.ask(whole_number(batch, "batch", 1), self._threads, tell)
+        with self._held() as campaign, _reporter(progress) as tell:
+            return campaign.ask(whole_number(batch, "batch", 1), self._threads, tell)
 
     def tell(self, rows: Any, y: Any, *, refit: bool = True, progress: Progress = None) -> None:
         """The targets `y` (n,) or (n, D) of rows that were asked for: some or all, in any order; all or nothing.
@@ -147,62 +149,80 @@ class Campaign:
         A fresh model is fitted then, unless `refit` is false: that leaves it to a later call.
         """
         numbers = _row_numbers(rows)
-        with self._lock, _reporter(progress) as tell:
-            values = as_targets(y, len(numbers), self._campaign.targets)
-            self._campaign.tell(numbers, values, bool(refit), self._threads, tell)
+        with self._held() as campaign, _reporter(progress) as tell:
+            values = as_targets(y, len(numbers), campaign.targets)
+            campaign.tell(numbers, values, bool(refit), self._threads, tell)
 
     def model(self, *, progress: Progress = None) -> _Ensemble:
         """A FlowEnsemble or ProbabilisticEnsemble fitted to what is labelled so far."""
-        with self._lock, _reporter(progress) as tell:
-            fitted = self._campaign.model(self._threads, tell)
+        with self._held() as campaign, _reporter(progress) as tell:
+            fitted = campaign.model(self._threads, tell)
+            trained = training_parameters(campaign.settings)
         kinds: Dict[str, Type[_Ensemble]] = {"flow": FlowEnsemble, "pne": ProbabilisticEnsemble}
-        return kinds[fitted.describe()["model"]]._from_core(fitted)
+        return kinds[fitted.describe()["model"]]._from_core(fitted).set_params(**trained)
 
     def pool_inputs(self, rows: Any) -> np.ndarray:
         """The inputs of rows of the pool: (n, C), in the order of :attr:`inputs`."""
-        return self._campaign.pool_inputs(_row_numbers(rows))
+        with self._held() as campaign:
+            return campaign.pool_inputs(_row_numbers(rows))
 
     @property
     def pending(self) -> np.ndarray:
         """The rows that wait for their targets."""
-        return self._campaign.pending()
+        with self._held() as campaign:
+            return campaign.pending()
 
     @property
     def rounds(self) -> List[Dict[str, float]]:
         """A record per round: labelled, rmse, log_likelihood, ... ; ``pandas.DataFrame(campaign.rounds)``."""
-        return self._campaign.rounds()
+        with self._held() as campaign:
+            return campaign.rounds()
 
     @property
     def settings(self) -> Dict[str, str]:
         """The options it runs with, by their names on the command line; what is not there is at its default."""
-        return self._campaign.settings
+        with self._held() as campaign:
+            return campaign.settings
 
     @property
     def inputs(self) -> List[str]:
-        return self._campaign.inputs
+        with self._held() as campaign:
+            return campaign.inputs
 
     @property
     def targets(self) -> List[str]:
-        return self._campaign.targets
+        with self._held() as campaign:
+            return campaign.targets
 
     @property
     def num_labelled(self) -> int:
-        return self._campaign.num_labelled
+        with self._held() as campaign:
+            return campaign.num_labelled
 
     @property
     def num_pool(self) -> int:
-        return self._campaign.num_pool
+        with self._held() as campaign:
+            return campaign.num_pool
 
     def close(self) -> None:
         """Lets other processes open the campaign. Nothing is lost: every step was saved."""
-        with self._lock:
-            self._open = None
+        if self._open is not None:
+            with self._held():
+                self._open = None
 
-    @property
-    def _campaign(self) -> _core.Campaign:
-        if self._open is None:
-            raise ValueError("the campaign is closed")
-        return self._open
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[_core.Campaign]:
+        """The campaign, for one thread at a time; what `progress` calls cannot have it a second time."""
+        if self._owner == threading.get_ident():
+            raise ValueError("the campaign is busy: a progress function cannot use it")
+        with self._lock:
+            if self._open is None:
+                raise ValueError("the campaign is closed")
+            self._owner = threading.get_ident()
+            try:
+                yield self._open
+            finally:
+                self._owner = None
 
     def __enter__(self) -> "Campaign":
         return self
@@ -211,9 +231,12 @@ class Campaign:
         self.close()
 
     def __repr__(self) -> str:
-        if self._open is None:
+        campaign = self._open
+        if campaign is None:
             return "<dissent.Campaign, closed>"
-        return f"<dissent.Campaign {self._open.path}: {self.num_labelled} labelled, {len(self.pending)} pending>"
+        if self._lock.locked():
+            return f"<dissent.Campaign {campaign.path}, busy>"
+        return f"<dissent.Campaign {campaign.path}: {self.num_labelled} labelled, {len(self.pending)} pending>"
 
 
 def _row_numbers(rows: Any) -> List[int]:

@@ -131,7 +131,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
     def load(cls, path: Union[str, "os.PathLike[str]"]):
         """A fitted estimator from a model file of :meth:`save` or ``dissent fit``.
 
-        How it was trained is not in the file: those parameters are at their defaults.
+        How it was trained is not in the file: those parameters are at their defaults, and there is no `n_iter_` and no
+        `fit_report_`. One output predicts (N,), even if `y` was (N, 1); inputs named x0, x1, ... count as unnamed.
         """
         if not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))

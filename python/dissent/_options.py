@@ -60,8 +60,14 @@ def switched_back(given: Mapping[str, Any], settings: Mapping[str, str]) -> "lis
     return [
         name
         for name, (switched, option) in _SWITCHES.items()
-        if given.get(name) is (not switched) and option in settings
+        if given.get(name) is not None and bool(given[name]) is not switched and option in settings
     ]
+
+
+def training_parameters(settings: Mapping[str, str]) -> Dict[str, Any]:
+    """How `settings` train, as parameters of an estimator: what a model file does not tell."""
+    kinds = {"preset": str, "epochs": int, "batch_size": int, "learning_rate": float, "validation": float}
+    return {name: kind(settings[_NAMES[name]]) for name, kind in kinds.items() if _NAMES[name] in settings}
 
 
 def _text(name: str, value: Any) -> str:

@@ -1,12 +1,13 @@
 """Which rows of a pool to label next: as a function, and as a strategy in the manner of scikit-activeml."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
 from ._ensembles import _Ensemble
@@ -142,7 +143,7 @@ class QueryStrategy(BaseEstimator):
         y: Any,
         reg: Any,
         fit_reg: bool = True,
-        *,
+        sample_weight: None = None,
         candidates: Any = None,
         batch_size: int = 1,
         return_utilities: bool = False,
@@ -159,9 +160,12 @@ class QueryStrategy(BaseEstimator):
             Or what holds one, as in :func:`query`.
         fit_reg : bool
             Whether to fit a clone of `reg` to the labelled samples first; it must be fitted otherwise.
+        sample_weight : None
+            Stands where scikit-activeml has it; the ensembles know no weights of samples.
         candidates : array, optional
             Indices (K,) of the samples to choose from, or other samples (K, C); by default those without a label.
         batch_size : int
+            All that are left, with a warning, where that is fewer.
         return_utilities : bool
 
         Returns
@@ -172,13 +176,20 @@ class QueryStrategy(BaseEstimator):
             Only with `return_utilities`: see :func:`query`.
         """
         y = check_array(y, dtype=np.float64, ensure_2d=False, force_all_finite="allow-nan", input_name="y")
+        check_consistent_length(X, y)
+        if sample_weight is not None:
+            raise ValueError("sample_weight: the ensembles know no weights of samples; give None")
         missing = np.isnan(y.reshape(len(y), -1))
         if (missing.any(1) != missing.all(1)).any():
             raise ValueError("y has rows with some of their labels; give all of a row or none")
         known = np.flatnonzero(~missing.any(1))
         X_known, y_known = _rows(X, known), y[known]
         model = clone(reg).fit(X_known, y_known) if fit_reg else reg
-        pool, at = _candidates(X, candidates, np.flatnonzero(missing.any(1)))
+        pool, at = _candidates(X, candidates, np.flatnonzero(missing.any(1)), len(y))
+        left = len(pool) if at is None else len(at)
+        if batch_size > left:
+            warnings.warn(f"batch_size = {batch_size}, but {left} samples are left; all of them are chosen", stacklevel=2)
+            batch_size = left
         result = query(
             model,
             pool,
@@ -196,7 +207,7 @@ class QueryStrategy(BaseEstimator):
         return at[result]
 
 
-def _candidates(X: Any, candidates: Any, unlabelled: np.ndarray) -> Tuple[Any, Optional[np.ndarray]]:
+def _candidates(X: Any, candidates: Any, unlabelled: np.ndarray, count: int) -> Tuple[Any, Optional[np.ndarray]]:
     """The samples to choose from and their indices in X, None for samples that are not in it."""
     if candidates is None:
         if len(unlabelled) == 0:
@@ -207,6 +218,10 @@ def _candidates(X: Any, candidates: Any, unlabelled: np.ndarray) -> Tuple[Any, O
     at = np.asarray(candidates)
     if at.dtype.kind not in "iu":
         raise ValueError(f"candidates has type {at.dtype}; give indices or samples (K, C)")
+    wrong = at[(at < 0) | (at >= count)]
+    if len(at) == 0 or len(wrong) > 0:
+        raise ValueError(f"candidates: {f'no sample {wrong[0]} among {count}' if len(wrong) else 'there are none'}")
+    at = at[np.sort(np.unique(at, return_index=True)[1])]  # each once, in their order
     return _rows(X, at), at
 
 
@@ -232,7 +247,7 @@ def _unwrap(model: Any) -> Tuple[_Ensemble, Callable[[Any], Any]]:
         elif inner:
             model = getattr(model, inner[0])
         else:
-            raise TypeError(f"query: model must be a FlowEnsemble or ProbabilisticEnsemble, not {type(model).__name__}")
+            raise TypeError(f"model must be a FlowEnsemble or ProbabilisticEnsemble, not {type(model).__name__}")
 
     def transform(X: Any) -> Any:
         for step in steps:

@@ -29,6 +29,7 @@ def uncertainty_1d(
     Parameters
     ----------
     model : FlowEnsemble or ProbabilisticEnsemble, fitted
+        Or a pipeline or a search that ends in one.
     X, y : arrays (N,) or (N, 1)
         The data; `X` alone sets the range.
     margin : float
@@ -44,33 +45,37 @@ def uncertainty_1d(
     >>> ax.get_ylabel()
     'y'
     """
-    if model.n_features_in_ != 1 or model.n_outputs_ != 1:
+    from ._query import _unwrap
+
+    ensemble, transform = _unwrap(model)
+    if model.n_features_in_ != 1 or ensemble.n_outputs_ != 1:
         raise ValueError(
-            f"uncertainty_1d: the model has {model.n_features_in_} inputs and {model.n_outputs_} outputs; "
+            f"uncertainty_1d: the model has {model.n_features_in_} inputs and {ensemble.n_outputs_} outputs; "
             "one of each can be drawn"
         )
     ax = _axes(ax)
     x = np.asarray(X, dtype=float).ravel()
     reach = margin * (x.max() - x.min())
     at = np.linspace(x.min() - reach, x.max() + reach, grid)
-    rows = _named(model, at)
-    mean = np.ravel(model.predict(rows))
-    low, high = model.predict_quantiles(rows, (0.05, 0.95)).reshape(grid, 2).T
+    rows = transform(_named(model, at))
+    mean = np.ravel(ensemble.predict(rows))
+    low, high = ensemble.predict_quantiles(rows, (0.05, 0.95)).reshape(grid, 2).T
     ax.fill_between(at, low, high, color=COLOURS[0], alpha=0.15, linewidth=0, label="90% interval")
-    draws = model.sample_y(rows, 15).ravel()  # show shapes that an interval hides, such as two branches
+    draws = ensemble.sample_y(rows, 15).ravel()  # show shapes that an interval hides, such as two branches
     ax.plot(np.repeat(at, 15), draws, ".", color=COLOURS[0], alpha=0.25, markersize=2, markeredgewidth=0)
     ax.plot(at, mean, color=COLOURS[0], label="mean")
     if y is not None:
         ax.plot(x, np.ravel(y), ".", color=COLOURS[5], markersize=4, label="data")
     right = ax.twinx()
-    epistemic = model.epistemic(rows, estimator=estimator)
+    epistemic = ensemble.epistemic(rows, estimator=estimator)
     right.fill_between(at, 0, epistemic, color=COLOURS[1], alpha=0.35, linewidth=0)
     right.set_ylim(0, 4 * max(float(epistemic.max()), 1e-12))  # the lowest quarter
     right.set_ylabel("epistemic uncertainty, nats", color=COLOURS[1])
     names = getattr(model, "feature_names_in_", ["x"])
     ax.set_xlabel(str(names[0]))
-    ax.set_ylabel("y")
+    ax.set_ylabel(ensemble.model_.describe()["targets"][0])
     ax.legend(loc="best", frameon=False)
+    ax.figure.sca(ax)  # twinx made the right-hand axes the current ones
     return ax
 
 
@@ -87,7 +92,7 @@ def learning_curves(
     metric : str
         What the values are, for the axis.
     log : bool
-        Whether the vertical axis is logarithmic.
+        Whether the vertical axis is logarithmic; it is linear all the same when a mean is not positive.
 
     Examples
     --------
@@ -96,12 +101,14 @@ def learning_curves(
     ['kl', 'random']
     """
     ax = _axes(ax)
+    positive = True
     for k, (name, values) in enumerate(curves.items()):
         repeats = np.atleast_2d(np.asarray(values, dtype=float))
         at = np.arange(repeats.shape[1]) if rows is None else np.asarray(rows, dtype=float)
         if repeats.ndim != 2 or at.shape != repeats.shape[1:]:
             raise ValueError(f"learning_curves: '{name}' has shape {list(np.shape(values))}, rows {list(at.shape)}")
         mean = repeats.mean(0)
+        positive = positive and not (mean <= 0).any()
         colour = COLOURS[k % len(COLOURS)]
         ax.plot(at, mean, color=colour, label=name)
         if len(repeats) > 1:
@@ -109,7 +116,7 @@ def learning_curves(
             ax.fill_between(at, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
     ax.set_xlabel("round" if rows is None else "training rows")
     ax.set_ylabel(metric)
-    if log:
+    if log and positive:
         ax.set_yscale("log")
     ax.legend(loc="best", frameon=False)
     return ax

@@ -86,6 +86,19 @@ double work_of(const Estimator& estimator, std::size_t num_components, std::size
   }
 }
 
+// A thread keeps two blocks of M x M divergences. Beyond a gigabyte the axes are more likely in another order than
+// meant.
+template <class T>
+void check_pairs(const MixtureView<T>& mixture) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  constexpr std::size_t kMostPairs = kMostBytes / (2 * PairwiseDivergences::kBlock * sizeof(double));
+  const std::size_t M = mixture.num_components;
+  check(M <= kMostPairs / M,
+        "M = {} components of {} inputs; pass axis=0 if components come first. To compare so many in pairs would take "
+        "more than 1 GB a thread (the estimator mc:K does not)",
+        M, mixture.num_inputs);
+}
+
 // With several threads the first error in time wins; the plain check names the first in the array instead.
 template <class T, class Body>
 auto name_first_error(const MixtureView<T>& mixture, const Body& body) {
@@ -101,6 +114,9 @@ py::dict estimate_arrays(const std::string& name, const Arrays& arrays, const st
                          std::uint64_t seed) {
   const Estimator estimator = parse_estimator(name);
   Uncertainty result = with_view(arrays, [&](const auto& mixture) {
+    if (estimator.kind != EstimatorKind::kMonteCarlo && estimator.kind != EstimatorKind::kQuadrature) {
+      check_pairs(mixture);
+    }
     const Weights checked = Weights::from(weights, mixture.num_components);
     const double work =
         static_cast<double>(mixture.num_inputs) * work_of(estimator, mixture.num_components, mixture.num_outputs);
@@ -139,6 +155,7 @@ void fill_divergences(const Divergence& kind, const MixtureView<T>& mixture, Thr
 py::array_t<double> divergence_arrays(const std::string& name, const Arrays& arrays, int threads) {
   const Divergence kind = parse_divergence(name);
   return with_view(arrays, [&](const auto& mixture) {
+    check_pairs(mixture);
     py::array_t<double> result({mixture.num_inputs, mixture.num_components, mixture.num_components});
     double* to = result.mutable_data();
     const double work =

@@ -3,6 +3,7 @@ import io
 import json
 import os
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -212,6 +213,11 @@ class Strategy(PackageTest):
         np.testing.assert_array_equal(at[own], rows)
         self.assertEqual(utilities.shape, (3, 40))
 
+    def test_fewer_are_left_than_asked_for(self):
+        with self.assertWarnsRegex(UserWarning, "batch_size = 9, but 3 samples are left"):
+            rows = self.strategy.query(self.x, self.y, self.model, True, None, [5, 7, 5, 6], 9)
+        self.assertEqual(sorted(rows), [5, 6, 7])
+
     def test_tables_and_several_outputs(self):
         frame = pd.DataFrame(self.x, columns=["a", "b"])
         rows = self.strategy.query(frame, np.column_stack([self.y, -self.y]), self.model, batch_size=3)
@@ -229,6 +235,16 @@ class Strategy(PackageTest):
                 self.strategy.query(*wrong, self.model)
         with self.assertRaisesRegex(ValueError, "give indices or samples"):
             self.strategy.query(self.x, self.y, self.model, candidates=[0.5])
+        for wrong, text in (
+            ({"candidates": [0, 230]}, "no sample 230 among 230"),
+            ({"candidates": [-1]}, "no sample -1"),
+            ({"candidates": np.empty(0, int)}, "there are none"),
+            ({"sample_weight": np.ones(230)}, "no weights of samples"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                self.strategy.query(self.x, self.y, self.model, **wrong)
+        with self.assertRaisesRegex(ValueError, "inconsistent numbers of samples"):
+            self.strategy.query(self.x[:-1], self.y, self.model)
         self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1})
 
 
@@ -322,6 +338,31 @@ class Campaigns(PackageTest, FolderTest):
                 told = pd.read_csv(file, float_precision="round_trip")
         self.assert_same_bits(told[["y", "z"]].to_numpy(), answers.to_numpy())
 
+    def test_a_progress_function_cannot_use_the_campaign(self):
+        with self.begin() as campaign:
+            for call in (campaign.close, campaign.model, lambda: campaign.ask(1), lambda: campaign.pending):
+                with self.assertRaisesRegex(ValueError, "the campaign is busy"):
+                    campaign.model(progress=lambda state: call())
+            said = []
+            campaign.model(progress=lambda state: said.append(repr(campaign)))
+            self.assertIn("busy", said[0])
+            self.assertIn("30 labelled, 0 pending", repr(campaign))
+
+    def test_other_threads_wait(self):
+        """An accessor returns what holds before or after a step, not during it."""
+        with self.begin() as campaign:
+            inside, seen = threading.Event(), []
+
+            def look():
+                inside.wait(60)
+                seen.append(len(campaign.pending))
+
+            thread = threading.Thread(target=look)
+            thread.start()
+            campaign.ask(3, progress=lambda state: inside.set())
+            thread.join(60)
+            self.assertEqual(seen, [3])
+
     def test_every_option_of_a_fit(self):
         """The model of a campaign is that of an estimator with the same parameters."""
         for kind, name, own in (
@@ -352,7 +393,11 @@ class Campaigns(PackageTest, FolderTest):
                 with dissent.Campaign(
                     self.path(name), self.labelled, self.pool, "y", model=name, **options
                 ) as campaign:
-                    campaign.model().save(self.path("campaign.model"))
+                    fitted = campaign.model()
+                    again = ("preset", "epochs", "batch_size", "learning_rate", "validation")
+                    self.assertEqual([fitted.get_params()[key] for key in again], [options[key] for key in again])
+                    self.assert_same_bits(clone(fitted).fit(x, y).predict(x), fitted.predict(x))
+                    fitted.save(self.path("campaign.model"))
                     loaded = kind.load(self.path("campaign.model"))
                 same = ("hidden", "keep_probability", "share_weights", "scaling", "weights")
                 self.assertEqual([loaded.get_params()[key] for key in same], [options[key] for key in same])
@@ -367,6 +412,8 @@ class Campaigns(PackageTest, FolderTest):
             with dissent.Campaign(self.path("python"), bootstrap=False) as campaign:
                 campaign.ask(1)  # saves it
             dissent.Campaign(self.path("python"), bootstrap=True)
+        with self.assertRaisesRegex(ValueError, "bootstrap: the campaign has its opposite for good"):
+            dissent.Campaign(self.path("python"), bootstrap=np.True_)
 
     def test_one_at_a_time(self):
         campaign = self.begin()

@@ -267,6 +267,16 @@ class Persistence(PackageTest):
         with self.assertRaisesRegex(FileNotFoundError, "nowhere"):
             dissent.FlowEnsemble.load("nowhere")
 
+    def test_what_a_file_does_not_tell(self):
+        x, y = rows()
+        frame = pd.DataFrame(x, columns=["x0", "x1"])
+        dissent.ProbabilisticEnsemble(epochs=2, random_state=0).fit(frame, y[:, None]).save(self.path)
+        loaded = dissent.ProbabilisticEnsemble.load(self.path)
+        self.assertEqual(loaded.predict(x).shape, (60,))
+        for name in ("feature_names_in_", "n_iter_", "fit_report_"):
+            self.assertFalse(hasattr(loaded, name))
+        self.assertIsNone(loaded.epochs)
+
     def test_names_from_pandas(self):
         x, y = rows()
         frame = pd.DataFrame(x, columns=["width", "height"])
