@@ -6,41 +6,16 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 
 #include "dissent/base/error.hpp"
-
-namespace {
-
-std::atomic<std::size_t> num_allocations = 0;
-
-void* count_and_allocate(std::size_t size, std::size_t alignment) {
-  ++num_allocations;
-  void* memory = std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-
-}  // namespace
-
-// Every allocation of this program is counted.
-void* operator new(std::size_t size) { return count_and_allocate(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return count_and_allocate(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#include "support/count_allocations.hpp"
 
 namespace dissent {
 namespace {
+
+using test::num_allocations;
 
 template <class T>
 struct FlowCase {
