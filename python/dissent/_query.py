@@ -16,7 +16,11 @@ from ._uncertainty import _name
 
 
 class AcquisitionInfo(NamedTuple):
-    """A row of :func:`acquisitions`."""
+    """A row of :func:`acquisitions`.
+
+    >>> [(a.name, a.utility) for a in dissent.acquisitions() if a.name == "random"]
+    [('random', 'a uniform draw')]
+    """
 
     name: str  #: as typed; ``mc:K`` takes a number for K
     summary: str
@@ -174,6 +178,14 @@ class QueryStrategy(BaseEstimator):
             Of samples in `X`; in `candidates`, if that holds samples.
         utilities : array (batch_size, N or K)
             Only with `return_utilities`: see :func:`query`.
+
+        Examples
+        --------
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> y = np.where(X[:, 0] < 0, X[:, 0] ** 2, np.nan)    # half of the labels are missing
+        >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0)
+        >>> dissent.QueryStrategy("kl-joint").query(X, y, model, batch_size=3).shape
+        (3,)
         """
         y = check_array(y, dtype=np.float64, ensure_2d=False, force_all_finite="allow-nan", input_name="y")
         check_consistent_length(X, y)
