@@ -5,16 +5,16 @@ import copyreg
 import errno
 import os
 import tempfile
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Literal, NamedTuple, Optional, Self, Sequence, Tuple, Union, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._arrays import as_targets
 from ._options import fit_settings, seed_of, whole_number
+from ._sklearn import BaseEstimator, RegressorMixin
 from ._uncertainty import Uncertainty, _threads
 from ._uncertainty import uncertainty as uncertainty_of
 
@@ -57,7 +57,15 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     _model = ""  # its name in the library
 
-    def fit(self, X: Any, y: Any, *, progress: Progress = None):
+    random_state: Any
+    n_jobs: Optional[int]
+    model_: _core.Ensemble
+    fit_report_: Dict[str, Any]
+    n_iter_: int
+    n_outputs_: int
+    _flat_: bool  # whether y was (N,)
+
+    def fit(self, X: Any, y: Any, *, progress: Progress = None) -> Self:
         """Trains on X (N, C) and y (N,) or (N, D); returns self.
 
         `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
@@ -75,7 +83,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
             self.__dict__ = before
             raise
 
-    def _fit(self, X: Any, y: Any, progress: Progress):
+    def _fit(self, X: Any, y: Any, progress: Progress) -> Self:
         named = y
         X, y = self._validate_data(
             X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
@@ -96,6 +104,12 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         self._flat_ = targets.ndim == 1
         return self
 
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = ...) -> np.ndarray: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> Tuple[np.ndarray, np.ndarray]: ...
+    @overload
+    def predict(self, X: Any, return_std: bool) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
     def predict(self, X: Any, return_std: bool = False) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
         """The mean of the prediction, (N,) or (N, D) as `y` was; with `return_std` its standard deviation too.
 
@@ -206,7 +220,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         self.model_.save(os.fspath(path))
 
     @classmethod
-    def load(cls, path: Union[str, "os.PathLike[str]"]):
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> Self:
         """A fitted estimator from a model file of :meth:`save` or ``dissent fit``.
 
         How it was trained is not in the file: those parameters are at their defaults, and there is no `n_iter_` and no
@@ -230,7 +244,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         return cls._from_core(model)
 
     @classmethod
-    def _from_core(cls, model: _core.Ensemble):
+    def _from_core(cls, model: _core.Ensemble) -> Self:
         about = model.describe()
         fitted = cls(**cls._parameters_of(about))
         fitted.model_ = model

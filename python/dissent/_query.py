@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, List, Literal, NamedTuple, Optional, Tuple, Union, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
 from ._ensembles import _Ensemble
 from ._options import seed_of, whole_number
+from ._sklearn import BaseEstimator
 from ._uncertainty import _name
 
 
@@ -27,6 +28,48 @@ class AcquisitionInfo(NamedTuple):
     utility: str  #: what the utilities of :func:`query` are
 
 
+@overload
+def query(
+    model: Any,
+    X_pool: Any,
+    batch: Optional[int] = ...,
+    acquisition: str = ...,
+    *,
+    X_train: Any = ...,
+    y_train: Any = ...,
+    candidates: Optional[int] = ...,
+    random_state: Any = ...,
+    return_utilities: Literal[False] = ...,
+    n_instances: Optional[int] = ...,
+) -> np.ndarray: ...
+@overload
+def query(
+    model: Any,
+    X_pool: Any,
+    batch: Optional[int] = ...,
+    acquisition: str = ...,
+    *,
+    X_train: Any = ...,
+    y_train: Any = ...,
+    candidates: Optional[int] = ...,
+    random_state: Any = ...,
+    return_utilities: Literal[True],
+    n_instances: Optional[int] = ...,
+) -> Tuple[np.ndarray, np.ndarray]: ...
+@overload
+def query(
+    model: Any,
+    X_pool: Any,
+    batch: Optional[int] = ...,
+    acquisition: str = ...,
+    *,
+    X_train: Any = ...,
+    y_train: Any = ...,
+    candidates: Optional[int] = ...,
+    random_state: Any = ...,
+    return_utilities: bool,
+    n_instances: Optional[int] = ...,
+) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
 def query(
     model: Any,
     X_pool: Any,
@@ -141,6 +184,43 @@ class QueryStrategy(BaseEstimator):
         self.acquisition = acquisition
         self.random_state = random_state
 
+    @overload
+    def query(
+        self,
+        X: Any,
+        y: Any,
+        reg: Any,
+        fit_reg: bool = ...,
+        sample_weight: None = ...,
+        candidates: Any = ...,
+        batch_size: int = ...,
+        return_utilities: Literal[False] = ...,
+    ) -> np.ndarray: ...
+    @overload
+    def query(
+        self,
+        X: Any,
+        y: Any,
+        reg: Any,
+        fit_reg: bool = ...,
+        sample_weight: None = ...,
+        candidates: Any = ...,
+        batch_size: int = ...,
+        *,
+        return_utilities: Literal[True],
+    ) -> Tuple[np.ndarray, np.ndarray]: ...
+    @overload
+    def query(
+        self,
+        X: Any,
+        y: Any,
+        reg: Any,
+        fit_reg: bool = ...,
+        sample_weight: None = ...,
+        candidates: Any = ...,
+        batch_size: int = ...,
+        return_utilities: bool = ...,
+    ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
     def query(
         self,
         X: Any,
