@@ -36,7 +36,7 @@ class Campaign:
         Rows to choose from, with the same inputs.
     targets : str or sequence of str
         The columns to predict.
-    inputs : sequence of str, optional
+    inputs : str or sequence of str, optional
         The columns to predict from; all others of `labelled` by default.
     test : table, optional
         Rows to measure each round's model on.
@@ -74,7 +74,7 @@ class Campaign:
         pool: Optional[Table] = None,
         targets: Union[str, Sequence[str], None] = None,
         *,
-        inputs: Optional[Sequence[str]] = None,
+        inputs: Union[str, Sequence[str], None] = None,
         test: Optional[Table] = None,
         acquisition: Optional[str] = None,
         candidates: Union[int, str, None] = None,
@@ -122,7 +122,6 @@ class Campaign:
             settings["--acquisition"] = _name(acquisition, "acquisition")
         if candidates is not None:
             settings["--candidates"] = "all" if candidates == "all" else str(whole_number(candidates, "candidates", 1))
-        names = [targets] if isinstance(targets, str) else list(targets or [])
         tables = {"labelled": labelled, "pool": pool, "test": test}
         self._threads = _threads(threads)
         self._lock = threading.Lock()
@@ -130,7 +129,7 @@ class Campaign:
         with tempfile.TemporaryDirectory() as folder:
             paths = {name: _as_file(table, folder, name) for name, table in tables.items() if table is not None}
             self._open: Optional[_core.Campaign] = _core.Campaign(
-                os.fspath(directory), paths, names, list(inputs or []), settings
+                os.fspath(directory), paths, _names(targets), _names(inputs), settings
             )
         for name in switched_back(options, self.settings):
             self.close()
@@ -297,6 +296,10 @@ class Campaign:
         if self._lock.locked():
             return f"<dissent.Campaign {campaign.path}, busy>"
         return f"<dissent.Campaign {campaign.path}: {self.num_labelled} labelled, {len(self.pending)} pending>"
+
+
+def _names(columns: Union[str, Sequence[str], None]) -> List[str]:
+    return [columns] if isinstance(columns, str) else list(columns or [])
 
 
 def _row_numbers(rows: Any) -> List[int]:
