@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._arrays import as_targets
+from ._arrays import as_targets, without_tensors
 from ._options import fit_settings, seed_of, whole_number
 from ._sklearn import BaseEstimator, RegressorMixin
 from ._uncertainty import Uncertainty, _threads
@@ -84,6 +84,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
             raise
 
     def _fit(self, X: Any, y: Any, progress: Progress) -> Self:
+        X, y = without_tensors(X, "X"), without_tensors(y, "y")
         named = y
         X, y = self._validate_data(
             X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
@@ -279,7 +280,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any = None):
         check_is_fitted(self)
-        X = self._validate_data(X, dtype=np.float64, order="C", reset=False)
+        X = self._validate_data(without_tensors(X, "X"), dtype=np.float64, order="C", reset=False)
         X = np.require(X, np.float64, ["C", "A"])
         if y is None:
             return X

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
+from ._arrays import without_tensors
 from ._ensembles import _Ensemble
 from ._options import seed_of, whole_number
 from ._sklearn import BaseEstimator
@@ -267,6 +268,7 @@ class QueryStrategy(BaseEstimator):
         >>> dissent.QueryStrategy("kl-joint").query(X, y, model, batch_size=3).shape
         (3,)
         """
+        X, y = without_tensors(X, "X"), without_tensors(y, "y")
         y = check_array(y, dtype=np.float64, ensure_2d=False, force_all_finite="allow-nan", input_name="y")
         check_consistent_length(X, y)
         if sample_weight is not None:
