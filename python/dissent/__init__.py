@@ -63,19 +63,21 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    import importlib
+if not TYPE_CHECKING:  # for a checker, the package would have every name
 
-    if name == "plot":
-        return importlib.import_module(".plot", __name__)
-    if name not in _LAZY:
-        raise AttributeError(f"module 'dissent' has no attribute '{name}'")
-    try:
-        value = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
-    except ModuleNotFoundError as error:
-        raise ImportError(f"dissent.{name} needs {error.name}, which is not installed") from error
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        import importlib
+
+        if name == "plot":
+            return importlib.import_module(".plot", __name__)
+        if name not in _LAZY:
+            raise AttributeError(f"module 'dissent' has no attribute '{name}'")
+        try:
+            value = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
+        except ModuleNotFoundError as error:
+            raise ImportError(f"dissent.{name} needs {error.name}, which is not installed") from error
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> "list[str]":

@@ -16,7 +16,7 @@ def as_array(values: Any, name: str) -> np.ndarray:
         array = values
     elif hasattr(values, "__dlpack__"):
         array = _from_dlpack(values, name)
-    elif isinstance(values, (list, tuple)) and any(hasattr(item, "__dlpack__") for item in values):
+    elif _has_tensors(values):
         array = _stacked([as_array(item, f"{name}[{k}]") for k, item in enumerate(values)], name)
     else:
         try:
@@ -28,6 +28,18 @@ def as_array(values: Any, name: str) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} has type {array.dtype}; real numbers are required")
     return np.asarray(array)
+
+
+def without_tensors(values: Any, name: str) -> Any:
+    """Tensors, alone or in lists, as numpy arrays without their gradients; anything else as it is."""
+    if not isinstance(values, np.ndarray) and (hasattr(values, "__dlpack__") or _has_tensors(values)):
+        return as_array(values, name)
+    return values
+
+
+def _has_tensors(values: Any) -> bool:
+    """Whether these are lists, in lists perhaps, of arrays; numpy alone cannot read tensors with gradients there."""
+    return isinstance(values, (list, tuple)) and any(hasattr(v, "__dlpack__") or _has_tensors(v) for v in values)
 
 
 def _stacked(items: List[np.ndarray], name: str) -> np.ndarray:

@@ -36,7 +36,7 @@ class Campaign:
         Rows to choose from, with the same inputs.
     targets : str or sequence of str
         The columns to predict.
-    inputs : sequence of str, optional
+    inputs : str or sequence of str, optional
         The columns to predict from; all others of `labelled` by default.
     test : table, optional
         Rows to measure each round's model on.
@@ -62,6 +62,9 @@ class Campaign:
     >>> with dissent.Campaign(folder.name + "/c") as campaign:    # another day
     ...     campaign.num_labelled, len(campaign.pending)
     (22, 0)
+    >>> folder.cleanup()
+
+    Those of the methods go on from a campaign like this one, of which nothing has been asked yet.
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class Campaign:
         pool: Optional[Table] = None,
         targets: Union[str, Sequence[str], None] = None,
         *,
-        inputs: Optional[Sequence[str]] = None,
+        inputs: Union[str, Sequence[str], None] = None,
         test: Optional[Table] = None,
         acquisition: Optional[str] = None,
         candidates: Union[int, str, None] = None,
@@ -119,7 +122,6 @@ class Campaign:
             settings["--acquisition"] = _name(acquisition, "acquisition")
         if candidates is not None:
             settings["--candidates"] = "all" if candidates == "all" else str(whole_number(candidates, "candidates", 1))
-        names = [targets] if isinstance(targets, str) else list(targets or [])
         tables = {"labelled": labelled, "pool": pool, "test": test}
         self._threads = _threads(threads)
         self._lock = threading.Lock()
@@ -127,7 +129,7 @@ class Campaign:
         with tempfile.TemporaryDirectory() as folder:
             paths = {name: _as_file(table, folder, name) for name, table in tables.items() if table is not None}
             self._open: Optional[_core.Campaign] = _core.Campaign(
-                os.fspath(directory), paths, names, list(inputs or []), settings
+                os.fspath(directory), paths, _names(targets), _names(inputs), settings
             )
         for name in switched_back(options, self.settings):
             self.close()
@@ -138,6 +140,9 @@ class Campaign:
 
         `batch` is the number of rows that wait for an answer afterwards: those that wait already come first. So a call
         whose result was lost can be made again.
+
+        >>> campaign.ask(2).shape, campaign.ask(3).shape
+        ((2,), (3,))
         """
         with self._held() as campaign, _reporter(progress) as tell:
             return campaign.ask(whole_number(batch, "batch", 1), self._threads, tell)
@@ -147,6 +152,11 @@ class Campaign:
 
         Columns of a pandas table are taken by the names of :attr:`targets`, arrays in their order.
         A fresh model is fitted then, unless `refit` is false: that leaves it to a later call.
+
+        >>> rows = campaign.ask(3)
+        >>> campaign.tell(rows[:2], [0.5, 0.7])    # y (2,): the third one is not measured yet
+        >>> campaign.num_labelled, campaign.pending.shape
+        (22, (1,))
         """
         numbers = _row_numbers(rows)
         with self._held() as campaign, _reporter(progress) as tell:
@@ -154,7 +164,12 @@ class Campaign:
             campaign.tell(numbers, values, bool(refit), self._threads, tell)
 
     def model(self, *, progress: Progress = None) -> _Ensemble:
-        """A FlowEnsemble or ProbabilisticEnsemble fitted to what is labelled so far."""
+        """A FlowEnsemble or ProbabilisticEnsemble fitted to what is labelled so far.
+
+        >>> model = campaign.model()
+        >>> type(model).__name__, model.feature_names_in_.tolist(), model.n_outputs_
+        ('ProbabilisticEnsemble', ['x'], 1)
+        """
         with self._held() as campaign, _reporter(progress) as tell:
             fitted = campaign.model(self._threads, tell)
             trained = training_parameters(campaign.settings)
@@ -162,50 +177,94 @@ class Campaign:
         return kinds[fitted.describe()["model"]]._from_core(fitted).set_params(**trained)
 
     def pool_inputs(self, rows: Any) -> np.ndarray:
-        """The inputs of rows of the pool: (n, C), in the order of :attr:`inputs`."""
+        """The inputs of rows of the pool: (n, C), in the order of :attr:`inputs`.
+
+        >>> campaign.pool_inputs([0, 12])
+        array([[-3.],
+               [ 3.]])
+        """
         with self._held() as campaign:
             return campaign.pool_inputs(_row_numbers(rows))
 
     @property
     def pending(self) -> np.ndarray:
-        """The rows that wait for their targets."""
+        """The rows that wait for their targets.
+
+        >>> rows = campaign.ask(2)
+        >>> bool((campaign.pending == rows).all())
+        True
+        """
         with self._held() as campaign:
             return campaign.pending()
 
     @property
     def rounds(self) -> List[Dict[str, float]]:
-        """A record per round: labelled, rmse, log_likelihood, ... ; ``pandas.DataFrame(campaign.rounds)``."""
+        """A record per round: labelled, rmse, log_likelihood, ... ; ``pandas.DataFrame(campaign.rounds)``.
+
+        >>> campaign.tell(campaign.ask(2), [0.5, 0.7])
+        >>> [record["labelled"] for record in campaign.rounds]    # the rows that the first choice was made with
+        [20]
+        """
         with self._held() as campaign:
             return campaign.rounds()
 
     @property
     def settings(self) -> Dict[str, str]:
-        """The options it runs with, by their names on the command line; what is not there is at its default."""
+        """The options it runs with, by their names on the command line; what is not there is at its default.
+
+        >>> campaign.settings["--model"]
+        'pne'
+        """
         with self._held() as campaign:
             return campaign.settings
 
     @property
     def inputs(self) -> List[str]:
+        """The columns it predicts from.
+
+        >>> campaign.inputs
+        ['x']
+        """
         with self._held() as campaign:
             return campaign.inputs
 
     @property
     def targets(self) -> List[str]:
+        """The columns it predicts.
+
+        >>> campaign.targets
+        ['y']
+        """
         with self._held() as campaign:
             return campaign.targets
 
     @property
     def num_labelled(self) -> int:
+        """Rows whose targets are known: those it began with, and those told since.
+
+        >>> campaign.num_labelled
+        20
+        """
         with self._held() as campaign:
             return campaign.num_labelled
 
     @property
     def num_pool(self) -> int:
+        """Rows of the pool, those that are labelled by now among them.
+
+        >>> campaign.num_pool
+        13
+        """
         with self._held() as campaign:
             return campaign.num_pool
 
     def close(self) -> None:
-        """Lets other processes open the campaign. Nothing is lost: every step was saved."""
+        """Lets other processes open the campaign. Nothing is lost: every step was saved.
+
+        >>> campaign.close()
+        >>> campaign
+        <dissent.Campaign, closed>
+        """
         if self._open is not None:
             with self._held():
                 self._open = None
@@ -237,6 +296,10 @@ class Campaign:
         if self._lock.locked():
             return f"<dissent.Campaign {campaign.path}, busy>"
         return f"<dissent.Campaign {campaign.path}: {self.num_labelled} labelled, {len(self.pending)} pending>"
+
+
+def _names(columns: Union[str, Sequence[str], None]) -> List[str]:
+    return [columns] if isinstance(columns, str) else list(columns or [])
 
 
 def _row_numbers(rows: Any) -> List[int]:

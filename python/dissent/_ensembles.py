@@ -5,22 +5,28 @@ import copyreg
 import errno
 import os
 import tempfile
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Literal, NamedTuple, Optional, Self, Sequence, Tuple, Union, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._arrays import as_targets
+from ._arrays import as_targets, without_tensors
 from ._options import fit_settings, seed_of, whole_number
+from ._sklearn import BaseEstimator, RegressorMixin
 from ._uncertainty import Uncertainty, _threads
 from ._uncertainty import uncertainty as uncertainty_of
 
 
 class Mixture(NamedTuple):
-    """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``."""
+    """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``.
+
+    >>> X = np.linspace(-1, 1, 30)[:, None]
+    >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> [part.shape for part in model.predict_mixture(X)]    # 30 inputs, 5 components, 1 output
+    [(30, 5, 1), (30, 5, 1), (5,)]
+    """
 
     mean: np.ndarray  #: (N, M, D)
     stddev: np.ndarray  #: (N, M, D)
@@ -28,7 +34,14 @@ class Mixture(NamedTuple):
 
 
 class FitProgress(NamedTuple):
-    """How far training is; losses are nats per row, `validation_loss` is NaN without held-out rows."""
+    """How far training is; losses are nats per row, `validation_loss` is NaN without held-out rows.
+
+    >>> X = np.linspace(-1, 1, 30)[:, None]
+    >>> seen = []
+    >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0], progress=seen.append)
+    >>> seen[-1].epoch, seen[-1].epochs
+    (5, 5)
+    """
 
     epoch: int
     epochs: int
@@ -44,11 +57,24 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     _model = ""  # its name in the library
 
-    def fit(self, X: Any, y: Any, *, progress: Progress = None):
+    random_state: Any
+    n_jobs: Optional[int]
+    model_: _core.Ensemble
+    fit_report_: Dict[str, Any]
+    n_iter_: int
+    n_outputs_: int
+    _flat_: bool  # whether y was (N,)
+
+    def fit(self, X: Any, y: Any, *, progress: Progress = None) -> Self:
         """Trains on X (N, C) and y (N,) or (N, D); returns self.
 
         `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
         What it raises ends the training and leaves the estimator as it was.
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, np.hstack([X, X**2]))
+        >>> model.n_features_in_, model.n_outputs_, model.n_iter_
+        (1, 2, 5)
         """
         before = dict(vars(self))
         try:
@@ -57,7 +83,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
             self.__dict__ = before
             raise
 
-    def _fit(self, X: Any, y: Any, progress: Progress):
+    def _fit(self, X: Any, y: Any, progress: Progress) -> Self:
+        X, y = without_tensors(X, "X"), without_tensors(y, "y")
         named = y
         X, y = self._validate_data(
             X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
@@ -78,61 +105,136 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         self._flat_ = targets.ndim == 1
         return self
 
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = ...) -> np.ndarray: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> Tuple[np.ndarray, np.ndarray]: ...
+    @overload
+    def predict(self, X: Any, return_std: bool) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
     def predict(self, X: Any, return_std: bool = False) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
-        """The mean of the prediction, (N,) or (N, D) as `y` was; with `return_std` its standard deviation too."""
+        """The mean of the prediction, (N,) or (N, D) as `y` was; with `return_std` its standard deviation too.
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> mean, std = model.predict(X, return_std=True)
+        >>> mean.shape, std.shape
+        ((30,), (30,))
+        """
         rows = self._summarise(X, ())
         mean = self._as_y(rows["mean"])
         return (mean, self._as_y(rows["stddev"])) if return_std else mean
 
     def predict_quantiles(self, X: Any, quantiles: Union[float, Sequence[float]] = (0.05, 0.95)) -> np.ndarray:
-        """Quantiles of each output: (N, Q), or (N, D, Q) for several outputs; without the last axis for one number."""
+        """Quantiles of each output: (N, Q), or (N, D, Q) for several outputs; without the last axis for one number.
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> model.predict_quantiles(X).shape, model.predict_quantiles(X, 0.5).shape
+        ((30, 2), (30,))
+        """
         values = self._as_y(self._summarise(X, [float(q) for q in np.ravel(quantiles)])["quantile"])
         return values if np.ndim(quantiles) else values[..., 0]
 
     def predict_mixture(self, X: Any) -> Mixture:
-        """The Gaussian of each component: for FlowEnsemble before the flow, where the disagreement is the same."""
+        """The Gaussian of each component: for FlowEnsemble before the flow, where the disagreement is the same.
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> mixture = model.predict_mixture(X)
+        >>> mixture.mean.shape, mixture.weights    # 30 inputs, 5 components, 1 output
+        ((30, 5, 1), array([0.2, 0.2, 0.2, 0.2, 0.2]))
+        """
         X = self._checked(X)
         mean, stddev = self.model_.predict(X, self._threads())
         return Mixture(mean, stddev, np.array(self.model_.describe()["weights"]))
 
     def epistemic(self, X: Any, estimator: str = "kl") -> np.ndarray:
-        """How much the components disagree at each row of X, in nats: (N,). See :func:`dissent.estimators`."""
+        """How much the components disagree at each row of X, in nats: (N,). See :func:`dissent.estimators`.
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> model.epistemic(X).shape, model.epistemic(X, "bhattacharyya").shape
+        ((30,), (30,))
+        """
         return self._score(X, estimator).epistemic
 
     def uncertainty(self, X: Any, estimator: str = "kl") -> Uncertainty:
-        """Epistemic, aleatoric and total uncertainty of the outputs at each row of X."""
+        """Epistemic, aleatoric and total uncertainty of the outputs at each row of X.
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> u = model.uncertainty(X)    # each of them (30,)
+        >>> bool(np.allclose(u.total, u.aleatoric + u.epistemic))
+        True
+        """
         score = self._score(X, estimator)
         aleatoric = self._summarise(X, ())["aleatoric"]  # of the outputs, not of the Gaussians before the flow
         return score._replace(aleatoric=aleatoric, total=aleatoric + score.epistemic)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
-        """Draws from the predicted distribution: (N, n_samples), or (N, D, n_samples) for several outputs."""
+        """Draws from the predicted distribution: (N, n_samples), or (N, D, n_samples) for several outputs.
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> model.sample_y(X, 4).shape
+        (30, 4)
+        """
         X = self._checked(X)
         count = whole_number(n_samples, "n_samples")
         draws = self.model_.sample(X, count, seed_of(random_state), self._threads())
         return self._as_y(np.moveaxis(draws, 1, 2))
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """ln p(y | x) of each row, in nats: (N,)."""
+        """ln p(y | x) of each row, in nats: (N,).
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> model.log_density(X, X[:, 0] ** 2).shape
+        (30,)
+        """
         X, y = self._checked(X, y)
         return self.model_.log_density(X, y, self._threads())
 
     def metrics(self, X: Any, y: Any) -> Dict[str, float]:
-        """rmse, mae, log_likelihood, crps, coverage_90, calibration_error, sharpness and more, on known rows."""
+        """rmse, mae, log_likelihood, crps, coverage_90, calibration_error, sharpness and more, on known rows.
+
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> bool(0 < model.metrics(X, X[:, 0] ** 2)["rmse"] < 1)
+        True
+        """
         X, y = self._checked(X, y)
         return self.model_.evaluate(X, y, self._threads())
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the model file that ``dissent predict`` reads: safetensors, nothing in it is executed."""
+        """Writes the model file that ``dissent predict`` reads: safetensors, nothing in it is executed.
+
+        >>> import os, tempfile
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(folder + "/y.model")
+        ...     os.listdir(folder)
+        ['y.model']
+        """
         check_is_fitted(self)
         self.model_.save(os.fspath(path))
 
     @classmethod
-    def load(cls, path: Union[str, "os.PathLike[str]"]):
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> Self:
         """A fitted estimator from a model file of :meth:`save` or ``dissent fit``.
 
         How it was trained is not in the file: those parameters are at their defaults, and there is no `n_iter_` and no
         `fit_report_`. One output predicts (N,), even if `y` was (N, 1); inputs named x0, x1, ... count as unnamed.
+
+        >>> import tempfile
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(folder + "/y.model")
+        ...     same = dissent.FlowEnsemble.load(folder + "/y.model")
+        >>> bool((same.predict(X) == model.predict(X)).all())
+        True
         """
         if not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
@@ -143,7 +245,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         return cls._from_core(model)
 
     @classmethod
-    def _from_core(cls, model: _core.Ensemble):
+    def _from_core(cls, model: _core.Ensemble) -> Self:
         about = model.describe()
         fitted = cls(**cls._parameters_of(about))
         fitted.model_ = model
@@ -178,7 +280,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any = None):
         check_is_fitted(self)
-        X = self._validate_data(X, dtype=np.float64, order="C", reset=False)
+        X = self._validate_data(without_tensors(X, "X"), dtype=np.float64, order="C", reset=False)
         X = np.require(X, np.float64, ["C", "A"])
         if y is None:
             return X

@@ -2,27 +2,75 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, List, Literal, NamedTuple, Optional, Tuple, Union, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
+from ._arrays import without_tensors
 from ._ensembles import _Ensemble
 from ._options import seed_of, whole_number
+from ._sklearn import BaseEstimator
 from ._uncertainty import _name
 
 
 class AcquisitionInfo(NamedTuple):
-    """A row of :func:`acquisitions`."""
+    """A row of :func:`acquisitions`.
+
+    >>> [(a.name, a.utility) for a in dissent.acquisitions() if a.name == "random"]
+    [('random', 'a uniform draw')]
+    """
 
     name: str  #: as typed; ``mc:K`` takes a number for K
     summary: str
     utility: str  #: what the utilities of :func:`query` are
 
 
+@overload
+def query(
+    model: Any,
+    X_pool: Any,
+    batch: Optional[int] = ...,
+    acquisition: str = ...,
+    *,
+    X_train: Any = ...,
+    y_train: Any = ...,
+    candidates: Optional[int] = ...,
+    random_state: Any = ...,
+    return_utilities: Literal[False] = ...,
+    n_instances: Optional[int] = ...,
+) -> np.ndarray: ...
+@overload
+def query(
+    model: Any,
+    X_pool: Any,
+    batch: Optional[int] = ...,
+    acquisition: str = ...,
+    *,
+    X_train: Any = ...,
+    y_train: Any = ...,
+    candidates: Optional[int] = ...,
+    random_state: Any = ...,
+    return_utilities: Literal[True],
+    n_instances: Optional[int] = ...,
+) -> Tuple[np.ndarray, np.ndarray]: ...
+@overload
+def query(
+    model: Any,
+    X_pool: Any,
+    batch: Optional[int] = ...,
+    acquisition: str = ...,
+    *,
+    X_train: Any = ...,
+    y_train: Any = ...,
+    candidates: Optional[int] = ...,
+    random_state: Any = ...,
+    return_utilities: bool,
+    n_instances: Optional[int] = ...,
+) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
 def query(
     model: Any,
     X_pool: Any,
@@ -137,6 +185,43 @@ class QueryStrategy(BaseEstimator):
         self.acquisition = acquisition
         self.random_state = random_state
 
+    @overload
+    def query(
+        self,
+        X: Any,
+        y: Any,
+        reg: Any,
+        fit_reg: bool = ...,
+        sample_weight: None = ...,
+        candidates: Any = ...,
+        batch_size: int = ...,
+        return_utilities: Literal[False] = ...,
+    ) -> np.ndarray: ...
+    @overload
+    def query(
+        self,
+        X: Any,
+        y: Any,
+        reg: Any,
+        fit_reg: bool = ...,
+        sample_weight: None = ...,
+        candidates: Any = ...,
+        batch_size: int = ...,
+        *,
+        return_utilities: Literal[True],
+    ) -> Tuple[np.ndarray, np.ndarray]: ...
+    @overload
+    def query(
+        self,
+        X: Any,
+        y: Any,
+        reg: Any,
+        fit_reg: bool = ...,
+        sample_weight: None = ...,
+        candidates: Any = ...,
+        batch_size: int = ...,
+        return_utilities: bool = ...,
+    ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
     def query(
         self,
         X: Any,
@@ -174,7 +259,16 @@ class QueryStrategy(BaseEstimator):
             Of samples in `X`; in `candidates`, if that holds samples.
         utilities : array (batch_size, N or K)
             Only with `return_utilities`: see :func:`query`.
+
+        Examples
+        --------
+        >>> X = np.linspace(-1, 1, 30)[:, None]
+        >>> y = np.where(X[:, 0] < 0, X[:, 0] ** 2, np.nan)    # half of the labels are missing
+        >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0)
+        >>> dissent.QueryStrategy("kl-joint").query(X, y, model, batch_size=3).shape
+        (3,)
         """
+        X, y = without_tensors(X, "X"), without_tensors(y, "y")
         y = check_array(y, dtype=np.float64, ensure_2d=False, force_all_finite="allow-nan", input_name="y")
         check_consistent_length(X, y)
         if sample_weight is not None:

@@ -430,6 +430,8 @@ class Campaigns(PackageTest, FolderTest):
             self.path("a"), columns, self.path("pool.csv"), ["y"], inputs=["a", "b"], epochs=2
         ) as campaign:
             self.assertEqual(campaign.num_pool, 200)
+        with dissent.Campaign(self.path("one"), columns, self.pool, "y", inputs="b", epochs=2) as campaign:
+            self.assertEqual((campaign.inputs, campaign.targets), (["b"], ["y"]))
         with self.assertRaisesRegex(ValueError, "no campaign was begun here"):
             dissent.Campaign(self.path("b"))
         with self.assertRaisesRegex(ValueError, "'z'"):

@@ -65,6 +65,31 @@ for what in (lambda: dissent.FlowEnsemble, lambda: dissent.plot.learning_curves(
         self.assertIn("dissent.plot needs matplotlib", result.stdout)
 
 
+# As a user writes it: every line is right but those that say otherwise.
+SCRIPT = """
+import dissent
+import numpy as np
+
+x = np.linspace(-1, 1, 30)[:, None]
+model = dissent.FlowEnsemble(epochs=5).fit(x, x[:, 0])
+rows: int = model.predict(x).shape[0]
+mean, std = model.predict(x, return_std=True)
+print((mean / std).tolist(), model.n_iter_ + 1, model.set_params(epochs=3).score(x, x[:, 0]) > 0.5)
+gaussians: dissent.ProbabilisticEnsemble = dissent.ProbabilisticEnsemble.load("y.model")
+print(dissent.query(gaussians, x, 3).tolist(), dissent.query(gaussians, x, return_utilities=True)[1].shape)
+strategy = dissent.QueryStrategy("kl-joint")
+print(strategy.query(x, x[:, 0], model).tolist())
+chosen, utilities = strategy.query(x, x[:, 0], model, batch_size=2, return_utilities=True)
+print(chosen.tolist(), utilities.shape, dissent.Campaign("c").ask(2).tolist())
+model.predcit(x)  # wrong
+model.predict(x, return_std=True).shape  # wrong
+strategy.qurey(x, x[:, 0], model)  # wrong
+dissent.epistmeic(x, x)  # wrong
+dissent.Campaign("c").model().epistemic(x).max()
+dissent.Campaign("c").tel([0], [0.5])  # wrong
+"""
+
+
 class Types(PackageTest):
     def test_mypy(self):
         """The annotations agree with each other and with the stub of _core, and the stub with what is there."""
@@ -72,10 +97,17 @@ class Types(PackageTest):
             import mypy.api
         except ImportError:
             self.skipTest("mypy is not installed")
+        package = os.path.join(ROOT, "python", "dissent")
         with tempfile.TemporaryDirectory() as folder:
             options = ["--cache-dir", folder, "--ignore-missing-imports", "--no-error-summary"]
-            report, errors, status = mypy.api.run([*options, os.path.join(ROOT, "python", "dissent")])
-        self.assertEqual((status, errors), (0, ""), report)
+            script = os.path.join(folder, "script.py")
+            with open(script, "w") as file:
+                file.write(SCRIPT)
+            report, errors, _ = mypy.api.run([*options, package, script])
+        found = [line.split(":")[:2] for line in report.splitlines() if ": error: " in line]
+        wrong = [("script.py", k + 1) for k, line in enumerate(SCRIPT.splitlines()) if line.endswith("# wrong")]
+        self.assertEqual(errors, "")
+        self.assertEqual([(os.path.basename(path), int(line)) for path, line in found], wrong, report)
 
     def test_stub_names_what_there_is(self):
         with open(os.path.join(ROOT, "python", "dissent", "_core.pyi")) as file:

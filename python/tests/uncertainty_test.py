@@ -289,6 +289,24 @@ class ListsOfTensors(PackageTest):
         with self.assertRaisesRegex(ValueError, r"mean\[1\] has type"):
             dissent.epistemic([torch.ones(2), "a"], stddev, axis=0)
 
+    def test_gradients_are_left_behind(self):
+        import torch
+
+        mean, stddev = mixture(12, 3, 1)
+        x, y = mean[:, :, 0], stddev[:, 0, 0]
+        scalars = [[torch.tensor(value, requires_grad=True) for value in row] for row in x]
+        spread = torch.tensor(stddev[:, :, 0], requires_grad=True)
+        self.assert_same_bits(dissent.epistemic(scalars, spread), dissent.epistemic(mean, stddev))
+
+        expected = dissent.ProbabilisticEnsemble(epochs=2, random_state=0).fit(x, y).predict(x)
+        whole = torch.tensor(x, requires_grad=True)
+        for inputs in (whole, list(whole), scalars):
+            model = dissent.ProbabilisticEnsemble(epochs=2, random_state=0)
+            model.fit(inputs, torch.tensor(y, requires_grad=True))
+            self.assert_same_bits(model.predict(inputs), expected)
+        with self.assertRaisesRegex(ValueError, r"X cannot be read by numpy.*pass X.cpu\(\).float\(\)"):
+            model.predict(whole.to(torch.bfloat16))
+
 
 class Tables(PackageTest):
     def test_columns_make_a_frame(self):

@@ -1,0 +1,27 @@
+"""scikit-learn's base classes, for type checkers as well.
+
+scikit-learn says nothing of its types, and a class whose base a checker does not know has every method for it: also a
+misspelt one. So checkers see here what the package uses of the two, and the interpreter the two themselves.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, Self
+
+__all__ = ["BaseEstimator", "RegressorMixin"]
+
+if TYPE_CHECKING:
+
+    class BaseEstimator:
+        n_features_in_: int
+        feature_names_in_: Any  #: (C,), only if X had names
+
+        def __init__(self, **parameters: Any) -> None: ...
+        def get_params(self, deep: bool = True) -> Dict[str, Any]: ...
+        def set_params(self, **parameters: Any) -> Self: ...
+        def _validate_data(self, X: Any, y: Any = ..., **rules: Any) -> Any: ...
+
+    class RegressorMixin:
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+else:
+    from sklearn.base import BaseEstimator, RegressorMixin
