@@ -25,7 +25,8 @@ from ._uncertainty import (
 if TYPE_CHECKING:
     from . import plot
     from ._campaign import Campaign
-    from ._ensembles import FitProgress, FlowEnsemble, Mixture, ProbabilisticEnsemble
+    from ._ensembles import FlowEnsemble, Mixture, ProbabilisticEnsemble
+    from ._progress import FitProgress
     from ._query import AcquisitionInfo, QueryStrategy, acquisitions, query
 
 __all__ = [
@@ -52,7 +53,7 @@ __all__ = [
 # What needs more than numpy is imported when it is first asked for.
 _LAZY = {
     "Campaign": "_campaign",
-    "FitProgress": "_ensembles",
+    "FitProgress": "_progress",
     "FlowEnsemble": "_ensembles",
     "Mixture": "_ensembles",
     "ProbabilisticEnsemble": "_ensembles",

@@ -12,8 +12,9 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_array, as_targets
-from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, Progress, _Ensemble, _reporter
+from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, _Ensemble
 from ._options import fit_settings, seed_of, switched_back, training_parameters, whole_number
+from ._progress import Progress, reporter
 from ._uncertainty import _name, _threads
 
 Path = Union[str, "os.PathLike[str]"]
@@ -144,7 +145,7 @@ class Campaign:
         >>> campaign.ask(2).shape, campaign.ask(3).shape
         ((2,), (3,))
         """
-        with self._held() as campaign, _reporter(progress) as tell:
+        with self._held() as campaign, reporter(progress) as tell:
             return campaign.ask(whole_number(batch, "batch", 1), self._threads, tell)
 
     def tell(self, rows: Any, y: Any, *, refit: bool = True, progress: Progress = None) -> None:
@@ -159,7 +160,7 @@ class Campaign:
         (22, (1,))
         """
         numbers = _row_numbers(rows)
-        with self._held() as campaign, _reporter(progress) as tell:
+        with self._held() as campaign, reporter(progress) as tell:
             values = as_targets(y, len(numbers), campaign.targets)
             campaign.tell(numbers, values, bool(refit), self._threads, tell)
 
@@ -170,7 +171,7 @@ class Campaign:
         >>> type(model).__name__, model.feature_names_in_.tolist(), model.n_outputs_
         ('ProbabilisticEnsemble', ['x'], 1)
         """
-        with self._held() as campaign, _reporter(progress) as tell:
+        with self._held() as campaign, reporter(progress) as tell:
             fitted = campaign.model(self._threads, tell)
             trained = training_parameters(campaign.settings)
         kinds: Dict[str, Type[_Ensemble]] = {"flow": FlowEnsemble, "pne": ProbabilisticEnsemble}

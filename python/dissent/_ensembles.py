@@ -5,7 +5,7 @@ import copyreg
 import errno
 import os
 import tempfile
-from typing import Any, Callable, Dict, List, Literal, NamedTuple, Optional, Self, Sequence, Tuple, Union, overload
+from typing import Any, Dict, List, Literal, NamedTuple, Optional, Self, Sequence, Tuple, Union, overload
 
 import numpy as np
 from sklearn.utils import check_array
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._arrays import as_targets, without_tensors
 from ._options import fit_settings, seed_of, whole_number
+from ._progress import Progress, reporter
 from ._sklearn import BaseEstimator, RegressorMixin
 from ._uncertainty import Uncertainty, _threads
 from ._uncertainty import uncertainty as uncertainty_of
@@ -31,25 +32,6 @@ class Mixture(NamedTuple):
     mean: np.ndarray  #: (N, M, D)
     stddev: np.ndarray  #: (N, M, D)
     weights: np.ndarray  #: (M,)
-
-
-class FitProgress(NamedTuple):
-    """How far training is; losses are nats per row, `validation_loss` is NaN without held-out rows.
-
-    >>> X = np.linspace(-1, 1, 30)[:, None]
-    >>> seen = []
-    >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0], progress=seen.append)
-    >>> seen[-1].epoch, seen[-1].epochs
-    (5, 5)
-    """
-
-    epoch: int
-    epochs: int
-    loss: float
-    validation_loss: float
-
-
-Progress = Union[None, bool, Callable[[FitProgress], Any]]
 
 
 class _Ensemble(RegressorMixin, BaseEstimator):
@@ -96,7 +78,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         outputs = _target_names(named, num_targets, inputs)
         settings = fit_settings({"model": self._model, **self._options()})
         settings["--seed"] = str(seed_of(self.random_state))
-        with _reporter(progress) as tell:
+        with reporter(progress) as tell:
             model, report = _core.fit(settings, inputs, outputs, X, targets, self._threads(), tell)
         self.model_ = model
         self.fit_report_ = report
@@ -462,7 +444,10 @@ class ProbabilisticEnsemble(_Ensemble):
 
 
 def _target_names(y: Any, count: int, inputs: List[str]) -> List[str]:
-    """Those of a pandas table or column, for the model file; y, or y0, y1, ... where there are none to use."""
+    """Those of a pandas table or column, for the model file.
+
+    Where there are none to use: y, or y0, y1, ..., with _ where an input has that name.
+    """
     if hasattr(y, "columns"):
         names = list(y.columns)
     else:
@@ -470,38 +455,12 @@ def _target_names(y: Any, count: int, inputs: List[str]) -> List[str]:
     usable = len({*names, *inputs}) == count + len(inputs) and all(isinstance(name, str) and name for name in names)
     if usable and len(names) == count:
         return names
-    return ["y"] if count == 1 else [f"y{k}" for k in range(count)]
-
-
-class _reporter:
-    """The function that training calls with its progress, and the bar that may stand behind it."""
-
-    def __init__(self, progress: Progress):
-        if progress is not None and not isinstance(progress, bool) and not callable(progress):
-            raise TypeError(f"progress must be True or a function, not {type(progress).__name__}")
-        self.progress = progress
-        self.bar: Any = None
-
-    def __enter__(self) -> Optional[Callable[[int, int, float, float], None]]:
-        if self.progress is True:
-            from tqdm.auto import tqdm
-
-            self.bar = tqdm(desc="fit", unit="epoch")
-            return self._draw
-        if callable(self.progress):
-            tell = self.progress
-            return lambda *state: tell(FitProgress(*state))
-        return None
-
-    def _draw(self, epoch: int, epochs: int, loss: float, validation_loss: float) -> None:
-        self.bar.total = epochs
-        held_out = {} if np.isnan(validation_loss) else {"held out": f"{validation_loss:.3f}"}
-        self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False, **held_out)
-        self.bar.update(epoch - self.bar.n)
-
-    def __exit__(self, *error: Any) -> None:
-        if self.bar is not None:
-            self.bar.close()
+    stem = "y"
+    while True:
+        names = [stem] if count == 1 else [f"{stem}{k}" for k in range(count)]
+        if not set(names) & set(inputs):
+            return names
+        stem += "_"
 
 
 def _parse(file: bytes) -> _core.Ensemble:

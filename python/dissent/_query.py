@@ -114,7 +114,7 @@ def query(
     utilities : array (batch, N)
         Only with `return_utilities`: what each row was worth at each choice, larger being better; nan for rows chosen
         before and rows that were no candidates. Those of the chosen are ``utilities[range(batch), indices]``.
-        A learner of modAL (0.4.2) expects a pair always: without `return_utilities` it gets those of the chosen (batch,).
+        A learner of modAL (0.4.2) expects a pair always: without `return_utilities`, those of the chosen (batch,).
 
     Examples
     --------
@@ -282,7 +282,7 @@ class QueryStrategy(BaseEstimator):
         pool, at = _candidates(X, candidates, np.flatnonzero(missing.any(1)), len(y))
         left = len(pool) if at is None else len(at)
         if batch_size > left:
-            warnings.warn(f"batch_size = {batch_size}, but {left} samples are left; all of them are chosen", stacklevel=2)
+            warnings.warn(f"batch_size = {batch_size}, but {left} samples are left; all are chosen", stacklevel=2)
             batch_size = left
         result = query(
             model,

@@ -302,6 +302,9 @@ class Persistence(PackageTest):
             (y, ["y"]),
         ):
             self.assertEqual(model.fit(frame, targets).model_.describe()["targets"], names)
+        taken = pd.DataFrame(x, columns=["y", "year"])
+        self.assertEqual(model.fit(taken, y).model_.describe()["targets"], ["y_"])
+        self.assertEqual(model.fit(taken, np.column_stack([y, y])).model_.describe()["targets"], ["y0", "y1"])
 
     def test_in_a_pipeline(self):
         x, y = rows()
