@@ -6,8 +6,8 @@
 #include <string>
 
 #include "dissent/acquisition/acquisition.hpp"
+#include "dissent/array/npy.hpp"
 #include "dissent/base/names.hpp"
-#include "dissent/table/npy.hpp"
 #include "timing.hpp"
 
 namespace dissent::bench {

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "dissent/array/npz.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/problem/one_dimensional.hpp"
-#include "dissent/table/npz.hpp"
 #include "timing.hpp"
 
 namespace dissent::bench {
@@ -57,7 +57,7 @@ Timing per_step(const Timing& t, double steps) { return {t.median_ms / steps, t.
 
 void time_step(Ensemble& model, const std::vector<double>& inputs, const std::vector<double>& targets) {
   Trainer trainer(
-      model, training_preset("paper"),
+      model, fit_preset("paper").train,
       {apply_scaling(model.columns().input_scaling, inputs), apply_scaling(model.columns().target_scaling, targets)},
       {});
   trainer.plan_epochs(1'000'000);
@@ -132,7 +132,7 @@ void run_fit() {
     x.push_back(point.x);
     y.push_back(point.y);
   }
-  TrainOptions train = training_preset("paper");
+  TrainOptions train = fit_preset("paper").train;
   train.batch_size = 0;
   train.validation = 0;
   for (const Model kind : {Model::kPne, Model::kFlow}) {

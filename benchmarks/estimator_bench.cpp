@@ -5,12 +5,13 @@
 #include <cstdio>
 #include <string>
 
+#include "dissent/array/npy.hpp"
+#include "dissent/array/npz.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/divergence/divergence.hpp"
 #include "dissent/estimator/combine.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/gaussian.hpp"
-#include "dissent/table/npy.hpp"
-#include "dissent/table/npz.hpp"
 #include "timing.hpp"
 
 namespace dissent::bench {
@@ -71,7 +72,7 @@ int run(const std::string& mean_path, const std::string& stddev_path, const std:
     const Estimator estimator = parse_estimator(name);
     Uncertainty result;
     print(name, measure([&] { result = estimate(estimator, mixture, weights); }));
-    print(name + " two threads", measure([&] { result = estimate(estimator, mixture, weights, {.pool = &two}); }));
+    print(name + " two threads", measure([&] { result = estimate(estimator, mixture, weights, {.executor = &two}); }));
     std::printf("{\"name\": \"%s error\", \"value\": %.3g}\n", name.c_str(),
                 largest_relative_error(estimator.divergence, mixture, weights, result));
     results.push_back(std::move(result));

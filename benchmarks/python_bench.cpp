@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "dissent/array/npy.hpp"
 #include "dissent/estimator/estimator.hpp"
-#include "dissent/table/npy.hpp"
 #include "timing.hpp"
 
 int main(int argc, char** argv) {

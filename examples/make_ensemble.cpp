@@ -16,7 +16,7 @@
 
 #include "dissent/base/random.hpp"
 #include "dissent/table/csv.hpp"
-#include "dissent/table/npz.hpp"
+#include "dissent/array/npz.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dissent/base/error.hpp"
-#include "dissent/table/npy.hpp"
+#include "dissent/array/npy.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dissent;

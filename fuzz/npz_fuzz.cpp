@@ -4,7 +4,7 @@
 #include <string>
 
 #include "dissent/base/error.hpp"
-#include "dissent/table/npz.hpp"
+#include "dissent/array/npz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dissent;

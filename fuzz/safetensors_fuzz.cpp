@@ -4,7 +4,7 @@
 #include <string>
 
 #include "dissent/base/error.hpp"
-#include "dissent/table/safetensors.hpp"
+#include "dissent/array/safetensors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dissent;

@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/csv.hpp"
@@ -152,9 +153,9 @@ void run_ask(const Arguments& arguments) {
   if (arguments.output != "-") {
     check_told(arguments.output, laboratory);
   }
-  ThreadPool pool(arguments.threads);
+  ThreadPool threads(arguments.threads);
   const std::size_t num_new =
-      laboratory.ask(arguments.choice.batch, {&pool, fit_bar(arguments.quiet || arguments.json)});
+      laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
   }

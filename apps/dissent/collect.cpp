@@ -1,5 +1,5 @@
 // dissent collect PROBLEM: rows of experience from a simulator, or of a one-dimensional problem, into a file.
-#include "dissent/problem/collect.hpp"
+#include "dissent/simulator/collect.hpp"
 
 #include <chrono>
 #include <memory>
@@ -7,13 +7,13 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/array/npz.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/problem/problem.hpp"
-#include "dissent/problem/transitions_file.hpp"
+#include "dissent/simulator/transitions_file.hpp"
 #include "dissent/table/csv.hpp"
-#include "dissent/table/npz.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 

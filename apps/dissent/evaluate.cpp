@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/table/read_table.hpp"
@@ -39,8 +40,8 @@ void run_evaluate(const EvaluateOptions& options) {
   const std::vector<double> inputs = table.matrix(model.columns().inputs);
   const std::vector<double> targets = table.matrix(model.columns().targets);
   model.check_rows(inputs, table.source);
-  ThreadPool pool(options.threads);
-  const Metrics metrics = evaluate(model, inputs, targets, &pool);
+  ThreadPool threads(options.threads);
+  const Metrics metrics = evaluate(model, inputs, targets, &threads);
   if (options.json) {
     nlohmann::ordered_json json{{"version", kVersion}, {"rows", metrics.num_rows}};
     for (const auto& [name, value] : kMetrics) {

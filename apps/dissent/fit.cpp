@@ -13,6 +13,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/table/read_table.hpp"
 #include "fit_options.hpp"
@@ -72,7 +73,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
 }
 
 void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
-  ThreadPool pool(arguments.threads);
+  ThreadPool threads(arguments.threads);
   std::optional<Interrupt> interrupt;
   if (!arguments.checkpoint.empty()) {
     interrupt.emplace();
@@ -87,7 +88,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
   };
   const auto start = std::chrono::steady_clock::now();
   const FitResult result = fit(arguments.fit.ensemble(), arguments.fit.train(), rows,
-                               {.pool = &pool,
+                               {.executor = &threads,
                                 .progress = show,
                                 .checkpoint = arguments.checkpoint,
                                 .checkpoint_seconds = arguments.checkpoint_every});

@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -190,9 +191,9 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Ca
     print_head();
   }
   Progress progress("learn", first < arguments.rounds ? (arguments.rounds - first) * kUnitsPerRound : 0, !talk);
-  ThreadPool pool(arguments.threads);
+  ThreadPool threads(arguments.threads);
   LearnControl control;
-  control.pool = &pool;
+  control.executor = &threads;
   control.stop = [&] { return interrupt.noted(); };
   control.fitting = [&](const FitProgress& fit) {
     const std::size_t done = (campaign.rounds.size() - first) * kUnitsPerRound;

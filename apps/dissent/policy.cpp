@@ -9,9 +9,10 @@
 #include "console.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
-#include "dissent/problem/evaluate.hpp"
-#include "dissent/problem/film_strip.hpp"
+#include "dissent/simulator/evaluate.hpp"
+#include "dissent/simulator/film_strip.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 
@@ -29,13 +30,13 @@ struct EvaluateArguments {
 };
 
 Evaluation evaluate(const EvaluateArguments& arguments, EnvironmentPool& environments, const Policy& policy,
-                    ThreadPool& threads) {
+                    Executor& executor) {
   Progress progress("evaluate", arguments.num_episodes, arguments.quiet);
   EvaluationOptions options;
   options.num_episodes = arguments.num_episodes;
   options.seed = arguments.seed;
   options.progress = [&progress](std::size_t episodes) { progress.update(episodes); };
-  return evaluate_policy(environments, policy, options, threads);
+  return evaluate_policy(environments, policy, options, executor);
 }
 
 void run_evaluate(const EvaluateArguments& arguments) {

@@ -11,7 +11,7 @@
 #include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
-#include "dissent/problem/ars.hpp"
+#include "dissent/simulator/ars.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "policy.hpp"

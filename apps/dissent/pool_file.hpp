@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dissent/ensemble/ensemble.hpp"
-#include "dissent/table/npz.hpp"
+#include "dissent/array/npz.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent::cli {

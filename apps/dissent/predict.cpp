@@ -5,12 +5,13 @@
 
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/array/npz.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/table/csv.hpp"
-#include "dissent/table/npz.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -68,7 +69,7 @@ void write_rows(CsvWriter& writer, std::size_t first, const Summary& summary, co
 }
 
 void write_table(const PredictOptions& options, const Ensemble& model, std::span<const double> inputs,
-                 const Mixture<double>& mixture, ThreadPool& pool) {
+                 const Mixture<double>& mixture, Executor& executor) {
   const Estimator estimator = parse_estimator(options.estimator);
   check(estimator.kind != EstimatorKind::kRefine,
         "--estimator: refine ranks inputs against each other; use it in 'dissent score' on the --mixture");
@@ -82,9 +83,9 @@ void write_table(const PredictOptions& options, const Ensemble& model, std::span
     std::copy_n(mixture.mean.begin() + static_cast<std::ptrdiff_t>(begin * size), part.mean.size(), part.mean.begin());
     std::copy_n(mixture.stddev.begin() + static_cast<std::ptrdiff_t>(begin * size), part.stddev.size(),
                 part.stddev.begin());
-    const Uncertainty uncertainty = estimate(estimator, part.view(), model.weights(), {&pool, options.seed, begin});
+    const Uncertainty uncertainty = estimate(estimator, part.view(), model.weights(), {&executor, options.seed, begin});
     const Summary summary = summarise(model, inputs.subspan(begin * C, (end - begin) * C), part,
-                                      {.quantiles = options.quantiles, .pool = &pool});
+                                      {.quantiles = options.quantiles, .executor = &executor});
     write_rows(writer, begin, summary, uncertainty, model.num_outputs());
     progress.update(end);
   }
@@ -117,10 +118,10 @@ void run_predict(const PredictOptions& options) {
   check(table.num_rows > 0, "{}: has no rows", table.source);
   const std::vector<double> inputs = table.matrix(model.columns().inputs);
   model.check_rows(inputs, table.source);
-  ThreadPool pool(options.threads);
-  const Mixture<double> mixture = model.predict(inputs, &pool);
+  ThreadPool threads(options.threads);
+  const Mixture<double> mixture = model.predict(inputs, &threads);
   if (!options.output.empty()) {
-    write_table(options, model, inputs, mixture, pool);
+    write_table(options, model, inputs, mixture, threads);
   }
   if (!options.mixture.empty()) {
     const Shape shape{mixture.num_inputs, mixture.num_components, mixture.num_outputs};

@@ -5,6 +5,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/recalibration.hpp"
@@ -32,10 +33,10 @@ void run_recalibrate(const RecalibrateOptions& options) {
   check(table.num_rows >= kMinRecalibrationRows, "{}: has {}; at least {} are required to judge a spread", table.source,
         counted(table.num_rows, "row"), kMinRecalibrationRows);
   model.check_rows(inputs, table.source);
-  ThreadPool pool(options.threads);
-  const Metrics before = evaluate(model, inputs, targets, &pool);
-  const std::vector<double> factors = recalibrate(model, inputs, targets, &pool);
-  const Metrics after = evaluate(model, inputs, targets, &pool);
+  ThreadPool threads(options.threads);
+  const Metrics before = evaluate(model, inputs, targets, &threads);
+  const std::vector<double> factors = recalibrate(model, inputs, targets, &threads);
+  const Metrics after = evaluate(model, inputs, targets, &threads);
   model.save(options.output);
   const std::vector<std::string>& names = model.columns().targets;
   if (options.json) {

@@ -13,6 +13,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "score_input.hpp"
@@ -146,7 +147,7 @@ struct Receivers {
 template <class T>
 void score_chunks(const ScoreInput& input, const std::vector<Estimator>& estimators, const Weights& weights,
                   const ScoreOptions& options, Receivers& receivers) {
-  ThreadPool pool(options.threads);
+  ThreadPool threads(options.threads);
   Progress progress("score", input.num_inputs, options.quiet);
   MixtureReader<T> reader(input);
   const std::size_t step = chunk_size(input, estimators);
@@ -156,7 +157,7 @@ void score_chunks(const ScoreInput& input, const std::vector<Estimator>& estimat
     std::vector<Uncertainty> results;
     try {
       for (const Estimator& estimator : estimators) {
-        results.push_back(estimate(estimator, chunk, weights, {&pool, options.seed, begin}));
+        results.push_back(estimate(estimator, chunk, weights, {&threads, options.seed, begin}));
       }
     } catch (const InputError& error) {
       fail_at_first(input, chunk, begin, error);

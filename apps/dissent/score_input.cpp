@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "dissent/array/npz.hpp"
 #include "dissent/table/csv.hpp"
-#include "dissent/table/npz.hpp"
 
 namespace dissent::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/mixture/mixture.hpp"
-#include "dissent/table/npy.hpp"
+#include "dissent/array/npy.hpp"
 
 namespace dissent::cli {
 

@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "console.hpp"
+#include "dissent/array/npy.hpp"
+#include "dissent/array/npz.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
-#include "dissent/table/npy.hpp"
-#include "dissent/table/npz.hpp"
 #include "score_rows.hpp"
 
 namespace dissent::cli {

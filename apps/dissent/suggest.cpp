@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
@@ -41,11 +42,11 @@ struct Labelled {
 };
 
 Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
-                   const Labelled& rows, ThreadPool& pool) {
+                   const Labelled& rows, Executor& executor) {
   try {
     FitResult result = fit(arguments.fit.ensemble(), arguments.fit.train(),
                            {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets},
-                           {&pool, fit_bar(arguments.quiet || arguments.json)});
+                           {&executor, fit_bar(arguments.quiet || arguments.json)});
     warn_diverged(result.report);
     return std::move(result.model);
   } catch (const InputError& error) {
@@ -300,7 +301,7 @@ void run_suggest(const Arguments& arguments) {
                              .training = {labelled.inputs, labelled.targets},
                              .batch = arguments.choice.batch,
                              .stream = Stream(arguments.fit.seed, Purpose::kAcquire),
-                             .pool = &threads};
+                             .executor = &threads};
   const auto [choice, num_candidates] =
       choose_from(pool, acquisition, task, wanted_candidates(arguments, acquisition, model->num_outputs()),
                   arguments.quiet || arguments.json);

@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/read_table.hpp"
@@ -61,8 +62,8 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
 void run_tell(const Arguments& arguments) {
   Laboratory laboratory = Laboratory::open(arguments.directory, {.fit = arguments.given_fit});
   const Answers answers = read_answers(read_table(arguments.answers), laboratory.data().target_names);
-  ThreadPool pool(arguments.threads);
-  laboratory.tell(answers, !arguments.no_refit, {&pool, fit_bar(arguments.quiet || arguments.json)});
+  ThreadPool threads(arguments.threads);
+  laboratory.tell(answers, !arguments.no_refit, {&threads, fit_bar(arguments.quiet || arguments.json)});
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
   }

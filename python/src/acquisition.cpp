@@ -16,9 +16,14 @@ py::tuple choose_rows(const std::string& name, const Ensemble& model, const Doub
   const std::span<const double> rows = inputs_of(model, candidates);
   const LabelledRows training{inputs_of(model, training_inputs), span_of(training_targets)};
   std::vector<double> utilities;
-  Choice choice = unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
-    const AcquisitionTask task{
-        model, training, batch, Stream(seed, Purpose::kAcquire), &pool, false, want_utilities ? &utilities : nullptr};
+  Choice choice = unlocked(threads, kAllThreads, [&](Executor& executor) {
+    const AcquisitionTask task{model,
+                               training,
+                               batch,
+                               Stream(seed, Purpose::kAcquire),
+                               &executor,
+                               false,
+                               want_utilities ? &utilities : nullptr};
     return choose(acquisition, task, rows);
   });
   py::object matrix = py::none();

@@ -20,7 +20,7 @@ class OpenCampaign {
   // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`.
   py::array_t<std::int64_t> ask(std::size_t batch, int threads, const py::object& progress) {
     FitTeller tell(progress);
-    unlocked(threads, kAllThreads, [&](ThreadPool& pool) { laboratory_.ask(batch, {&pool, std::ref(tell)}); });
+    unlocked(threads, kAllThreads, [&](Executor& executor) { laboratory_.ask(batch, {&executor, std::ref(tell)}); });
     return pending_rows();
   }
 
@@ -30,15 +30,17 @@ class OpenCampaign {
     const std::span<const double> values = span_of(targets);
     const Answers answers{"tell", std::move(rows), {values.begin(), values.end()}};
     FitTeller tell(progress);
-    unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
-      laboratory_.tell(answers, refit, {&pool, std::ref(tell)});
+    unlocked(threads, kAllThreads, [&](Executor& executor) {
+      laboratory_.tell(answers, refit, {&executor, std::ref(tell)});
     });
   }
 
   // The model of the rows labelled so far; fitted, and saved, if need be.
   Ensemble model(int threads, const py::object& progress) {
     FitTeller tell(progress);
-    return unlocked(threads, kAllThreads, [&](ThreadPool& pool) { return laboratory_.model({&pool, std::ref(tell)}); });
+    return unlocked(threads, kAllThreads, [&](Executor& executor) {
+      return laboratory_.model({&executor, std::ref(tell)});
+    });
   }
 
   py::array_t<std::int64_t> pending_rows() const {

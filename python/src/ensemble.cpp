@@ -34,8 +34,8 @@ py::tuple fit_ensemble(const Settings& settings, const std::vector<std::string>&
   const TrainOptions train = given.train();
   const TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
   FitTeller tell(progress);
-  FitResult result = unlocked(threads, kAllThreads, [&](ThreadPool& pool) {
-    return fit(options, train, rows, {&pool, std::ref(tell)});
+  FitResult result = unlocked(threads, kAllThreads, [&](Executor& executor) {
+    return fit(options, train, rows, {&executor, std::ref(tell)});
   });
   return py::make_tuple(std::move(result.model), report_dict(result.report));
 }
@@ -48,7 +48,7 @@ double work_of(const Ensemble& model, const Doubles& inputs, double passes = 1) 
 py::tuple predict(const Ensemble& model, const Doubles& inputs, int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
   Mixture<double> mixture =
-      unlocked(threads, work_of(model, inputs), [&](ThreadPool& pool) { return model.predict(rows, &pool); });
+      unlocked(threads, work_of(model, inputs), [&](Executor& executor) { return model.predict(rows, &executor); });
   const std::vector<std::size_t> shape{mixture.num_inputs, mixture.num_components, mixture.num_outputs};
   return py::make_tuple(to_numpy(std::move(mixture.mean), shape), to_numpy(std::move(mixture.stddev), shape));
 }
@@ -57,8 +57,8 @@ py::tuple predict(const Ensemble& model, const Doubles& inputs, int threads) {
 py::dict summarise_rows(const Ensemble& model, const Doubles& inputs, const std::vector<double>& quantiles,
                         int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
-  Summary summary = unlocked(threads, work_of(model, inputs, 256), [&](ThreadPool& pool) {
-    return summarise(model, rows, model.predict(rows, &pool), {.quantiles = quantiles, .pool = &pool});
+  Summary summary = unlocked(threads, work_of(model, inputs, 256), [&](Executor& executor) {
+    return summarise(model, rows, model.predict(rows, &executor), {.quantiles = quantiles, .executor = &executor});
   });
   const std::vector<std::size_t> shape{num_rows(inputs), model.num_outputs()};
   py::dict result;
@@ -72,14 +72,15 @@ py::dict summarise_rows(const Ensemble& model, const Doubles& inputs, const std:
 py::array_t<double> log_density(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
   return to_numpy(unlocked(threads, work_of(model, inputs),
-                           [&](ThreadPool& pool) { return model.log_density(rows, span_of(targets), &pool); }));
+                           [&](Executor& executor) { return model.log_density(rows, span_of(targets), &executor); }));
 }
 
 py::array_t<double> sample(const Ensemble& model, const Doubles& inputs, std::size_t num_samples, std::uint64_t seed,
                            int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
-  std::vector<double> draws = unlocked(threads, work_of(model, inputs, static_cast<double>(num_samples)),
-                                       [&](ThreadPool& pool) { return model.sample(rows, num_samples, seed, &pool); });
+  std::vector<double> draws =
+      unlocked(threads, work_of(model, inputs, static_cast<double>(num_samples)),
+               [&](Executor& executor) { return model.sample(rows, num_samples, seed, &executor); });
   return to_numpy(std::move(draws), {num_rows(inputs), num_samples, model.num_outputs()});
 }
 
@@ -87,7 +88,7 @@ py::dict evaluate_rows(const Ensemble& model, const Doubles& inputs, const Doubl
   using namespace py::literals;
   const std::span<const double> rows = inputs_of(model, inputs);
   const Metrics m = unlocked(threads, work_of(model, inputs, 256),
-                             [&](ThreadPool& pool) { return evaluate(model, rows, span_of(targets), &pool); });
+                             [&](Executor& executor) { return evaluate(model, rows, span_of(targets), &executor); });
   return py::dict("num_rows"_a = m.num_rows, "rmse"_a = m.rmse, "rmse_paper"_a = m.rmse_paper, "mae"_a = m.mae,
                   "log_likelihood"_a = m.log_likelihood, "crps"_a = m.crps, "coverage_90"_a = m.coverage_90,
                   "calibration_error"_a = m.calibration_error, "sharpness"_a = m.sharpness);

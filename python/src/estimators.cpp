@@ -1,9 +1,9 @@
 // Mixtures in numpy arrays: their uncertainty and the divergences between their components.
-#include "dissent/base/blocks.hpp"
+#include "dissent/array/array.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/estimator.hpp"
-#include "dissent/table/array.hpp"
 #include "support.hpp"
 
 namespace dissent::python {
@@ -120,8 +120,8 @@ py::dict estimate_arrays(const std::string& name, const Arrays& arrays, const st
     const Weights checked = Weights::from(weights, mixture.num_components);
     const double work =
         static_cast<double>(mixture.num_inputs) * work_of(estimator, mixture.num_components, mixture.num_outputs);
-    return unlocked(threads, work, [&](ThreadPool& pool) {
-      return name_first_error(mixture, [&] { return estimate(estimator, mixture, checked, {&pool, seed}); });
+    return unlocked(threads, work, [&](Executor& executor) {
+      return name_first_error(mixture, [&] { return estimate(estimator, mixture, checked, {&executor, seed}); });
     });
   });
   py::dict columns;
@@ -137,11 +137,11 @@ py::dict estimate_arrays(const std::string& name, const Arrays& arrays, const st
 
 // result[n][i][j] from blocks [i][j][n].
 template <class T>
-void fill_divergences(const Divergence& kind, const MixtureView<T>& mixture, ThreadPool& pool, double* result) {
+void fill_divergences(const Divergence& kind, const MixtureView<T>& mixture, Executor& executor, double* result) {
   validate_shape(mixture);
   const std::size_t num_pairs = mixture.num_components * mixture.num_components;
   const auto make = [&] { return PairwiseDivergences(kind, mixture.num_components, mixture.num_outputs); };
-  for_blocks(&pool, mixture.num_inputs, PairwiseDivergences::kBlock, make,
+  for_blocks(&executor, mixture.num_inputs, PairwiseDivergences::kBlock, make,
              [&](std::size_t begin, std::size_t end, PairwiseDivergences& pairs) {
                pairs.compute(mixture, begin, end - begin, 0);
                for (std::size_t n = 0; n < end - begin; ++n) {
@@ -161,8 +161,9 @@ py::array_t<double> divergence_arrays(const std::string& name, const Arrays& arr
     const double work =
         static_cast<double>(mixture.num_inputs) *
         work_of({.kind = EstimatorKind::kPairwise, .divergence = kind}, mixture.num_components, mixture.num_outputs);
-    unlocked(threads, work,
-             [&](ThreadPool& pool) { name_first_error(mixture, [&] { fill_divergences(kind, mixture, pool, to); }); });
+    unlocked(threads, work, [&](Executor& executor) {
+      name_first_error(mixture, [&] { fill_divergences(kind, mixture, executor, to); });
+    });
     return result;
   });
 }

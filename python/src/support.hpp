@@ -1,7 +1,8 @@
 // What every binding shares: results handed to numpy, and long calls that other Python threads and Ctrl-C get through.
 //
-// A binding reads its arguments, then calls unlocked(threads, work, body): body(pool) runs without the interpreter's
-// lock and passes the pool to the library, whose loops look for Ctrl-C between blocks. body must not touch Python.
+// A binding reads its arguments, then calls unlocked(threads, work, body): body(executor) runs without the
+// interpreter's lock and passes the executor to the library, whose loops look for Ctrl-C between blocks. body must not
+// touch Python.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -95,8 +96,8 @@ inline int useful_threads(int asked, double work) {
 template <class Body>
 auto unlocked(int threads, double work, const Body& body) {
   const py::gil_scoped_release release;
-  ThreadPool pool(useful_threads(threads, work), SignalPoll());
-  return body(pool);
+  ThreadPool threads(useful_threads(threads, work), SignalPoll());
+  return body(threads);
 }
 
 // What training tells: Ctrl-C is looked for, and `progress` is called with (epoch, epochs, loss, validation_loss)

@@ -10,6 +10,7 @@
 
 #include "acquisition/models.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
@@ -50,8 +51,8 @@ struct Case {
         training(drawn_rows(30, 3, 1)),
         candidates(drawn_rows(num_candidates, 3, 2)) {}
 
-  AcquisitionTask task(std::size_t batch, std::uint64_t round = 0, ThreadPool* pool = nullptr) const {
-    return {model, {training, {}}, batch, Stream(5, Purpose::kAcquire, round), pool};
+  AcquisitionTask task(std::size_t batch, std::uint64_t round = 0, Executor* executor = nullptr) const {
+    return {model, {training, {}}, batch, Stream(5, Purpose::kAcquire, round), executor};
   }
 };
 

@@ -133,7 +133,7 @@ TEST(BaitGolden, OursIsTheReferences) {
                                      .batch = 5,
                                      .lambda = 0.01,
                                      .stream = Stream(1, Purpose::kAcquire),
-                                     .pool = nullptr}),
+                                     .executor = nullptr}),
                 golden);
 }
 
@@ -207,7 +207,7 @@ TEST(Bait, KeepsItsDigitsWhereInformationIsHuge) {
                                                  .batch = 6,
                                                  .lambda = 1,
                                                  .stream = Stream(1, Purpose::kAcquire),
-                                                 .pool = nullptr});
+                                                 .executor = nullptr});
   const BaitResult plain = plain_bait(whole, {}, 6, 1);
   EXPECT_EQ(result.added, plain.added);
   EXPECT_EQ(result.removed, plain.removed);

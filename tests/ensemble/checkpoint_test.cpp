@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "dissent/base/threads.hpp"
 #include "ensemble/sample_rows.hpp"
 #include "support/temp_dir.hpp"
 
@@ -30,10 +31,11 @@ struct Case {
 class Checkpoint : public testing::TestWithParam<Case> {
  protected:
   // Each run ends at its first report, until one comes through.
-  FitResult fit_in_pieces(const std::string& file, ThreadPool* pool = nullptr) const {
+  FitResult fit_in_pieces(const std::string& file, Executor* executor = nullptr) const {
     while (true) {
-      FitResult result = fit(GetParam().options, GetParam().train, data_.rows(),
-                             {.pool = pool, .progress = [](const FitProgress&) { return false; }, .checkpoint = file});
+      FitResult result =
+          fit(GetParam().options, GetParam().train, data_.rows(),
+              {.executor = executor, .progress = [](const FitProgress&) { return false; }, .checkpoint = file});
       if (!result.report.interrupted) {
         return result;
       }
@@ -49,7 +51,7 @@ TEST_P(Checkpoint, AFitInPiecesIsTheWholeFitToTheBit) {
   const TempDir folder;
   const FitResult whole = fit(GetParam().options, GetParam().train, data_.rows());
   ThreadPool pool(2);
-  for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {
+  for (Executor* threads : std::initializer_list<Executor*>{nullptr, &pool}) {
     num_pieces_ = 0;
     const std::string file = folder.file(threads == nullptr ? "one" : "two");
     const FitResult pieces = fit_in_pieces(file, threads);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dissent/base/threads.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/gaussian.hpp"
 #include "ensemble/sample_rows.hpp"
@@ -59,7 +60,7 @@ TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
     data.y.push_back(7 * std::sin(x) + 0.5 * stream.normal());
   }
   ThreadPool pool(2);
-  const Ensemble model = fit(options(5), {}, data.rows(), {.pool = &pool}).model;
+  const Ensemble model = fit(options(5), {}, data.rows(), {.executor = &pool}).model;
   const auto epistemic = [&](double x) {
     const Mixture<double> mixture = model.predict(std::vector<double>{x - 0.3, x, x + 0.3});
     return mean_of(estimate(parse_estimator("kl"), mixture.view(), model.weights()).epistemic);
@@ -113,8 +114,8 @@ TEST_P(EveryModel, SameSeedSameBitsOnAnyNumberOfThreads) {
   const SampleRows data = pairs(150);
   ThreadPool one(1);
   ThreadPool two(2);
-  const FitResult a = fit(options(), kShort, data.rows(), {.pool = &one});
-  const FitResult b = fit(options(), kShort, data.rows(), {.pool = &two});
+  const FitResult a = fit(options(), kShort, data.rows(), {.executor = &one});
+  const FitResult b = fit(options(), kShort, data.rows(), {.executor = &two});
   const FitResult c = fit(options(), kShort, data.rows());
   EXPECT_TRUE(std::ranges::equal(a.model.parameters(), b.model.parameters()));
   EXPECT_TRUE(std::ranges::equal(a.model.parameters(), c.model.parameters()));
@@ -309,7 +310,7 @@ TEST(Fit, FlowShowsBothModesAndPneCannot) {
   ThreadPool pool(2);
   const auto likelihood = [&](Model model) {
     const Ensemble ensemble =
-        fit({.model = model}, {.epochs = 60, .batch_size = 32}, data.rows(), {.pool = &pool}).model;
+        fit({.model = model}, {.epochs = 60, .batch_size = 32}, data.rows(), {.executor = &pool}).model;
     if (model == Model::kFlow) {
       const std::vector<double> samples = ensemble.sample(std::vector<double>{0.5}, 4000, 1);
       const auto upper = std::ranges::count_if(samples, [](double y) { return y > 0.5; });

@@ -91,8 +91,8 @@ TEST(Summary, OfGaussianMixturesFollowsTheDefinitions) {
   std::vector<double> y(N);
   Stream stream(10, Purpose::kTest);
   std::ranges::generate(y, [&] { return 5 * stream.normal(); });
-  const Summary summary =
-      summarise(mixed.model, mixed.x, mixed.mixture, {.quantiles = {0.001, 0.3, 0.95}, .targets = y, .pool = nullptr});
+  const Summary summary = summarise(mixed.model, mixed.x, mixed.mixture,
+                                    {.quantiles = {0.001, 0.3, 0.95}, .targets = y, .executor = nullptr});
   for (std::size_t n = 0; n < N; ++n) {
     const auto cdf = [&](double t) { return mixture_cdf(mixed.mixture, n, t); };
     EXPECT_NEAR(summary.cdf[n], cdf(y[n]), 1e-14);
@@ -185,8 +185,8 @@ TEST(Summary, AgreesWithSamples) {
       const Case c = make_case(model, D);
       const std::vector<double> x{0.3};
       const std::vector<double> target(D, 2.0);
-      const Summary summary =
-          summarise(c.model, x, c.model.predict(x), {.quantiles = {0.1, 0.5, 0.9}, .targets = target, .pool = nullptr});
+      const Summary summary = summarise(c.model, x, c.model.predict(x),
+                                        {.quantiles = {0.1, 0.5, 0.9}, .targets = target, .executor = nullptr});
       constexpr std::size_t kSamples = 40'000;
       const std::vector<double> samples = c.model.sample(x, kSamples, 1);
       // Monte Carlo errors stay below 0.01 stddevs (five of them: 0.03); the fixed draws for D = 2 add 1 / sqrt(768).
@@ -229,8 +229,8 @@ TEST(Summary, OfAFlowFollowsItsDensity) {
   const Case c = make_case(Model::kFlow, 1);
   const std::vector<double> x{0.3};
   const std::vector<double> target{2.2};
-  const Summary summary =
-      summarise(c.model, x, c.model.predict(x), {.quantiles = {0.05, 0.5, 0.95}, .targets = target, .pool = nullptr});
+  const Summary summary = summarise(c.model, x, c.model.predict(x),
+                                    {.quantiles = {0.05, 0.5, 0.95}, .targets = target, .executor = nullptr});
   constexpr std::size_t kPoints = 60'000;
   constexpr double kLow = -30;
   constexpr double kStep = 60.0 / kPoints;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dissent/base/random.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/summary.hpp"
 

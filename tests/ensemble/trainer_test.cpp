@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dissent/base/threads.hpp"
 #include "ensemble/sample_rows.hpp"
 #include "support/count_allocations.hpp"
 #include "support/golden.hpp"
@@ -31,7 +32,7 @@ TEST(Trainer, NoStepAllocates) {
          {EnsembleOptions{.model = Model::kPne}, EnsembleOptions{.model = Model::kFlow},
           EnsembleOptions{.model = Model::kPne, .share_weights = true},
           EnsembleOptions{.model = Model::kFlow, .share_weights = true}}) {
-      for (ThreadPool* threads : {static_cast<ThreadPool*>(nullptr), &pool}) {
+      for (Executor* threads : std::initializer_list<Executor*>{nullptr, &pool}) {
         Ensemble model(options, data.columns());
         Trainer trainer(model, {.batch_size = 32}, scaled(data), 10);
         trainer.plan_epochs(10);
@@ -55,7 +56,7 @@ TEST(Trainer, RowsOutOfABootstrapSampleAreHeldOut) {
     Ensemble model({.bootstrap = bootstrap}, data.columns());
     EXPECT_EQ(Trainer(model, {}, scaled(data), 0).holds_out(0), bootstrap);
     EXPECT_TRUE(Trainer(model, {}, scaled(data), 1).holds_out(0));
-    EXPECT_FALSE(Trainer(model, training_preset("paper"), scaled(data), 0).holds_out(0));
+    EXPECT_FALSE(Trainer(model, fit_preset("paper").train, scaled(data), 0).holds_out(0));
   }
 }
 

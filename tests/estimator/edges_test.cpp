@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dissent/base/threads.hpp"
 #include "support/mixtures.hpp"
 #include "support/property.hpp"
 
@@ -319,7 +320,8 @@ TEST(Edges, EmptyMixturesGiveEmptyResults) {
     EXPECT_EQ(run(name, Mixture<float>::diagonal(0, 3, 1), Weights::uniform(3)).size(), 0u) << name;
     EXPECT_EQ(run(name, Mixture<double>::full(0, 3, 1), Weights::uniform(3)).size(), 0u) << name;
     ThreadPool pool(2);
-    EXPECT_EQ(run(name, Mixture<float>::diagonal(0, 3, 1), Weights::uniform(3), {.pool = &pool}).size(), 0u) << name;
+    EXPECT_EQ(run(name, Mixture<float>::diagonal(0, 3, 1), Weights::uniform(3), {.executor = &pool}).size(), 0u)
+        << name;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "dissent/base/threads.hpp"
 #include "support/mixtures.hpp"
 #include "support/temp_dir.hpp"
 
@@ -77,7 +78,7 @@ TEST(Estimate, RefusesShapesThatDisagree) {
 }
 
 template <class T>
-void expect_bad_values_are_named(const std::string& name, std::size_t num_outputs, ThreadPool* pool) {
+void expect_bad_values_are_named(const std::string& name, std::size_t num_outputs, Executor* executor) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const T inf = std::numeric_limits<T>::infinity();
   const test::MixtureCase c{
@@ -92,7 +93,7 @@ void expect_bad_values_are_named(const std::string& name, std::size_t num_output
     const std::string place = fmt::format("[{}, {}, {}]", n + 500, m, d);
     const auto error = [&](const Mixture<T>& mixture) {
       return message_of<InputError>(
-          [&] { estimate(estimator, mixture.view(), weights, {.pool = pool, .first_input = 500}); });
+          [&] { estimate(estimator, mixture.view(), weights, {.executor = executor, .first_input = 500}); });
     };
     for (const T bad : {nan, inf, -inf}) {
       Mixture<T> mixture = good;

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "dissent/array/npz.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
-#include "dissent/table/npz.hpp"
 #include "support/mixtures.hpp"
 
 namespace dissent {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "dissent/base/threads.hpp"
 #include "dissent/estimator/combine.hpp"
 #include "support/mixtures.hpp"
 #include "support/property.hpp"
@@ -142,8 +143,8 @@ TEST(Threads, AnyNumberOfThreadsGivesTheSameBits) {
     for (const std::string& name : kAll) {
       if (name != "quadrature" || num_outputs == 1) {
         const Uncertainty one = test::run(name, mixture, weights);
-        expect_same(test::run(name, mixture, weights, {.pool = &two}), 0, one, name);
-        expect_same(test::run(name, mixture, weights, {.pool = &three}), 0, one, name);
+        expect_same(test::run(name, mixture, weights, {.executor = &two}), 0, one, name);
+        expect_same(test::run(name, mixture, weights, {.executor = &three}), 0, one, name);
       }
     }
   }

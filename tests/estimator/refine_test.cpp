@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "dissent/base/threads.hpp"
 #include "support/mixtures.hpp"
 
 namespace dissent {
@@ -100,7 +101,7 @@ TEST(Refine, ThreadsGiveTheSameBits) {
   ThreadPool pool(2);
   const Mixture<double> mixture = spread_pool(80, 0.95, 4);
   const Uncertainty one = test::run("refine:6", mixture, Weights::uniform(3), {.seed = 9});
-  const Uncertainty two = test::run("refine:6", mixture, Weights::uniform(3), {.pool = &pool, .seed = 9});
+  const Uncertainty two = test::run("refine:6", mixture, Weights::uniform(3), {.executor = &pool, .seed = 9});
   EXPECT_EQ(one.epistemic, two.epistemic);
   EXPECT_EQ(one.log_deficit, two.log_deficit);
   for (std::size_t k = 0; k < one.extras.size(); ++k) {

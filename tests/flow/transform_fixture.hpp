@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dissent/flow/transform.hpp"
-#include "dissent/network/panel.hpp"
+#include "dissent/matrix/panel.hpp"
 
 namespace dissent::test {
 

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "dissent/base/threads.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "loop/loop_fixture.hpp"
 #include "support/temp_dir.hpp"
@@ -105,7 +106,7 @@ TEST(Learn, ThreadsAndRoundsAskedForLaterChangeNothing) {
   Trial later;
   ThreadPool pool(3);
   LearnControl control;
-  control.pool = &pool;
+  control.executor = &pool;
   later.go_on(2, control);
   later.go_on(4, control);
   expect_same(at_once, later);

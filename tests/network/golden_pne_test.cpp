@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "dissent/matrix/rows.hpp"
 #include "dissent/mixture/gaussian.hpp"
 #include "dissent/network/adam.hpp"
 #include "dissent/network/gaussian.hpp"
 #include "dissent/network/mask.hpp"
 #include "dissent/network/mlp.hpp"
-#include "dissent/network/rows.hpp"
 #include "support/golden.hpp"
 #include "support/masks.hpp"
 

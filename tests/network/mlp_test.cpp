@@ -7,9 +7,9 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
+#include "dissent/matrix/rows.hpp"
 #include "dissent/network/gaussian.hpp"
 #include "dissent/network/mask.hpp"
-#include "dissent/network/rows.hpp"
 #include "support/plain_mlp.hpp"
 
 namespace dissent {

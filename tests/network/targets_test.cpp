@@ -7,11 +7,11 @@
 #include <limits>
 #include <vector>
 
+#include "dissent/matrix/rows.hpp"
 #include "dissent/network/adam.hpp"
 #include "dissent/network/gaussian.hpp"
 #include "dissent/network/mask.hpp"
 #include "dissent/network/mlp.hpp"
-#include "dissent/network/rows.hpp"
 
 namespace dissent {
 namespace {

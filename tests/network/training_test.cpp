@@ -8,11 +8,11 @@
 
 #include "dissent/base/random.hpp"
 #include "dissent/base/threads.hpp"
+#include "dissent/matrix/rows.hpp"
 #include "dissent/network/adam.hpp"
 #include "dissent/network/gaussian.hpp"
 #include "dissent/network/mask.hpp"
 #include "dissent/network/mlp.hpp"
-#include "dissent/network/rows.hpp"
 #include "support/count_allocations.hpp"
 
 namespace dissent {
@@ -74,7 +74,7 @@ struct Training {
     return loss;
   }
 
-  void run(ThreadPool& pool, std::uint64_t steps) {
+  void run(Executor& executor, std::uint64_t steps) {
     pool.for_blocks(members.size(), 1, [&](std::size_t begin, std::size_t, int) {
       for (std::uint64_t number = 1; number <= steps; ++number) {
         step(begin, number);

@@ -12,8 +12,8 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/problem/cache.hpp"
-#include "dissent/problem/robot.hpp"
-#include "dissent/problem/transitions_file.hpp"
+#include "dissent/simulator/robot.hpp"
+#include "dissent/simulator/transitions_file.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "dissent/table/npz.hpp"
+#include "dissent/array/npz.hpp"
 
 // For the body of a test: skips it where the golden folder is not given.
 #define DISSENT_REQUIRE_GOLDEN()                                            \

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dissent/base/executor.hpp"
 #include "dissent/base/random.hpp"
-#include "dissent/base/threads.hpp"
 #include "dissent/divergence/divergence.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 
@@ -76,7 +76,7 @@ struct AcquisitionTask {
   LabelledRows training;
   std::size_t batch = 1;
   Stream stream;  // e.g. Stream(seed, Purpose::kAcquire, round); no substream, since rows take its substreams
-  ThreadPool* pool = nullptr;
+  Executor* executor = nullptr;
   bool aleatoric = true;  // fill Choice::aleatoric, which a flow takes longer to integrate than to choose
   // If given, becomes [B][N]: what each candidate was worth at each pick, NaN once it is taken. The picks' own are
   // their scores. badge draws, so that a pick need not be worth most; bait judges 2 B picks and drops half.

@@ -6,9 +6,9 @@
 
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/ranking.hpp"
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
+#include "dissent/matrix/linear.hpp"
 #include "dissent/network/gaussian.hpp"
-#include "dissent/network/linear.hpp"
 
 namespace dissent {
 namespace {
@@ -54,8 +54,9 @@ void take_gradients(const Ensemble& model, const Stream& stream, const LastLayer
 // Inner products of the gradients of all rows with a given one.
 class GradientProducts {
  public:
-  GradientProducts(LastLayer& layers, ThreadPool* pool) : layers_(layers), pool_(pool), norms_(layers.num_rows) {
-    for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) { add_norms(at); });
+  GradientProducts(LastLayer& layers, Executor* executor)
+      : layers_(layers), executor_(executor), norms_(layers.num_rows) {
+    for_blocks(executor_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) { add_norms(at); });
     const double longest = *std::ranges::max_element(norms_);
     if (longest > kLongest) {
       const double factor = kLongest / longest;
@@ -74,7 +75,7 @@ class GradientProducts {
   void distances(std::size_t centre, std::span<double> squared) const {
     const std::vector<float> hidden = layers_.hidden_of(centre);
     const std::vector<float> heads = layers_.heads_of(centre);
-    for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
+    for_blocks(executor_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
       const LastLayer::Block& block = layers_.blocks[at];
       const std::span<double> out = squared.subspan(block.begin, block.count);
       std::ranges::fill(out, 0.0);
@@ -121,7 +122,7 @@ class GradientProducts {
   }
 
   const LastLayer& layers_;
-  ThreadPool* pool_;
+  Executor* executor_;
   std::vector<double> norms_;
   double unit_ = 1;
 };
@@ -170,11 +171,11 @@ Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task) {
 }
 
 Choice badge(const AcquisitionTask& task, std::span<const double> candidates) {
-  LastLayer layers = last_layer(task.model, candidates, true, task.pool);
-  for_blocks(task.pool, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
+  LastLayer layers = last_layer(task.model, candidates, true, task.executor);
+  for_blocks(task.executor, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
     take_gradients(task.model, task.stream, layers, layers.blocks[at]);
   });
-  const GradientProducts products(layers, task.pool);
+  const GradientProducts products(layers, task.executor);
   const Ranked first = GreedyPicks(task.stream, layers.num_rows, task.utilities).take_best([&](std::size_t n) {
     return Ranked{.score = products.norms()[n]};
   });

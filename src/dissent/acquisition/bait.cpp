@@ -46,8 +46,8 @@ BaitGroup component_group(const Ensemble& model, const LastLayer& candidates, co
 }  // namespace
 
 Choice bait(const AcquisitionTask& task, std::span<const double> candidates) {
-  const LastLayer rows = last_layer(task.model, candidates, true, task.pool);
-  const LastLayer training = last_layer(task.model, task.training.inputs, true, task.pool);
+  const LastLayer rows = last_layer(task.model, candidates, true, task.executor);
+  const LastLayer training = last_layer(task.model, task.training.inputs, true, task.executor);
   std::vector<BaitGroup> groups;
   for (std::size_t m = 0; m < task.model.num_components(); ++m) {
     groups.push_back(component_group(task.model, rows, training, m));
@@ -58,7 +58,7 @@ Choice bait(const AcquisitionTask& task, std::span<const double> candidates) {
                                                  .batch = task.batch,
                                                  .lambda = kLambda,
                                                  .stream = task.stream,
-                                                 .pool = task.pool,
+                                                 .executor = task.executor,
                                                  .gains = task.utilities == nullptr ? nullptr : &gains});
   Choice choice;
   for (std::size_t k = 0; k < result.added.size(); ++k) {

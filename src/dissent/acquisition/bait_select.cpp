@@ -10,8 +10,8 @@
 
 #include "dissent/acquisition/bait_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
-#include "dissent/base/blocks.hpp"
-#include "dissent/network/linear.hpp"
+#include "dissent/base/executor.hpp"
+#include "dissent/matrix/linear.hpp"
 
 namespace dissent {
 namespace {
@@ -245,7 +245,7 @@ using Groups = std::span<const std::unique_ptr<Group>>;
 
 void apply_all(Groups groups, const std::vector<Change>& changes, const BaitTask& task, std::span<double> gain) {
   std::ranges::fill(gain, 0.0);
-  for_blocks(task.pool, task.num_candidates, kColumns, [&](std::size_t begin, std::size_t end, std::size_t) {
+  for_blocks(task.executor, task.num_candidates, kColumns, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       groups[g]->blocks.apply(changes[g], groups[g]->rows, begin, end - begin, gain.data());
     }
@@ -323,7 +323,7 @@ void remove_greedily(Groups groups, const BaitTask& task, BaitResult& result) {
 
 BaitResult bait_select(std::span<const BaitGroup> groups, const BaitTask& task) {
   std::vector<std::unique_ptr<Group>> started(groups.size());
-  for_blocks(task.pool, groups.size(), 1,
+  for_blocks(task.executor, groups.size(), 1,
              [&](std::size_t g, std::size_t, std::size_t) { started[g] = std::make_unique<Group>(groups[g], task); });
   BaitResult result;
   add_greedily(started, task, result);

@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "dissent/base/executor.hpp"
 #include "dissent/base/random.hpp"
-#include "dissent/base/threads.hpp"
-#include "dissent/network/panel.hpp"
+#include "dissent/matrix/panel.hpp"
 
 namespace dissent {
 
@@ -34,7 +34,7 @@ struct BaitTask {
   std::size_t batch = 1;  // <= num_candidates
   double lambda = 0.01;   // raised, where information is so large that rounding would hide it
   Stream stream;
-  ThreadPool* pool = nullptr;
+  Executor* executor = nullptr;
   std::vector<double>* gains = nullptr;  // gets those of every row, [min(2 B, N)][N], NaN for rows added before
 };
 

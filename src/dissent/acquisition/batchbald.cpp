@@ -6,14 +6,14 @@
 
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/acquisition/sampled.hpp"
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
 
 namespace dissent {
 
 Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span<const double> candidates) {
   constexpr std::size_t kBlock = 20;
   const Weights& weights = task.model.weights();
-  const Mixture<double> mixture = task.model.predict(candidates, task.pool);
+  const Mixture<double> mixture = task.model.predict(candidates, task.executor);
   std::vector<double> log_deficit(mixture.num_inputs);
   std::vector<double> alone;  // epistemic uncertainty of each row by itself
   GreedyPicks picks(task.stream, mixture.num_inputs, task.utilities);
@@ -24,7 +24,7 @@ Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span
     if (pick == 0) {
       chosen = no_ratios(noise);
     }
-    for_blocks(task.pool, mixture.num_inputs, kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for_blocks(task.executor, mixture.num_inputs, kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
       sampled_log_deficit(noise, mixture.view().rows(begin, end), chosen,
                           std::span(log_deficit).subspan(begin, end - begin));
     });

@@ -7,7 +7,7 @@
 
 #include "dissent/acquisition/joint_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
 
@@ -39,8 +39,8 @@ Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const A
     Combiner combiner;
     Mixture<float> mixture;
   };
-  std::vector<std::optional<Scratch>> scratch(num_threads(task.pool));
-  for_blocks(task.pool, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+  std::vector<std::optional<Scratch>> scratch(num_threads(task.executor));
+  for_blocks(task.executor, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     std::optional<Scratch>& own = scratch[thread];
     if (!own) {
       own.emplace(
@@ -76,7 +76,7 @@ Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, s
   Choice choice;
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
     if (pick > 0 && !pairs.pairs.empty()) {
-      for_blocks(task.pool, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t) {
+      for_blocks(task.executor, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t) {
         const Panel<const float> all = alone.divergence.panel();
         joint_information(pairs, {all.data + begin, all.rows, all.stride}, running, end - begin,
                           information.data() + begin);

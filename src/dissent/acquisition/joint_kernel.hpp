@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "dissent/matrix/panel.hpp"
 #include "dissent/mixture/mixture.hpp"
-#include "dissent/network/panel.hpp"
 
 namespace dissent {
 

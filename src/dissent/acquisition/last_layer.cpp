@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/ensemble/pack_scaled.hpp"
 #include "dissent/network/mlp.hpp"
 
@@ -76,7 +76,7 @@ std::vector<float> LastLayer::heads_of(std::size_t row) const {
   return column(blocks[row / kBlock].heads, row % kBlock);
 }
 
-LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool with_heads, ThreadPool* pool) {
+LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool with_heads, Executor* executor) {
   LastLayer result;
   result.num_rows = inputs.size() / model.num_inputs();
   result.num_heads = 2 * model.num_outputs();
@@ -90,14 +90,15 @@ LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool
   result.all_hidden = PanelBuffer<float>(result.blocks.size() * num_hidden, LastLayer::kBlock);
   result.all_heads = PanelBuffer<float>(result.blocks.size() * num_heads, LastLayer::kBlock);
   const auto make = [&] { return Scratch(model); };
-  for_blocks(pool, result.num_rows, LastLayer::kBlock, make, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
-    LastLayer::Block& block = result.blocks[begin / LastLayer::kBlock];
-    block.begin = begin;
-    block.count = end - begin;
-    block.hidden = result.all_hidden.panel().slice(begin / LastLayer::kBlock * num_hidden, num_hidden);
-    block.heads = result.all_heads.panel().slice(begin / LastLayer::kBlock * num_heads, num_heads);
-    fill_block(model, inputs, result, scratch, block);
-  });
+  for_blocks(executor, result.num_rows, LastLayer::kBlock, make,
+             [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+               LastLayer::Block& block = result.blocks[begin / LastLayer::kBlock];
+               block.begin = begin;
+               block.count = end - begin;
+               block.hidden = result.all_hidden.panel().slice(begin / LastLayer::kBlock * num_hidden, num_hidden);
+               block.heads = result.all_heads.panel().slice(begin / LastLayer::kBlock * num_heads, num_heads);
+               fill_block(model, inputs, result, scratch, block);
+             });
   return result;
 }
 

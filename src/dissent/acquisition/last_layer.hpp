@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "dissent/base/threads.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/ensemble/ensemble.hpp"
-#include "dissent/network/panel.hpp"
+#include "dissent/matrix/panel.hpp"
 
 namespace dissent {
 
@@ -51,6 +51,6 @@ struct LastLayer {
 };
 
 // `inputs`: [N][C], finite, in the user's units.
-LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool with_heads, ThreadPool* pool);
+LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool with_heads, Executor* executor);
 
 }  // namespace dissent

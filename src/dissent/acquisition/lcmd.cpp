@@ -9,8 +9,8 @@
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/nearest_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
-#include "dissent/base/blocks.hpp"
-#include "dissent/network/linear.hpp"
+#include "dissent/base/executor.hpp"
+#include "dissent/matrix/linear.hpp"
 
 namespace dissent {
 namespace {
@@ -20,14 +20,14 @@ constexpr std::size_t kCentresAtATime = 40;  // compared with a block
 // Centres, and each candidate's nearest of them.
 class Clusters {
  public:
-  Clusters(const LastLayer& layers, ThreadPool* pool)
+  Clusters(const LastLayer& layers, Executor* executor)
       : layers_(layers),
-        pool_(pool),
-        products_(num_threads(pool)),
+        executor_(executor),
+        products_(num_threads(executor)),
         norms_(padded_batch(layers.num_rows)),
         gap_(padded_batch(layers.num_rows), std::numeric_limits<float>::infinity()),
         centre_(padded_batch(layers.num_rows), 0) {
-    for_blocks(pool_, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
+    for_blocks(executor_, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
       const LastLayer::Block& block = layers_.blocks[at];
       for (std::size_t r = 0; r < block.hidden.rows; ++r) {
         for (std::size_t b = 0; b < block.count; ++b) {
@@ -53,7 +53,7 @@ class Clusters {
 
   // Compares all rows with the centres from `first` on.
   void assign(std::size_t first) {
-    for_blocks(pool_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t thread) {
+    for_blocks(executor_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t thread) {
       const LastLayer::Block& block = layers_.blocks[at];
       if (products_[thread].capacity() == 0) {
         products_[thread] = PanelBuffer<float>(kCentresAtATime, LastLayer::kBlock);
@@ -95,7 +95,7 @@ class Clusters {
 
  private:
   const LastLayer& layers_;
-  ThreadPool* pool_;
+  Executor* executor_;
   std::vector<PanelBuffer<float>> products_;  // of each thread
   std::vector<float> centres_;                // [centres][row length]
   std::vector<float> centre_norms_;           // |centre|^2
@@ -107,9 +107,9 @@ class Clusters {
 }  // namespace
 
 Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
-  const LastLayer layers = last_layer(task.model, candidates, false, task.pool);
-  const LastLayer training = last_layer(task.model, task.training.inputs, false, task.pool);
-  Clusters clusters(layers, task.pool);
+  const LastLayer layers = last_layer(task.model, candidates, false, task.executor);
+  const LastLayer training = last_layer(task.model, task.training.inputs, false, task.executor);
+  Clusters clusters(layers, task.executor);
   // A row as far from one centre as from another belongs to the one that comes first here.
   std::vector<std::size_t> order(training.num_rows);
   std::iota(order.begin(), order.end(), std::size_t{0});

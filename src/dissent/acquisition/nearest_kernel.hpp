@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dissent/network/panel.hpp"
+#include "dissent/matrix/panel.hpp"
 
 namespace dissent {
 

@@ -7,7 +7,7 @@
 #include "dissent/acquisition/sampled_kernel.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
-#include "dissent/network/linear.hpp"
+#include "dissent/matrix/linear.hpp"
 
 namespace dissent {
 namespace {

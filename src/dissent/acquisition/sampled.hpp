@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "dissent/base/random.hpp"
+#include "dissent/matrix/panel.hpp"
 #include "dissent/mixture/mixture.hpp"
-#include "dissent/network/panel.hpp"
 
 namespace dissent {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "dissent/network/panel.hpp"
+#include "dissent/matrix/panel.hpp"
 
 namespace dissent {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dissent/base/blocks.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/table/table.hpp"
@@ -112,8 +112,8 @@ void TopChooser::offer(std::span<const double> inputs) {
   const std::size_t num_rows = inputs.size() / C;
   scored_.assign(num_rows, {});
   const std::size_t block = acquisition_.kind() == AcquisitionKind::kMonteCarlo ? kSampledRows : kBlockRows;
-  base_.resize(num_threads(task_.pool));
-  for_blocks(task_.pool, num_rows, block, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+  base_.resize(num_threads(task_.executor));
+  for_blocks(task_.executor, num_rows, block, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     score(inputs.subspan(begin * C, (end - begin) * C), num_rows_ + begin,
           std::span(scored_).subspan(begin, end - begin), base_[thread]);
   });
@@ -146,13 +146,13 @@ Choice TopChooser::finish() const {
 }
 
 void describe(const AcquisitionTask& task, std::span<const double> inputs, Choice& choice) {
-  const Mixture<double> mixture = task.model.predict(inputs, task.pool);
+  const Mixture<double> mixture = task.model.predict(inputs, task.executor);
   if (choice.epistemic.empty()) {
     choice.epistemic = estimate(Estimator{}, mixture.view(), task.model.weights()).epistemic;
   }
   if (task.aleatoric) {
     SummaryOptions options;
-    options.pool = task.pool;
+    options.executor = task.executor;
     choice.aleatoric = summarise(task.model, inputs, mixture, options).aleatoric;
   }
 }

@@ -1,15 +1,25 @@
-// The exception family of the project, and the one way to raise it.
+// The exception family of the project, and the ways to raise it.
 //
 // InputError:  the caller gave something that breaks a stated rule (a bad file, shape, name or value). Exit code 2.
 // SystemError: the machine let us down (disk full, no permission, out of memory). Exit code 1.
-// A message names the function or file, the argument, its value and the rule, so that it can be acted on as it stands:
-//     check(stddev > 0, "mixture: stddev[{}] = {} is not positive; standard deviations must be > 0", k, stddev);
+//
+// An InputError keeps its parts (Fault), and what() joins them:
+//     SOURCE: column 'COLUMN' row ROW: ARGUMENT = VALUE; RULE
+// Whoever knows more adds it on the way up: in_source("data.csv", [&] { ... }) names the file of what fails inside
+// without a source of its own. Nobody takes a message apart.
+//
+// Arguments are named as in the library: keep_probability. Inside a rule a name between backquotes (`pool`) is an
+// argument too. The edges spell them for their users: the program as --keep-probability, Python as keep_probability.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace dissent {
@@ -19,9 +29,30 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What is wrong, in parts; those that do not apply are empty.
+struct Fault {
+  std::string source = {};              // the file, table or object that it was found in
+  std::string argument = {};            // name of the option or array
+  std::string value = {};               // as it was given
+  std::string rule = {};                // what it breaks, and what to do
+  std::string column = {};              // of a table
+  std::optional<std::size_t> row = {};  // of a table, counted from 0; shown from 1
+
+  // How an edge writes the name of an argument.
+  using Spell = std::function<std::string(std::string_view argument)>;
+  // One line; without `spell` arguments stand as they are.
+  std::string text(const Spell& spell = {}) const;
+};
+
 class InputError : public Error {
  public:
-  using Error::Error;
+  explicit InputError(Fault fault) : Error(fault.text()), fault_(std::move(fault)) {}
+  explicit InputError(std::string rule) : InputError(Fault{.rule = std::move(rule)}) {}
+
+  const Fault& fault() const { return fault_; }
+
+ private:
+  Fault fault_;
 };
 
 class SystemError : public Error {
@@ -30,8 +61,8 @@ class SystemError : public Error {
 };
 
 template <class... Args>
-[[noreturn]] void fail(fmt::format_string<Args...> message, Args&&... args) {
-  throw InputError(fmt::format(message, std::forward<Args>(args)...));
+[[noreturn]] void fail(fmt::format_string<Args...> rule, Args&&... args) {
+  throw InputError(fmt::format(rule, std::forward<Args>(args)...));
 }
 
 template <class... Args>
@@ -41,9 +72,36 @@ template <class... Args>
 
 // Formats only when the rule is broken, so a check in a loop costs one comparison.
 template <class... Args>
-void check(bool holds, fmt::format_string<Args...> message, Args&&... args) {
+void check(bool holds, fmt::format_string<Args...> rule, Args&&... args) {
   if (!holds) [[unlikely]] {
-    fail(message, std::forward<Args>(args)...);
+    fail(rule, std::forward<Args>(args)...);
+  }
+}
+
+// The value of an argument:
+//     check_argument(p > 0 && p <= 1, "keep_probability", p, "it must be in (0, 1]");
+template <class Value, class... Args>
+void check_argument(bool holds, std::string_view argument, const Value& value, fmt::format_string<Args...> rule,
+                    Args&&... args) {
+  if (!holds) [[unlikely]] {
+    throw InputError(Fault{.argument = std::string(argument),
+                           .value = fmt::format("{}", value),
+                           .rule = fmt::format(rule, std::forward<Args>(args)...)});
+  }
+}
+
+// Runs `work`; an InputError from it that names no source is thrown on with this one.
+template <class Work>
+decltype(auto) in_source(std::string_view source, Work&& work) {
+  try {
+    return std::forward<Work>(work)();
+  } catch (const InputError& error) {
+    if (!error.fault().source.empty()) {
+      throw;
+    }
+    Fault fault = error.fault();
+    fault.source = source;
+    throw InputError(std::move(fault));
   }
 }
 

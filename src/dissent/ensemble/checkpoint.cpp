@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "dissent/array/safetensors.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/table/safetensors.hpp"
 
 namespace dissent {
 namespace {

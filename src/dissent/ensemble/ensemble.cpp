@@ -5,13 +5,13 @@
 #include <limits>
 #include <utility>
 
-#include "dissent/base/blocks.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/pack_scaled.hpp"
+#include "dissent/matrix/rows.hpp"
 #include "dissent/mixture/gaussian.hpp"
-#include "dissent/network/rows.hpp"
 
 namespace dissent {
 namespace {
@@ -156,10 +156,10 @@ void Ensemble::check_rows(std::span<const double> inputs, std::string_view sourc
 }
 
 // Calls body(begin, end, scratch) for blocks of rows, whose inputs stand scaled in scratch.inputs.
-void Ensemble::for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
+void Ensemble::for_row_blocks(std::span<const double> inputs, Executor* executor,
                               const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const {
   for_blocks(
-      pool, inputs.size() / num_inputs(), kBlockRows, [&] { return Scratch(*this); },
+      executor, inputs.size() / num_inputs(), kBlockRows, [&] { return Scratch(*this); },
       [&](std::size_t begin, std::size_t end, Scratch& scratch) {
         pack_scaled(columns_.input_scaling, inputs.subspan(begin * num_inputs(), (end - begin) * num_inputs()),
                     scratch.rows, scratch.inputs.panel());
@@ -199,13 +199,13 @@ void Ensemble::predict_block(std::size_t batch, Scratch& scratch, std::span<doub
   }
 }
 
-void Ensemble::limit_certainty(std::span<const double> inputs, ThreadPool* pool) {
+void Ensemble::limit_certainty(std::span<const double> inputs, Executor* executor) {
   const std::size_t num_rows = check_inputs(inputs, "fit");
   const std::size_t size = log_stddev_floor_.size();
   const std::size_t D = num_outputs();
   const std::size_t num_blocks = (num_rows + kBlockRows - 1) / kBlockRows;
   std::vector<float> lowest(num_blocks * size, std::numeric_limits<float>::infinity());
-  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(inputs, executor, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::span<float> own = std::span(lowest).subspan(begin / kBlockRows * size, size);
     for (std::size_t k = 0; k < size; ++k) {
       const Panel<float> heads = k % D == 0 ? heads_of(k / D, end - begin, scratch) : scratch.networks.outputs();
@@ -223,11 +223,11 @@ void Ensemble::limit_certainty(std::span<const double> inputs, ThreadPool* pool)
   }
 }
 
-Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* pool) const {
+Mixture<double> Ensemble::predict(std::span<const double> inputs, Executor* executor) const {
   const std::size_t num_rows = check_inputs(inputs, "predict");
   const std::size_t row = num_components() * num_outputs();
   Mixture<double> mixture = Mixture<double>::diagonal(num_rows, num_components(), num_outputs());
-  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(inputs, executor, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t count = (end - begin) * row;
     predict_block(end - begin, scratch, std::span(mixture.mean).subspan(begin * row, count),
                   std::span(mixture.stddev).subspan(begin * row, count));
@@ -235,7 +235,7 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, ThreadPool* po
   return mixture;
 }
 
-void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool) const {
+void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base, Executor* executor) const {
   const std::size_t D = num_outputs();
   const std::size_t row = num_components() * D;
   base.num_inputs = check_inputs(inputs, "predict");
@@ -244,7 +244,7 @@ void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base
   base.mean.resize(base.num_inputs * row);
   base.stddev.resize(base.num_inputs * row);
   base.covariance.clear();
-  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(inputs, executor, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     for (std::size_t m = 0; m < num_components(); ++m) {
       const Panel<float> heads = heads_of(m, end - begin, scratch);
       exponentiate_log_stddev(kGaussian, heads.slice(D, D), end - begin);
@@ -279,14 +279,14 @@ void Ensemble::to_base_block(std::span<const double> outputs, Scratch& scratch, 
 }
 
 void Ensemble::to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
-                       std::span<double> log_det, ThreadPool* pool) const {
+                       std::span<double> log_det, Executor* executor) const {
   const std::size_t num_rows = check_inputs(inputs, "to_base");
   const std::size_t D = num_outputs();
   check(outputs.size() == num_rows * D && base.size() == outputs.size() && log_det.size() == num_rows,
         "to_base: {} outputs, {} base values and {} log-determinants for {} rows of {}", outputs.size(), base.size(),
         log_det.size(), num_rows, D);
   check_finite_rows(outputs, columns_.targets, "to_base");
-  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(inputs, executor, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
     to_base_block(outputs.subspan(begin * D, batch * D), scratch, base.subspan(begin * D, batch * D),
                   log_det.subspan(begin, batch));
@@ -294,14 +294,14 @@ void Ensemble::to_base(std::span<const double> inputs, std::span<const double> o
 }
 
 std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::span<const double> targets,
-                                          ThreadPool* pool) const {
+                                          Executor* executor) const {
   const std::size_t num_rows = check_inputs(inputs, "log_density");
   const std::size_t D = num_outputs();
   const std::size_t M = num_components();
   check(targets.size() == num_rows * D, "log_density: {} target values for {} rows of {}", targets.size(), num_rows, D);
   check_finite_rows(targets, columns_.targets, "log_density");
   std::vector<double> result(num_rows);
-  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(inputs, executor, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
     std::vector<double> mean(batch * M * D);
     std::vector<double> stddev(batch * M * D);
@@ -323,7 +323,7 @@ std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::s
 }
 
 void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double> base, std::span<double> outputs,
-                          std::span<double> log_det, ThreadPool* pool) const {
+                          std::span<double> log_det, Executor* executor) const {
   const std::size_t num_rows = check_inputs(inputs, "to_outputs");
   const std::size_t D = num_outputs();
   check(base.size() == num_rows * D && outputs.size() == base.size() && (log_det.empty() || log_det.size() == num_rows),
@@ -335,7 +335,7 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
     return;
   }
   const double log_scale = columns_.target_scaling.log_scale_sum();
-  for_row_blocks(inputs, pool, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+  for_row_blocks(inputs, executor, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t batch = end - begin;
     scratch.prepare_flow(*this);
     const Panel<float> z = scratch.values.panel();
@@ -358,7 +358,7 @@ void Ensemble::to_outputs(std::span<const double> inputs, std::span<const double
 // In groups of rows, and segments of a row's draws, so that what lies beside the result stays small. A row's stream
 // goes on from segment to segment: the draws are those of one piece.
 std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t num_samples, std::uint64_t seed,
-                                     ThreadPool* pool) const {
+                                     Executor* executor) const {
   const std::size_t N = check_inputs(inputs, "sample");
   const std::size_t M = num_components();
   const std::size_t C = num_inputs();
@@ -379,7 +379,7 @@ std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t
   std::vector<Stream> streams;
   for (std::size_t first = 0; first < N; first += group) {
     const std::size_t count = std::min(group, N - first);
-    const Mixture<double> mixture = predict(inputs.subspan(first * C, count * C), pool);
+    const Mixture<double> mixture = predict(inputs.subspan(first * C, count * C), executor);
     streams.clear();
     for (std::size_t n = 0; n < count; ++n) {
       streams.emplace_back(seed, Purpose::kSample, first + n);
@@ -401,12 +401,12 @@ std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t
           base[row * D + d] = mixture.mean[at] + mixture.stddev[at] * streams[n].normal();
         }
       };
-      for_blocks(pool, count, std::max<std::size_t>(1, kBlockRows / length), [&](auto from, auto to, std::size_t) {
+      for_blocks(executor, count, std::max<std::size_t>(1, kBlockRows / length), [&](auto from, auto to, std::size_t) {
         for (std::size_t row = from * length; row < to * length; ++row) {
           draw(row / length, row);
         }
       });
-      to_outputs(repeated, base, drawn, {}, pool);
+      to_outputs(repeated, base, drawn, {}, executor);
       for (std::size_t n = 0; n < count; ++n) {
         std::copy_n(drawn.data() + n * length * D, length * D,
                     outputs.data() + ((first + n) * num_samples + begin) * D);

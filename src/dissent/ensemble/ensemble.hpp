@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dissent/base/threads.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/ensemble/options.hpp"
 #include "dissent/flow/flow.hpp"
 #include "dissent/mixture/mixture.hpp"
@@ -68,7 +68,7 @@ class Ensemble {
   // From now on no prediction is more certain than at the most certain of these inputs: in each component and output
   // the smallest stddev there becomes a limit. Networks extrapolate log-stddevs as straight lines, so that a little
   // outside of what they were trained on they could claim to be sure a thousandfold.
-  void limit_certainty(std::span<const double> inputs, ThreadPool* pool = nullptr);
+  void limit_certainty(std::span<const double> inputs, Executor* executor = nullptr);
   // From now on every component's stddev of output d is factors[d] times what it was (recalibration.hpp): ln f is added
   // to the bias of the log-stddevs and to their lower limit. The upper one of all models stays.
   void scale_spread(std::span<const double> factors);
@@ -82,29 +82,29 @@ class Ensemble {
 
   // The components at each input. pne: in the user's units. flow: in base space, where the epistemic uncertainty is the
   // same as in output space.
-  Mixture<double> predict(std::span<const double> inputs, ThreadPool* pool = nullptr) const;
+  Mixture<double> predict(std::span<const double> inputs, Executor* executor = nullptr) const;
 
   // The components in base space (z above) for either model, in the networks' own precision, into memory that is kept
   // from call to call: what scoring wants, as the epistemic uncertainty is that of the outputs.
-  void predict_base(std::span<const double> inputs, Mixture<float>& base, ThreadPool* pool = nullptr) const;
+  void predict_base(std::span<const double> inputs, Mixture<float>& base, Executor* executor = nullptr) const;
 
   // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y plus
   // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of its member.
   std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
-                                  ThreadPool* pool = nullptr) const;
+                                  Executor* executor = nullptr) const;
 
   // [N][num_samples][D] draws in the user's units. Row n draws from Stream(seed, kSample, n).
   std::vector<double> sample(std::span<const double> inputs, std::size_t num_samples, std::uint64_t seed,
-                             ThreadPool* pool = nullptr) const;
+                             Executor* executor = nullptr) const;
 
   // Base values [N][D] to outputs in the user's units, given one row of inputs each. `log_det` (may be empty) receives
   // ln |det dy/dz| of each row. For pne base values are outputs, and the log-determinant is 0.
   void to_outputs(std::span<const double> inputs, std::span<const double> base, std::span<double> outputs,
-                  std::span<double> log_det, ThreadPool* pool = nullptr) const;
+                  std::span<double> log_det, Executor* executor = nullptr) const;
 
   // The way back: ln |det dz/dy| of each row.
   void to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
-               std::span<double> log_det, ThreadPool* pool = nullptr) const;
+               std::span<double> log_det, Executor* executor = nullptr) const;
 
   // The product of all factors of scale_spread(), one per output; empty for a model that was never recalibrated.
   const std::vector<double>& spread_factors() const { return spread_factors_; }
@@ -124,7 +124,7 @@ class Ensemble {
 
   struct Scratch;
   std::size_t check_inputs(std::span<const double> inputs, std::string_view function) const;
-  void for_row_blocks(std::span<const double> inputs, ThreadPool* pool,
+  void for_row_blocks(std::span<const double> inputs, Executor* executor,
                       const std::function<void(std::size_t, std::size_t, Scratch&)>& body) const;
   Panel<float> heads_of(std::size_t component, std::size_t batch, Scratch& scratch) const;
   void predict_block(std::size_t batch, Scratch& scratch, std::span<double> mean, std::span<double> stddev) const;

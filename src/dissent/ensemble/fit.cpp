@@ -230,7 +230,7 @@ class Run {
       return;
     }
     UnitParameters parameters = parameters_of(u);
-    const double loss = trainer_.run_epochs(u, state_.epoch, end, control_.pool);
+    const double loss = trainer_.run_epochs(u, state_.epoch, end, control_.executor);
     if (averages_) {
       parameters.swap_average();
     }
@@ -253,8 +253,8 @@ class Run {
   void train_interval() {
     const std::size_t end = std::min(epochs_, state_.epoch + interval_);
     const std::size_t num_units = state_.units.size();
-    if (control_.pool != nullptr && num_units > 1) {
-      control_.pool->for_blocks(num_units, 1, [&](std::size_t u, std::size_t, int) { train_unit(u, end); });
+    if (control_.executor != nullptr && num_units > 1) {
+      control_.executor->for_blocks(num_units, 1, [&](std::size_t u, std::size_t, int) { train_unit(u, end); });
     } else {
       for (std::size_t u = 0; u < num_units; ++u) {
         train_unit(u, end);
@@ -319,7 +319,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   Trainer trainer(result.model, train, std::move(prepared.scaled), num_held_out);
   Run run(result.model, trainer, train, control);
   result.report = run.run(control.checkpoint.empty() ? "" : fit_identity(result.model, train, rows));
-  result.model.limit_certainty(rows.inputs, control.pool);
+  result.model.limit_certainty(rows.inputs, control.executor);
   result.report.num_rows = rows.inputs.size() / rows.input_names.size() - num_held_out;
   result.report.num_validation_rows = num_held_out;
   return result;

@@ -1,7 +1,7 @@
 // Training an ensemble on rows of numbers.
 //
 // pne:  each component minimises the Gaussian negative log-likelihood of its own bootstrap sample by itself; components
-//       share nothing, so they run on the pool side by side.
+//       share nothing, so they run side by side.
 // flow, and any model with shared weights: all parameters minimise together the mean over components of -ln p_j of that
 //       component's batch. The components' gradients of what they share are computed side by side and summed in their
 //       order (a sum, not a mean: Adam does not feel the factor, and a component's own parameters see the same gradient
@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "dissent/base/threads.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/ensemble/options.hpp"
 
@@ -45,7 +45,7 @@ struct FitProgress {
 };
 
 struct FitControl {
-  ThreadPool* pool = nullptr;
+  Executor* executor = nullptr;
   // On the calling thread, every few epochs. False ends the fit there: its checkpoint is written, the best parameters
   // so far are returned and the report says `interrupted`.
   std::function<bool(const FitProgress&)> progress = {};

@@ -42,31 +42,31 @@ std::vector<T> list(std::string_view text, const Parse& parse) {
 
 std::size_t width(std::string_view text) { return whole(text, 1, 100'000); }
 
-struct Field {
+struct Setting {
   std::string_view name;
   void (*set)(FitSettings& settings, std::string_view text);
 };
 
 constexpr std::array kFields{
-    Field{"--model", [](FitSettings& s, std::string_view text) { s.model = text; }},
-    Field{"--components", [](FitSettings& s, std::string_view text) { s.components = whole(text, 1, 10'000); }},
-    Field{"--weights", [](FitSettings& s, std::string_view text) { s.weights = list<double>(text, number); }},
-    Field{"--hidden", [](FitSettings& s, std::string_view text) { s.hidden = list<std::size_t>(text, width); }},
-    Field{"--scaling", [](FitSettings& s, std::string_view text) { s.scaling = text; }},
-    Field{"--keep-probability", [](FitSettings& s, std::string_view text) { s.keep_probability = number(text); }},
-    Field{"--no-masks", [](FitSettings& s, std::string_view) { s.no_masks = true; }},
-    Field{"--no-bootstrap", [](FitSettings& s, std::string_view) { s.no_bootstrap = true; }},
-    Field{"--same-weights", [](FitSettings& s, std::string_view) { s.same_weights = true; }},
-    Field{"--share-weights", [](FitSettings& s, std::string_view) { s.share_weights = true; }},
-    Field{"--flow-hidden",
-          [](FitSettings& s, std::string_view text) { s.flow_hidden = list<std::size_t>(text, width); }},
-    Field{"--flow-layers", [](FitSettings& s, std::string_view text) { s.flow_layers = whole(text, 1, 100); }},
-    Field{"--preset", [](FitSettings& s, std::string_view text) { s.preset = text; }},
-    Field{"--epochs", [](FitSettings& s, std::string_view text) { s.epochs = whole(text, 1); }},
-    Field{"--batch-size", [](FitSettings& s, std::string_view text) { s.batch_size = whole(text, 0); }},
-    Field{"--learning-rate", [](FitSettings& s, std::string_view text) { s.learning_rate = number(text); }},
-    Field{"--validation", [](FitSettings& s, std::string_view text) { s.validation = number(text); }},
-    Field{"--seed", [](FitSettings& s, std::string_view text) { s.seed = whole(text, 0); }},
+    Setting{"--model", [](FitSettings& s, std::string_view text) { s.model = text; }},
+    Setting{"--components", [](FitSettings& s, std::string_view text) { s.components = whole(text, 1, 10'000); }},
+    Setting{"--weights", [](FitSettings& s, std::string_view text) { s.weights = list<double>(text, number); }},
+    Setting{"--hidden", [](FitSettings& s, std::string_view text) { s.hidden = list<std::size_t>(text, width); }},
+    Setting{"--scaling", [](FitSettings& s, std::string_view text) { s.scaling = text; }},
+    Setting{"--keep-probability", [](FitSettings& s, std::string_view text) { s.keep_probability = number(text); }},
+    Setting{"--no-masks", [](FitSettings& s, std::string_view) { s.no_masks = true; }},
+    Setting{"--no-bootstrap", [](FitSettings& s, std::string_view) { s.no_bootstrap = true; }},
+    Setting{"--same-weights", [](FitSettings& s, std::string_view) { s.same_weights = true; }},
+    Setting{"--share-weights", [](FitSettings& s, std::string_view) { s.share_weights = true; }},
+    Setting{"--flow-hidden",
+            [](FitSettings& s, std::string_view text) { s.flow_hidden = list<std::size_t>(text, width); }},
+    Setting{"--flow-layers", [](FitSettings& s, std::string_view text) { s.flow_layers = whole(text, 1, 100); }},
+    Setting{"--preset", [](FitSettings& s, std::string_view text) { s.preset = text; }},
+    Setting{"--epochs", [](FitSettings& s, std::string_view text) { s.epochs = whole(text, 1); }},
+    Setting{"--batch-size", [](FitSettings& s, std::string_view text) { s.batch_size = whole(text, 0); }},
+    Setting{"--learning-rate", [](FitSettings& s, std::string_view text) { s.learning_rate = number(text); }},
+    Setting{"--validation", [](FitSettings& s, std::string_view text) { s.validation = number(text); }},
+    Setting{"--seed", [](FitSettings& s, std::string_view text) { s.seed = whole(text, 0); }},
 };
 
 // The rule of an option, without the name of the function that checks it.
@@ -84,10 +84,12 @@ Options checked(const Options& options) {
 
 }  // namespace
 
-bool FitSettings::has(std::string_view name) { return std::ranges::find(kFields, name, &Field::name) != kFields.end(); }
+bool FitSettings::has(std::string_view name) {
+  return std::ranges::find(kFields, name, &Setting::name) != kFields.end();
+}
 
 void FitSettings::set(std::string_view name, std::string_view text) {
-  const auto* const field = std::ranges::find(kFields, name, &Field::name);
+  const auto* const field = std::ranges::find(kFields, name, &Setting::name);
   check(field != kFields.end(), "'{}' is not an option of a fit", name);
   try {
     field->set(*this, text);
@@ -114,7 +116,7 @@ EnsembleOptions FitSettings::ensemble() const {
 }
 
 TrainOptions FitSettings::train() const {
-  TrainOptions options = training_preset(preset);
+  TrainOptions options = fit_preset(preset).train;
   options.epochs = epochs.value_or(options.epochs);
   options.batch_size = batch_size.value_or(options.batch_size);
   options.learning_rate = learning_rate.value_or(options.learning_rate);

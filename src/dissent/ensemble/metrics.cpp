@@ -101,11 +101,11 @@ double spearman(std::span<const double> a, std::span<const double> b) {
 }
 
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
-                 ThreadPool* pool) {
+                 Executor* executor) {
   check(!inputs.empty(), "evaluate: there are no rows");
-  const std::vector<double> log_density = model.log_density(inputs, targets, pool);
-  const Mixture<double> mixture = model.predict(inputs, pool);
-  const Summary summary = summarise(model, inputs, mixture, {.targets = targets, .pool = pool});
+  const std::vector<double> log_density = model.log_density(inputs, targets, executor);
+  const Mixture<double> mixture = model.predict(inputs, executor);
+  const Summary summary = summarise(model, inputs, mixture, {.targets = targets, .executor = executor});
   Metrics metrics;
   metrics.num_rows = mixture.num_inputs;
   metrics.rmse = rmse(summary.mean, targets);

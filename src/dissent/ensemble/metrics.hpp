@@ -31,7 +31,7 @@ struct Metrics {
 
 // InputError without rows.
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
-                 ThreadPool* pool = nullptr);
+                 Executor* executor = nullptr);
 
 // The parts, for predictions from anywhere. InputError when sizes differ or there is nothing.
 double rmse(std::span<const double> predicted, std::span<const double> actual);

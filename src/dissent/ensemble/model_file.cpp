@@ -14,10 +14,10 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "dissent/array/safetensors.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/ensemble.hpp"
-#include "dissent/table/safetensors.hpp"
 
 namespace dissent {
 namespace {

@@ -4,22 +4,18 @@
 #include <cmath>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/mixture/mixture.hpp"
 
 namespace dissent {
 namespace {
 
-constexpr std::size_t kMaxComponents = 10'000;
-constexpr std::size_t kMaxWidth = 100'000;
+const std::vector<std::string> kPresets{"default", "paper"};
 constexpr std::size_t kMaxLayers = 100;
 
-void check_widths(const std::vector<std::size_t>& widths, std::string_view name) {
-  check(widths.size() <= kMaxLayers, "ensemble: {} has {} layers; at most {} are allowed", name, widths.size(),
-        kMaxLayers);
-  for (const std::size_t width : widths) {
-    check(width >= 1 && width <= kMaxWidth, "ensemble: {} has a layer of {} units; 1 to {} are allowed", name, width,
-          kMaxWidth);
-  }
+void check_layers(std::string_view name, const std::vector<std::size_t>& widths) {
+  check_argument(widths.size() <= kMaxLayers, name, fmt::format("{} layers", widths.size()), "at most {} are allowed",
+                 kMaxLayers);
 }
 
 }  // namespace
@@ -39,32 +35,16 @@ std::vector<std::size_t> EnsembleOptions::hidden_sizes() const {
 }
 
 void EnsembleOptions::check_values() const {
-  check(num_components >= 1 && num_components <= kMaxComponents, "ensemble: {} components; 1 to {} are allowed",
-        num_components, kMaxComponents);
-  check_widths(hidden, "hidden");
-  check_widths(flow_hidden, "flow_hidden");
-  check(keep_probability > 0 && keep_probability <= 1, "ensemble: keep_probability = {}; it must be in (0, 1]",
-        keep_probability);
-  check(!share_weights || keep_probability < 1 || num_components == 1,
-        "ensemble: share_weights with keep_probability = 1; without masks the {} components would be the same",
-        num_components);
-  check(num_flow_layers >= 1 && num_flow_layers <= kMaxLayers, "ensemble: {} flow layers; 1 to {} are allowed",
-        num_flow_layers, kMaxLayers);
+  check_fields(*this);
+  check_layers("hidden", hidden);
+  check_layers("flow_hidden", flow_hidden);
+  check_argument(!share_weights || keep_probability < 1 || num_components == 1, "share_weights", true,
+                 "with `keep_probability` = 1 the {} components would be the same", num_components);
   transform.check();
   Weights::from(weights, num_components);
 }
 
-void TrainOptions::check_values() const {
-  check(learning_rate > 0 && std::isfinite(learning_rate), "fit: learning_rate = {}; it must be finite and > 0",
-        learning_rate);
-  for (const double decay : {weight_decay.value_or(0), flow_weight_decay.value_or(0)}) {
-    check(decay >= 0 && std::isfinite(decay), "fit: weight decay = {}; it must be finite and >= 0", decay);
-  }
-  check(averaging >= 0 && averaging < 1, "fit: averaging = {}; it must be in [0, 1)", averaging);
-  check(clip_norm >= 0 && std::isfinite(clip_norm), "fit: clip_norm = {}; it must be finite and >= 0", clip_norm);
-  check(validation >= 0 && validation < 1, "fit: validation = {}; it must be in [0, 1)", validation);
-  check(patience >= 0 && std::isfinite(patience), "fit: patience = {}; it must be finite and >= 0", patience);
-}
+void TrainOptions::check_values() const { check_fields(*this); }
 
 TrainOptions TrainOptions::resolved(std::size_t num_inputs, std::size_t num_rows) const {
   const auto rows = static_cast<double>(num_rows);
@@ -74,22 +54,24 @@ TrainOptions TrainOptions::resolved(std::size_t num_inputs, std::size_t num_rows
   return options;
 }
 
-TrainOptions training_preset(std::string_view name) {
-  if (name == "default") {
-    return {};
+FitOptions fit_preset(std::string_view name) {
+  FitOptions options;
+  options.preset = name;
+  check_name("preset", name, kPresets);
+  if (name == "paper") {
+    options.train = {.epochs = 6000,
+                     .batch_size = 256,
+                     .learning_rate = 5e-4,
+                     .cosine_decay = false,
+                     .weight_decay = 0,
+                     .flow_weight_decay = 0,
+                     .clip_norm = 0,
+                     .validation = 0.1,
+                     .out_of_bag = false,
+                     .averaging = 0,
+                     .patience = 0};
   }
-  check(name == "paper", "preset: '{}' is not known; there are: default, paper", name);
-  return {.epochs = 6000,
-          .batch_size = 256,
-          .learning_rate = 5e-4,
-          .cosine_decay = false,
-          .weight_decay = 0,
-          .flow_weight_decay = 0,
-          .clip_norm = 0,
-          .validation = 0.1,
-          .out_of_bag = false,
-          .averaging = 0,
-          .patience = 0};
+  return options;
 }
 
 }  // namespace dissent

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dissent/base/field.hpp"
 #include "dissent/flow/transform.hpp"
 #include "dissent/network/gaussian.hpp"
 #include "dissent/table/scaling.hpp"
@@ -79,7 +80,28 @@ struct TrainOptions {
   TrainOptions resolved(std::size_t num_inputs, std::size_t num_rows) const;
 };
 
-// "default" or "paper"; InputError for any other name.
-TrainOptions training_preset(std::string_view name);
+// Everything a fit can be told. Its fields are what the command line, Python, campaigns and model files speak of; those
+// of a preset are set first, so that any other that is given overrides it.
+struct FitOptions {
+  std::string preset = "default";
+  EnsembleOptions ensemble = {};
+  TrainOptions train = {};
+
+  // InputError that names the field, its value and the rule.
+  void check_values() const {
+    ensemble.check_values();
+    train.check_values();
+  }
+};
+
+// What a preset stands for: "default" or "paper"; InputError for any other name.
+FitOptions fit_preset(std::string_view name);
+
+template <>
+std::span<const Field<EnsembleOptions>> fields();
+template <>
+std::span<const Field<TrainOptions>> fields();
+template <>
+std::span<const Field<FitOptions>> fields();
 
 }  // namespace dissent

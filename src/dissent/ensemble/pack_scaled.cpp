@@ -1,6 +1,6 @@
 #include "dissent/ensemble/pack_scaled.hpp"
 
-#include "dissent/network/rows.hpp"
+#include "dissent/matrix/rows.hpp"
 
 namespace dissent {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "dissent/network/panel.hpp"
+#include "dissent/matrix/panel.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {

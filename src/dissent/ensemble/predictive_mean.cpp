@@ -13,8 +13,8 @@ constexpr std::size_t kPointsAtATime = 16384;  // base values through the flow, 
 
 }  // namespace
 
-std::vector<double> predictive_mean(const Ensemble& model, std::span<const double> inputs, ThreadPool* pool) {
-  const Mixture<double> mixture = model.predict(inputs, pool);
+std::vector<double> predictive_mean(const Ensemble& model, std::span<const double> inputs, Executor* executor) {
+  const Mixture<double> mixture = model.predict(inputs, executor);
   const std::size_t C = model.num_inputs();
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
@@ -50,7 +50,7 @@ std::vector<double> predictive_mean(const Ensemble& model, std::span<const doubl
     }
     const std::size_t count = rows * M * K;
     model.to_outputs(std::span(repeated).first(count * C), std::span(base).first(count * D),
-                     std::span(outputs).first(count * D), {}, pool);
+                     std::span(outputs).first(count * D), {}, executor);
     const double* output = outputs.data();
     for (std::size_t n = begin; n < begin + rows; ++n) {
       for (std::size_t m = 0; m < M; ++m) {

@@ -12,6 +12,7 @@
 
 namespace dissent {
 
-std::vector<double> predictive_mean(const Ensemble& model, std::span<const double> inputs, ThreadPool* pool = nullptr);
+std::vector<double> predictive_mean(const Ensemble& model, std::span<const double> inputs,
+                                    Executor* executor = nullptr);
 
 }  // namespace dissent

@@ -114,11 +114,11 @@ void Ensemble::scale_spread(std::span<const double> factors) {
 }
 
 std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
-                                ThreadPool* pool) {
-  const Mixture<double> mixture = model.predict(inputs, pool);
+                                Executor* executor) {
+  const Mixture<double> mixture = model.predict(inputs, executor);
   std::vector<double> base(targets.size());
   std::vector<double> log_det(mixture.num_inputs);
-  model.to_base(inputs, targets, base, log_det, pool);
+  model.to_base(inputs, targets, base, log_det, executor);
   const std::vector<double> factors = spread_factors(mixture, model.weights(), base);
   model.scale_spread(factors);
   return factors;

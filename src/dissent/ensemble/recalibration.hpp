@@ -38,6 +38,6 @@ void scale_spread(Mixture<double>& mixture, std::span<const double> factors);
 // output of `flow`, or any of `pne`, factor d belongs to target d; with several of `flow`, to the base value of its
 // place.
 std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
-                                ThreadPool* pool = nullptr);
+                                Executor* executor = nullptr);
 
 }  // namespace dissent

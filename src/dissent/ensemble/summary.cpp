@@ -222,7 +222,7 @@ void summarise_flow(const Ensemble& model, std::span<const double> inputs, const
         base[row * D + d] = mixture.mean[at] + mixture.stddev[at] * points.value[row % K * D + d];
       }
     }
-    model.to_outputs(repeated, base, outputs, log_det, options.pool);
+    model.to_outputs(repeated, base, outputs, log_det, options.executor);
     for (std::size_t n = begin; n < end; ++n) {
       const std::size_t first = (n - begin) * M * K;
       double entropy = static_cast<double>(D) * kHalfEntropy;
@@ -271,12 +271,12 @@ void carry_ranks(const Ensemble& model, std::span<const double> inputs, const Mi
     }
   }
   if (Q > 0) {
-    model.to_outputs(repeated, base, summary.quantile, {}, options.pool);
+    model.to_outputs(repeated, base, summary.quantile, {}, options.executor);
   }
   if (!options.targets.empty()) {
     std::vector<double> values(mixture.num_inputs);
     std::vector<double> log_det(mixture.num_inputs);
-    model.to_base(inputs, options.targets, values, log_det, options.pool);
+    model.to_base(inputs, options.targets, values, log_det, options.executor);
     for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
       summary.cdf[n] = marginal_of(n).cdf(values[n]);
     }

@@ -21,7 +21,7 @@ namespace dissent {
 struct SummaryOptions {
   std::vector<double> quantiles = {};    // in (0, 1)
   std::span<const double> targets = {};  // [N][D]; empty: no cdf and no crps
-  ThreadPool* pool = nullptr;
+  Executor* executor = nullptr;
 };
 
 struct Summary {

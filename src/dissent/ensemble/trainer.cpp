@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "dissent/base/random.hpp"
-#include "dissent/network/rows.hpp"
+#include "dissent/matrix/rows.hpp"
 
 namespace dissent {
 namespace {
@@ -198,7 +198,7 @@ double Trainer::component_epoch(std::size_t component, std::size_t epoch) {
   return sum / static_cast<double>(num_rows_);
 }
 
-double Trainer::joint_epoch(std::size_t epoch, ThreadPool* pool) {
+double Trainer::joint_epoch(std::size_t epoch, Executor* executor) {
   double sum = 0;
   std::uint64_t step = epoch * steps_per_epoch();
   for (std::size_t begin = 0; begin < num_rows_; begin += batch_size_) {
@@ -209,8 +209,8 @@ double Trainer::joint_epoch(std::size_t epoch, ThreadPool* pool) {
       }
       compute_gradient(component, begin, end);
     };
-    if (pool != nullptr && pool->num_threads() > 1) {
-      pool->for_blocks(members_.size(), 1, std::cref(one));  // a copy would be allocated
+    if (executor != nullptr && executor->num_threads() > 1) {
+      executor->for_blocks(members_.size(), 1, std::cref(one));  // a copy would be allocated
     } else {
       for (std::size_t c = 0; c < members_.size(); ++c) {
         one(c, c + 1, 0);
@@ -224,10 +224,10 @@ double Trainer::joint_epoch(std::size_t epoch, ThreadPool* pool) {
   return sum / static_cast<double>(num_rows_);
 }
 
-double Trainer::run_epochs(std::size_t unit, std::size_t begin, std::size_t end, ThreadPool* pool) {
+double Trainer::run_epochs(std::size_t unit, std::size_t begin, std::size_t end, Executor* executor) {
   double loss = kNan;
   for (std::size_t epoch = begin; epoch < end; ++epoch) {
-    loss = model_.joint() ? joint_epoch(epoch, pool) : component_epoch(unit, epoch);
+    loss = model_.joint() ? joint_epoch(epoch, executor) : component_epoch(unit, epoch);
     if (!std::isfinite(loss)) {
       break;
     }

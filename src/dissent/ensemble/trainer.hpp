@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "dissent/base/threads.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/network/adam.hpp"
 
@@ -37,8 +37,8 @@ class Trainer {
   void plan_epochs(std::size_t epochs) { num_steps_ = epochs * steps_per_epoch(); }  // of the learning rate's schedule
 
   // Epochs [begin, end) of a unit; the mean loss of the last one. NaN as soon as a step's loss or gradient is not
-  // finite. `pool` serves the components of a joint model; other units are spread by the caller.
-  double run_epochs(std::size_t unit, std::size_t begin, std::size_t end, ThreadPool* pool);
+  // finite. `executor` serves the components of a joint model; other units are spread by the caller.
+  double run_epochs(std::size_t unit, std::size_t begin, std::size_t end, Executor* executor);
 
   // Mean loss of the unit's components on their held-out rows, of which there must be some.
   bool holds_out(std::size_t unit) const;
@@ -76,7 +76,7 @@ class Trainer {
   double sum_gradients();
   double loss_of(std::size_t component, std::span<const std::uint32_t> chosen);
   double component_epoch(std::size_t component, std::size_t epoch);
-  double joint_epoch(std::size_t epoch, ThreadPool* pool);
+  double joint_epoch(std::size_t epoch, Executor* executor);
   bool update(std::span<float> parameters, std::uint64_t step);
 
   Ensemble& model_;

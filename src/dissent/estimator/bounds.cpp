@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
@@ -128,33 +128,34 @@ Uncertainty bounds(const MixtureView<T>& mixture, const Weights& weights, const 
                    {{DivergenceKind::kChernoff, 0.5}, mixture.num_components, mixture.num_outputs},
                    Combiner({.weights = weights})};
   };
-  for_blocks(options.pool, mixture.num_inputs, kBlock, make, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
-    const std::size_t count = end - begin;
-    scratch.kl.compute(mixture, begin, count, options.first_input);
-    Column upper;
-    Column upper_log_deficit;
-    scratch.combiner.run({scratch.kl.divergence(), kBlock, count, upper.data(), upper_log_deficit.data()});
-    Best best;
-    best.rank.fill(std::numeric_limits<double>::infinity());
-    best.alpha.fill(0.5);
-    search(ChernoffBound<T>{scratch.chernoff, scratch.combiner, mixture, weights.entropy, begin, count,
-                            options.first_input, best},
-           count);
-    for (std::size_t n = 0; n < count; ++n) {
-      const std::size_t to = begin + n;
-      // Rounding can put the ends in the wrong order by an ulp where they meet.
-      const double lower = std::min(best.epistemic[n], upper[n]);
-      const double lower_log_deficit = std::max(best.log_deficit[n], upper_log_deficit[n]);
-      result.epistemic[to] = 0.5 * (lower + upper[n]);
-      result.log_deficit[to] = log_add_exp(lower_log_deficit, upper_log_deficit[n]) - std::numbers::ln2;
-      result.aleatoric[to] = mean_entropy(weights, mixture.num_outputs, scratch.kl.sum_log_stddev() + n, kBlock);
-      result.total[to] = result.aleatoric[to] + result.epistemic[to];
-      const std::array<double, 5> extras{lower, upper[n], best.alpha[n], lower_log_deficit, upper_log_deficit[n]};
-      for (std::size_t k = 0; k < extras.size(); ++k) {
-        result.extras[k].values[to] = extras[k];
-      }
-    }
-  });
+  for_blocks(
+      options.executor, mixture.num_inputs, kBlock, make, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+        const std::size_t count = end - begin;
+        scratch.kl.compute(mixture, begin, count, options.first_input);
+        Column upper;
+        Column upper_log_deficit;
+        scratch.combiner.run({scratch.kl.divergence(), kBlock, count, upper.data(), upper_log_deficit.data()});
+        Best best;
+        best.rank.fill(std::numeric_limits<double>::infinity());
+        best.alpha.fill(0.5);
+        search(ChernoffBound<T>{scratch.chernoff, scratch.combiner, mixture, weights.entropy, begin, count,
+                                options.first_input, best},
+               count);
+        for (std::size_t n = 0; n < count; ++n) {
+          const std::size_t to = begin + n;
+          // Rounding can put the ends in the wrong order by an ulp where they meet.
+          const double lower = std::min(best.epistemic[n], upper[n]);
+          const double lower_log_deficit = std::max(best.log_deficit[n], upper_log_deficit[n]);
+          result.epistemic[to] = 0.5 * (lower + upper[n]);
+          result.log_deficit[to] = log_add_exp(lower_log_deficit, upper_log_deficit[n]) - std::numbers::ln2;
+          result.aleatoric[to] = mean_entropy(weights, mixture.num_outputs, scratch.kl.sum_log_stddev() + n, kBlock);
+          result.total[to] = result.aleatoric[to] + result.epistemic[to];
+          const std::array<double, 5> extras{lower, upper[n], best.alpha[n], lower_log_deficit, upper_log_deficit[n]};
+          for (std::size_t k = 0; k < extras.size(); ++k) {
+            result.extras[k].values[to] = extras[k];
+          }
+        }
+      });
   return result;
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dissent/base/threads.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/divergence/divergence.hpp"
 #include "dissent/estimator/uncertainty.hpp"
 #include "dissent/mixture/mixture.hpp"
@@ -43,9 +43,9 @@ std::vector<EstimatorInfo> estimators();
 Estimator parse_estimator(std::string_view text);
 
 struct EstimateOptions {
-  ThreadPool* pool = nullptr;   // null: on the calling thread alone. Results are the same to the bit.
-  std::uint64_t seed = 0;       // of the sampling estimators; input n draws from its own stream
-  std::size_t first_input = 0;  // number of the mixture's first input in the whole it is a part of
+  Executor* executor = nullptr;  // null: on the calling thread alone. Results are the same to the bit.
+  std::uint64_t seed = 0;        // of the sampling estimators; input n draws from its own stream
+  std::size_t first_input = 0;   // number of the mixture's first input in the whole it is a part of
 };
 
 // Throws an InputError for a mixture that breaks a rule (see validate()). N = 0 gives empty results.

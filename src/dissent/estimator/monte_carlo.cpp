@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/estimator/pairwise.hpp"
 
 namespace dissent {
@@ -165,7 +165,7 @@ Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, 
   result.extras = {{"standard_error", {}}};
   result.resize(mixture.num_inputs);
   for_blocks(
-      options.pool, mixture.num_inputs, 1, [] { return InputComponents(); },
+      options.executor, mixture.num_inputs, 1, [] { return InputComponents(); },
       [&](std::size_t n, std::size_t, InputComponents& components) {
         components.load(mixture, n, options.first_input + n);
         const MonteCarloResult mc =

@@ -4,7 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
 
@@ -60,13 +60,14 @@ Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture
   };
   const CombineRule rule{weights, divergence.symmetric(), std::is_same_v<T, float>};
   const auto make = [&] { return Scratch{{divergence, mixture.num_components, mixture.num_outputs}, Combiner(rule)}; };
-  for_blocks(options.pool, mixture.num_inputs, kBlock, make, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
-    const std::size_t count = end - begin;
-    scratch.pairs.compute(mixture, begin, count, options.first_input);
-    scratch.combiner.run({scratch.pairs.divergence(), kBlock, count, result.epistemic.data() + begin,
-                          result.log_deficit.data() + begin});
-    add_aleatoric(scratch.pairs, weights, mixture.num_outputs, begin, count, result);
-  });
+  for_blocks(options.executor, mixture.num_inputs, kBlock, make,
+             [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+               const std::size_t count = end - begin;
+               scratch.pairs.compute(mixture, begin, count, options.first_input);
+               scratch.combiner.run({scratch.pairs.divergence(), kBlock, count, result.epistemic.data() + begin,
+                                     result.log_deficit.data() + begin});
+               add_aleatoric(scratch.pairs, weights, mixture.num_outputs, begin, count, result);
+             });
   return result;
 }
 
@@ -77,7 +78,7 @@ Uncertainty epkl(const MixtureView<T>& mixture, const Weights& weights, const Es
   const auto make = [&] {
     return PairwiseDivergences({DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs);
   };
-  for_blocks(options.pool, mixture.num_inputs, kBlock, make,
+  for_blocks(options.executor, mixture.num_inputs, kBlock, make,
              [&](std::size_t begin, std::size_t end, PairwiseDivergences& pairs) {
                const std::size_t count = end - begin;
                pairs.compute(mixture, begin, count, options.first_input);

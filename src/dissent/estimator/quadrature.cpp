@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/estimator/pairwise.hpp"
 #include "dissent/mixture/gaussian.hpp"
@@ -270,7 +270,7 @@ Uncertainty quadrature(const MixtureView<T>& mixture, const Weights& weights, co
   Uncertainty result;
   result.resize(mixture.num_inputs);
   for_blocks(
-      options.pool, mixture.num_inputs, 1, [] { return Scratch(); },
+      options.executor, mixture.num_inputs, 1, [] { return Scratch(); },
       [&](std::size_t n, std::size_t, Scratch& scratch) {
         scratch.input.load(mixture, n, options.first_input + n);
         scratch.components.clear();

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "dissent/base/blocks.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/estimator/bounds.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
@@ -114,7 +114,7 @@ Uncertainty refine(std::size_t top, const MixtureView<T>& mixture, const Weights
   std::vector<std::size_t> chosen = within_reach(intervals, undecided);
   for (std::size_t count = kRefineFirstSamples; count <= kRefineMaxSamples && !chosen.empty(); count *= 2) {
     for_blocks(
-        options.pool, chosen.size(), 1, [] { return InputComponents(); },
+        options.executor, chosen.size(), 1, [] { return InputComponents(); },
         [&](std::size_t k, std::size_t, InputComponents& components) {
           const std::size_t n = chosen[k];
           components.load(mixture, n, options.first_input + n);

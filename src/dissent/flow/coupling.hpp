@@ -15,9 +15,9 @@
 
 #include "dissent/flow/permutation.hpp"
 #include "dissent/flow/transform.hpp"
+#include "dissent/matrix/panel.hpp"
 #include "dissent/network/layout.hpp"
 #include "dissent/network/mlp.hpp"
-#include "dissent/network/panel.hpp"
 
 namespace dissent {
 

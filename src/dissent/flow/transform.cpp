@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "dissent/base/error.hpp"
-#include "dissent/network/simd.hpp"
+#include "dissent/matrix/simd.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dissent/flow/transform.cpp"

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "dissent/network/panel.hpp"
+#include "dissent/matrix/panel.hpp"
 
 namespace dissent {
 

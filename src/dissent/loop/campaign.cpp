@@ -5,38 +5,11 @@
 #include <cmath>
 #include <utility>
 
+#include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
 
 namespace dissent {
 namespace {
-
-// FNV-1a over 64-bit words, which is quick on millions of values: a check against mistakes, not a defence.
-class Hash {
- public:
-  void add(std::uint64_t word) {
-    value_ = (value_ ^ word) * 0x100000001b3;
-    value_ ^= value_ >> 29;  // the multiplication alone carries nothing downwards
-  }
-  void add(std::span<const double> values) {
-    add(values.size());
-    for (const double value : values) {
-      add(std::bit_cast<std::uint64_t>(value));
-    }
-  }
-  void add(const std::vector<std::string>& names) {
-    add(names.size());
-    for (const std::string& name : names) {
-      add(name.size());
-      for (const char c : name) {
-        add(static_cast<unsigned char>(c));
-      }
-    }
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325;
-};
 
 std::string shown(const Settings& settings, const std::string& name) {
   const auto found = settings.find(name);
@@ -156,11 +129,11 @@ void tell(Campaign& campaign, std::size_t position, std::span<const double> targ
 }
 
 std::uint64_t fingerprint(const Problem& data) {
-  Hash hash;
+  Digest hash;
   hash.add(data.input_names);
   hash.add(data.target_names);
   for (const ProblemRows* rows : {&data.train, &data.pool, &data.test}) {
-    hash.add(rows->num_rows);
+    hash.add_word(rows->num_rows);
     hash.add(rows->inputs);
     hash.add(rows->targets);
   }
@@ -168,9 +141,9 @@ std::uint64_t fingerprint(const Problem& data) {
 }
 
 std::uint64_t fingerprint(std::span<const float> values) {
-  Hash hash;
+  Digest hash;
   for (const float value : values) {
-    hash.add(std::bit_cast<std::uint32_t>(value));
+    hash.add_word(std::bit_cast<std::uint32_t>(value));
   }
   return hash.value();
 }

@@ -10,9 +10,9 @@
 #include <charconv>
 #include <limits>
 
+#include "dissent/array/safetensors.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/loop/campaign_directory.hpp"
-#include "dissent/table/safetensors.hpp"
 
 namespace dissent {
 namespace {

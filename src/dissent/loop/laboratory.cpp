@@ -266,7 +266,7 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
   try {
     if (num_new > 0) {
       const Ensemble model = fitted_model(control);
-      choose_rows(campaign_, data_, options, model, num_new, control.pool);
+      choose_rows(campaign_, data_, options, model, num_new, control.executor);
     }
     directory_.save(campaign_);
   } catch (...) {

@@ -30,16 +30,16 @@ std::string source_of(const ProblemRows& rows, const char* otherwise) {
 }
 
 // What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
-void measure(const Ensemble& model, const ProblemRows& test, ThreadPool* pool, FitRecord& record) {
+void measure(const Ensemble& model, const ProblemRows& test, Executor* executor, FitRecord& record) {
   if (test.num_rows == 0) {
     record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
     return;
   }
   model.check_rows(test.inputs, source_of(test, "the test rows"));
-  const std::vector<double> log_density = model.log_density(test.inputs, test.targets, pool);
+  const std::vector<double> log_density = model.log_density(test.inputs, test.targets, executor);
   record.log_likelihood =
       std::accumulate(log_density.begin(), log_density.end(), 0.0) / static_cast<double>(test.num_rows);
-  const std::vector<double> mean = predictive_mean(model, test.inputs, pool);
+  const std::vector<double> mean = predictive_mean(model, test.inputs, executor);
   record.rmse = rmse(mean, test.targets);
   record.rmse_paper = rmse_paper(mean, test.targets, model.num_outputs());
 }
@@ -146,14 +146,14 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const Learn
   }();
   FitRecord& record = result.record;
   record.labelled = rows.num_rows;
-  measure(result.model, data.test, control.pool, record);
+  measure(result.model, data.test, control.executor, record);
   record.fingerprint = fingerprint(std::as_const(result.model).parameters());
   record.seconds = seconds_since(start);
   return result;
 }
 
 const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const LearnOptions& options,
-                               const Ensemble& model, std::size_t count, ThreadPool* pool) {
+                               const Ensemble& model, std::size_t count, Executor* executor) {
   check(campaign.fitted.has_value(), "choose_rows: the campaign has no fitted model");
   const Clock::time_point start = Clock::now();
   const std::size_t round = campaign.next_round();
@@ -171,10 +171,13 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
   model.check_rows(data.pool.inputs, source_of(data.pool, "the pool"));
   const std::vector<double> inputs = pick_rows(data.pool.inputs, data.input_names.size(), candidates);
   const ProblemRows training = labelled_rows(campaign, data);
-  const Choice choice = choose(
-      options.acquisition,
-      {.model = model, .training = {training.inputs, training.targets}, .batch = batch, .stream = stream, .pool = pool},
-      inputs);
+  const Choice choice = choose(options.acquisition,
+                               {.model = model,
+                                .training = {training.inputs, training.targets},
+                                .batch = batch,
+                                .stream = stream,
+                                .executor = executor},
+                               inputs);
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
     campaign.chosen.push_back(
         {candidates[choice.rows[k]], round, choice.scores[k], choice.epistemic[k], choice.aleatoric[k], {}});
@@ -220,7 +223,7 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
         }
         return true;
       };
-      FittedRound fitted = fit_round(campaign, data, options, {control.pool, fitting});
+      FittedRound fitted = fit_round(campaign, data, options, {control.executor, fitting});
       model = std::move(fitted.model);
       campaign.fitted = fitted.record;
       if (control.fitted) {
@@ -229,7 +232,7 @@ LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& 
       directory.save_model(*model);
       directory.save(campaign);
     } else {
-      choose_rows(campaign, data, options, *model, options.batch, control.pool);
+      choose_rows(campaign, data, options, *model, options.batch, control.executor);
       directory.save(campaign);
     }
   }

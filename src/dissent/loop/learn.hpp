@@ -13,7 +13,7 @@
 
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/base/threads.hpp"
+#include "dissent/base/executor.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/loop/campaign.hpp"
 #include "dissent/loop/campaign_directory.hpp"
@@ -64,10 +64,10 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const Learn
 // recorded. `model` is the one that campaign.fitted describes. InputError when no row is left, or any of the pool has
 // an input that is too far from those of the fit to compute with.
 const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const LearnOptions& options,
-                               const Ensemble& model, std::size_t count, ThreadPool* pool = nullptr);
+                               const Ensemble& model, std::size_t count, Executor* executor = nullptr);
 
 struct LearnControl {
-  ThreadPool* pool = nullptr;
+  Executor* executor = nullptr;
   std::function<void(const FitProgress&)> fitting;   // during a fit
   std::function<void(const FitReport&)> fitted;      // after each fit
   std::function<void(const RoundRecord&)> finished;  // after each round

@@ -7,7 +7,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dissent/network/adam.cpp"
-#include "dissent/network/simd.hpp"
+#include "dissent/matrix/simd.hpp"
 //
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dissent/network/panel.hpp"
+#include "dissent/matrix/panel.hpp"
 
 namespace dissent {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
-#include "dissent/network/linear.hpp"
+#include "dissent/matrix/linear.hpp"
 
 namespace dissent {
 

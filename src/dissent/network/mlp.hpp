@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "dissent/base/random.hpp"
+#include "dissent/matrix/panel.hpp"
 #include "dissent/network/activation.hpp"
 #include "dissent/network/layout.hpp"
-#include "dissent/network/panel.hpp"
 
 namespace dissent {
 

@@ -8,12 +8,12 @@
 #include <numeric>
 #include <system_error>
 
+#include "dissent/array/npz.hpp"
+#include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
-#include "dissent/problem/digest.hpp"
-#include "dissent/problem/embedded.hpp"
-#include "dissent/problem/robot.hpp"
-#include "dissent/table/npz.hpp"
+#include "dissent/simulator/embedded.hpp"
+#include "dissent/simulator/robot.hpp"
 
 namespace dissent {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "dissent/problem/collect.hpp"
 #include "dissent/problem/problem.hpp"
+#include "dissent/simulator/collect.hpp"
 
 namespace dissent {
 

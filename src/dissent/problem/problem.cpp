@@ -9,10 +9,10 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/problem/cache.hpp"
-#include "dissent/problem/environment.hpp"
-#include "dissent/problem/name_or_path.hpp"
 #include "dissent/problem/one_dimensional.hpp"
-#include "dissent/problem/transitions_file.hpp"
+#include "dissent/simulator/environment.hpp"
+#include "dissent/simulator/name_or_path.hpp"
+#include "dissent/simulator/transitions_file.hpp"
 
 namespace dissent {
 namespace {

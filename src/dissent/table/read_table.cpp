@@ -1,9 +1,9 @@
 #include "dissent/table/read_table.hpp"
 
+#include "dissent/array/hdf5.hpp"
+#include "dissent/array/npz.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
-#include "dissent/table/hdf5.hpp"
-#include "dissent/table/npz.hpp"
 
 namespace dissent {
 namespace {

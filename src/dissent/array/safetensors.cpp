@@ -1,0 +1,223 @@
+#include "dissent/array/safetensors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{1} << 24;
+constexpr std::size_t kMaxDimensions = 32;
+constexpr std::size_t kDataAlignment = 64;
+constexpr const char* kMetadataName = "__metadata__";
+
+constexpr std::array<std::pair<DType, std::string_view>, 11> kDTypes{{
+    {DType::kFloat32, "F32"},
+    {DType::kFloat64, "F64"},
+    {DType::kInt8, "I8"},
+    {DType::kInt16, "I16"},
+    {DType::kInt32, "I32"},
+    {DType::kInt64, "I64"},
+    {DType::kUint8, "U8"},
+    {DType::kUint16, "U16"},
+    {DType::kUint32, "U32"},
+    {DType::kUint64, "U64"},
+    {DType::kBool, "BOOL"},
+}};
+
+std::string_view tensor_dtype_name(DType dtype) {
+  return std::ranges::find(kDTypes, dtype, [](const auto& entry) { return entry.first; })->second;
+}
+
+// Names come from the file; a message stays readable whatever they hold.
+std::string shown(const std::string& name) { return name.size() <= 60 ? name : name.substr(0, 60) + "..."; }
+
+const Json& member(const Json& entry, const char* key, const std::string& where) {
+  check(entry.is_object() && entry.contains(key), "{}: has no '{}'; dtype, shape and data_offsets are required", where,
+        key);
+  return entry.at(key);
+}
+
+DType parse_dtype(const Json& value, const std::string& where) {
+  check(value.is_string(), "{}: dtype is not a string", where);
+  const std::string name = value.get<std::string>();
+  for (const auto& [dtype, known] : kDTypes) {
+    if (known == name) {
+      return dtype;
+    }
+  }
+  fail("{}: dtype '{}' is not supported; F32, F64, I8 to I64, U8 to U64 and BOOL are", where, shown(name));
+}
+
+std::vector<std::size_t> parse_sizes(const Json& value, const char* key, const std::string& where) {
+  check(value.is_array() && value.size() <= kMaxDimensions, "{}: {} is not a list of at most {} numbers", where, key,
+        kMaxDimensions);
+  std::vector<std::size_t> sizes;
+  for (const Json& item : value) {
+    check(item.is_number_unsigned(), "{}: {} holds something that is not a whole number >= 0", where, key);
+    sizes.push_back(item.get<std::size_t>());
+  }
+  return sizes;
+}
+
+// The size of an array in bytes; `available` is the most it can be.
+std::size_t checked_bytes(const Shape& shape, DType dtype, std::size_t available, const std::string& where) {
+  if (std::ranges::find(shape, std::size_t{0}) != shape.end()) {
+    return 0;
+  }
+  std::size_t count = item_size(dtype);
+  for (const std::size_t extent : shape) {
+    check(extent <= available / count, "{}: its shape {} needs more than the {} bytes of the file", where,
+          shape_text(shape), available);
+    count *= extent;
+  }
+  return count;
+}
+
+Json parse_header(std::string_view text, const std::string& source) {
+  try {
+    Json header = Json::parse(text);
+    check(header.is_object(), "{}: its header is not a JSON object; the file is damaged or not safetensors", source);
+    return header;
+  } catch (const Json::exception&) {
+    fail("{}: its header is not JSON; the file is damaged or not safetensors", source);
+  }
+}
+
+Metadata parse_metadata(const Json& value, const std::string& source) {
+  check(value.is_object(), "{}: {} is not an object of strings", source, kMetadataName);
+  Metadata metadata;
+  for (const auto& [key, text] : value.items()) {
+    check(text.is_string(), "{}: {} entry '{}' is not a string", source, kMetadataName, shown(key));
+    metadata[key] = text.get<std::string>();
+  }
+  return metadata;
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(const std::string& path)
+    : source_(path), file_(std::make_shared<const MappedFile>(path)) {
+  parse(file_->bytes());
+}
+
+SafetensorsFile::SafetensorsFile(std::span<const std::byte> bytes, const std::string& source) : source_(source) {
+  parse(bytes);
+}
+
+void SafetensorsFile::parse(std::span<const std::byte> bytes) {
+  check(bytes.size() >= kLengthBytes, "{}: has {} bytes; a safetensors file begins with the 8 bytes of a length",
+        source_, bytes.size());
+  std::uint64_t length = 0;
+  for (std::size_t k = 0; k < kLengthBytes; ++k) {
+    length |= static_cast<std::uint64_t>(bytes[k]) << (8 * k);
+  }
+  check(length <= kMaxHeaderBytes && length <= bytes.size() - kLengthBytes,
+        "{}: declares a header of {} bytes in a file of {}; the file is truncated or not safetensors", source_, length,
+        bytes.size());
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes, length);
+  const std::span<const std::byte> data = bytes.subspan(kLengthBytes + length);
+  const Json header = parse_header(text, source_);
+
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
+  for (const auto& [name, entry] : header.items()) {
+    if (name == kMetadataName) {
+      metadata_ = parse_metadata(entry, source_);
+      continue;
+    }
+    const std::string where = fmt::format("{}[{}]", source_, shown(name));
+    const DType dtype = parse_dtype(member(entry, "dtype", where), where);
+    const Shape shape = parse_sizes(member(entry, "shape", where), "shape", where);
+    const std::vector<std::size_t> offsets = parse_sizes(member(entry, "data_offsets", where), "data_offsets", where);
+    const std::size_t size = checked_bytes(shape, dtype, data.size(), where);
+    check(
+        offsets.size() == 2 && offsets[0] <= offsets[1] && offsets[1] <= data.size() && offsets[1] - offsets[0] == size,
+        "{}: its data_offsets do not hold {} bytes within the {} of the data; the file is damaged", where, size,
+        data.size());
+    ranges.emplace_back(offsets[0], offsets[1]);
+    tensors_[name] = {dtype, shape, data.subspan(offsets[0], size)};
+  }
+  std::ranges::sort(ranges);
+  std::size_t covered = 0;
+  for (const auto& [begin, end] : ranges) {
+    check(begin == covered, "{}: its arrays overlap or leave a hole at byte {} of the data; the file is damaged",
+          source_, std::min(begin, covered));
+    covered = end;
+  }
+  check(covered == data.size(), "{}: has {} bytes of data, its arrays {}; the file is damaged", source_, data.size(),
+        covered);
+}
+
+std::vector<std::string> SafetensorsFile::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors_) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+Array SafetensorsFile::load(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  check(found != tensors_.end(), "{}: has no array '{}'; the file is damaged or of another kind", source_, name);
+  const Tensor& tensor = found->second;
+  const std::string source = fmt::format("{}[{}]", source_, shown(name));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % item_size(tensor.dtype) == 0;
+  if (aligned && tensor.dtype != DType::kBool) {
+    return Array(tensor.dtype, tensor.shape, file_, tensor.bytes.data(), source);
+  }
+  // A bool must be 0 or 1 in memory, whatever the file holds.
+  const std::shared_ptr<std::byte[]> copy = allocate_bytes(tensor.bytes.size(), source);
+  std::ranges::transform(tensor.bytes, copy.get(),
+                         [&](std::byte b) { return tensor.dtype == DType::kBool ? std::byte{b != std::byte{0}} : b; });
+  return Array(tensor.dtype, tensor.shape, copy, copy.get(), source);
+}
+
+Array SafetensorsFile::load(const std::string& name, DType dtype, const Shape& shape) const {
+  Array array = load(name);
+  check(array.dtype() == dtype && array.shape() == shape, "{}: is {} {}; {} {} is required", array.source(),
+        dtype_name(array.dtype()), shape_text(array.shape()), dtype_name(dtype), shape_text(shape));
+  return array;
+}
+
+void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, ArrayView>>& arrays,
+                       const Metadata& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) {
+    header[kMetadataName] = metadata;
+  }
+  std::size_t offset = 0;
+  for (const auto& [name, array] : arrays) {
+    check(name != kMetadataName && !header.contains(name), "{}: array name '{}' is reserved or occurs twice", path,
+          name);
+    const std::size_t end = offset + array.bytes().size();
+    header[name] = {
+        {"dtype", tensor_dtype_name(array.dtype())}, {"shape", array.shape()}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  // Spaces after the header put the data on an aligned address when the file is mapped.
+  std::string text = header.dump();
+  while ((kLengthBytes + text.size()) % kDataAlignment != 0) {
+    text += ' ';
+  }
+  std::array<std::byte, kLengthBytes> length;
+  for (std::size_t k = 0; k < kLengthBytes; ++k) {
+    length[k] = static_cast<std::byte>(text.size() >> (8 * k));
+  }
+  AtomicFile file(path);
+  file.write(length);
+  file.write(text);
+  for (const auto& [name, array] : arrays) {
+    file.write(array.bytes());
+  }
+  file.commit();
+}
+
+}  // namespace dissent

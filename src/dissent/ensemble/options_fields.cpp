@@ -1,0 +1,148 @@
+// The fields of a fit's options: the one place where they are listed.
+#include "dissent/base/error.hpp"
+#include "dissent/ensemble/options.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr double kMostComponents = 10'000;
+constexpr double kMostUnits = 100'000;
+constexpr double kMostLayers = 100;
+
+using Names = std::vector<std::string>;
+
+// 0 stands for a number that suits the rows; the edges say nothing in its place.
+Field<TrainOptions> epochs_field() {
+  return field<TrainOptions>(
+      {"epochs",
+       FieldType::kWhole,
+       true,
+       {.help = "Passes over the rows; by default about 12,000 steps", .shown = "E", .least = 1}},
+      [](const TrainOptions& from) { return from.epochs == 0 ? Value() : Value(std::uint64_t{from.epochs}); },
+      [](TrainOptions& to, const Value& value) {
+        to.epochs = std::holds_alternative<std::monostate>(value) ? 0 : std::get<std::uint64_t>(value);
+      });
+}
+
+// Keeping every unit is being without masks; putting them back is for keep_probability.
+Field<EnsembleOptions> masks_field() {
+  return field<EnsembleOptions>(
+      {"masks", FieldType::kSwitch, false, {.help = "Without each component's fixed dropout mask", .flag = "no-masks"}},
+      [](const EnsembleOptions& from) { return Value(from.keep_probability < 1); },
+      [](EnsembleOptions& to, const Value& value) {
+        to.keep_probability = std::get<bool>(value) ? to.keep_probability : 1;
+      });
+}
+
+}  // namespace
+
+template <>
+std::span<const Field<EnsembleOptions>> fields() {
+  using O = EnsembleOptions;
+  static const std::vector<Field<O>> list{
+      named_field<O, Model>(
+          "model", &O::model, [](const Model& model) { return std::string(model_name(model)); },
+          [](const std::string& name) { return model_from_name(name); },
+          {.help = "flow: any shape of noise. pne: Gaussian noise",
+           .shown = "NAME",
+           .short_name = "m",
+           .names =
+               [] {
+                 return Names{"flow", "pne"};
+               }}),
+      field("components", &O::num_components,
+            {.help = "Components of the ensemble",
+             .shown = "M",
+             .short_name = "c",
+             .count = true,
+             .least = 1,
+             .most = kMostComponents}),
+      field("weights", &O::weights, {.help = "Weights of the components; uniform by default", .shown = "W1,W2"}),
+      field("hidden", &O::hidden,
+            {.help = "Hidden units per layer; 40,40 for flow and 50,50,50 for pne",
+             .shown = "H1,H2",
+             .least = 1,
+             .most = kMostUnits}),
+      named_field<O, ScalingKind>(
+          "scaling", &O::scaling, [](const ScalingKind& kind) { return std::string(scaling_name(kind)); },
+          [](const std::string& name) { return scaling_from_name(name); },
+          {.help = "Of columns: minmax, standard or none",
+           .shown = "NAME",
+           .names =
+               [] {
+                 return Names{"minmax", "standard", "none"};
+               }}),
+      field("keep_probability", &O::keep_probability,
+            {.help = "Of a hidden unit under a component's fixed mask", .shown = "P", .most = 1, .above = 0}),
+      masks_field(),
+      field("bootstrap", &O::bootstrap, {.help = "Train every component on the same rows", .flag = "no-bootstrap"}),
+      field("own_initial_weights", &O::own_initial_weights,
+            {.help = "Begin all components with the same weights", .flag = "same-weights"}),
+      field("share_weights", &O::share_weights,
+            {.help = "One set of weights for all components, which differ by their masks alone"}),
+      field("flow_hidden", &O::flow_hidden,
+            {.help = "Hidden units per layer of the flow's network", .shown = "H1,H2", .least = 1, .most = kMostUnits}),
+      field("flow_layers", &O::num_flow_layers,
+            {.help = "Coupling layers of the flow", .shown = "L", .count = true, .least = 1, .most = kMostLayers}),
+      field("seed", &O::seed,
+            {.help = "Seed of everything random; the same seed gives the same results", .shown = "S"}),
+  };
+  return list;
+}
+
+template <>
+std::span<const Field<TrainOptions>> fields() {
+  using O = TrainOptions;
+  static const std::vector<Field<O>> list{
+      epochs_field(),
+      field("batch_size", &O::batch_size, {.help = "Rows per step; 0: all", .shown = "B"}),
+      field("learning_rate", &O::learning_rate, {.help = "Of the first step", .shown = "R", .above = 0}),
+      field("cosine_decay", &O::cosine_decay,
+            {.help = "Keep the learning rate of the first step to the end", .flag = "constant-rate"}),
+      field("weight_decay", &O::weight_decay,
+            {.help = "Of the components' weights; by default less the more rows there are", .shown = "W", .least = 0}),
+      field("flow_weight_decay", &O::flow_weight_decay,
+            {.help = "Of the flow's weights, likewise", .shown = "W", .least = 0}),
+      field("clip_norm", &O::clip_norm, {.help = "Longest gradient of a step; 0: no limit", .shown = "G", .least = 0}),
+      field("validation", &O::validation,
+            {.help = "Share of the rows held out; 0 trains on every row", .shown = "SHARE", .least = 0, .below = 1}),
+      field("out_of_bag", &O::out_of_bag,
+            {.help = "With no rows held out, do not judge by those that bootstrap samples leave out",
+             .flag = "no-out-of-bag"}),
+      field("averaging", &O::averaging,
+            {.help = "Weight of the mean so far in the running mean of parameters",
+             .shown = "A",
+             .least = 0,
+             .below = 1}),
+      field(
+          "patience", &O::patience,
+          {.help = "Stop after this share of the epochs without improvement; 0: never", .shown = "SHARE", .least = 0}),
+  };
+  return list;
+}
+
+template <>
+std::span<const Field<FitOptions>> fields() {
+  using O = FitOptions;
+  static const std::vector<Field<O>> list = [] {
+    std::vector<Field<O>> all;
+    all.push_back(field<O>(
+        {"preset",
+         FieldType::kText,
+         false,
+         {.help = "Training: default, or paper (6000 epochs of Adam at 5e-4)",
+          .shown = "NAME",
+          .names =
+              [] {
+                return Names{"default", "paper"};
+              }}},
+        [](const O& from) { return Value(from.preset); },
+        [](O& to, const Value& value) { to = fit_preset(std::get<std::string>(value)); }));
+    add_fields(all, &O::ensemble);
+    add_fields(all, &O::train);
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace dissent
