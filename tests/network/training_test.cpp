@@ -75,7 +75,7 @@ struct Training {
   }
 
   void run(Executor& executor, std::uint64_t steps) {
-    pool.for_blocks(members.size(), 1, [&](std::size_t begin, std::size_t, int) {
+    executor.for_blocks(members.size(), 1, [&](std::size_t begin, std::size_t, int) {
       for (std::uint64_t number = 1; number <= steps; ++number) {
         step(begin, number);
       }
