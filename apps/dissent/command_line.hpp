@@ -6,7 +6,7 @@
 //
 //     --epochs = 0; it must be a whole number >= 1
 //
-// Targets must live as long as the command. Only command_line.cpp knows the library that parses.
+// Targets must live as long as the command. Only command_line.cpp knows the library that parses (CLI11).
 #pragma once
 
 #include <functional>
