@@ -9,9 +9,11 @@
 // Targets must live as long as the command. Only command_line.cpp knows the library that parses (CLI11).
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,8 +38,8 @@ class Command {
   // A command below this one; its help ends in `examples`, one command line each.
   Command& add(const std::string& name, const std::string& description, const std::string& examples);
 
-  // "-o,--output" with a value: a text (which may not be empty), a number, an optional of one, or several numbers
-  // separated by commas.
+  // "-o,--output" with a value: a text (which may not be empty), a number, or several numbers separated by commas. T is
+  // std::string, int, double, std::size_t, std::optional<std::size_t> or std::vector<double>.
   template <class T>
   void option(const std::string& names, T& target, FieldTraits traits, Need need = Need::kOptional);
   // One whose value goes to a function, which may refuse it.
@@ -68,9 +70,9 @@ class Command {
   explicit Command(std::unique_ptr<Parser> parser);
 
   struct Declaration {
-    std::string names;
-    std::string name;  // as in the library
-    std::string help;
+    std::string names = {};
+    std::string name = {};  // as in the library
+    std::string help = {};
     std::string shown = {};  // "M=5"; of an argument " " or "..."
     std::string heading = {};
     bool required = false;
@@ -108,20 +110,6 @@ class Program : public Command {
  private:
   const Command& innermost() const;
 };
-
-template <class T>
-void Command::option(const std::string& names, T& target, FieldTraits traits, Need need) {
-  struct Single {
-    T value;
-  };
-  const Field<Single> single = field("", &Single::value, traits);
-  declare_value({.names = names, .help = std::string(traits.help), .required = need == Need::kRequired}, single,
-                single.get({target}), [&target, set = single.set](const Value& value) {
-                  Single taken{};
-                  set(taken, value);
-                  target = taken.value;
-                });
-}
 
 template <class S>
 void Command::fields(S& target, Values& given, const std::string& heading) {

@@ -81,6 +81,27 @@ void Command::declare_field(const FieldInfo& info, const Value& usual, const std
   }
 }
 
+template <class T>
+void Command::option(const std::string& names, T& target, FieldTraits traits, Need need) {
+  struct Single {
+    T value;
+  };
+  const Field<Single> single = field("", &Single::value, traits);
+  declare_value({.names = names, .help = std::string(traits.help), .required = need == Need::kRequired}, single,
+                single.get({target}), [&target, set = single.set](const Value& value) {
+                  Single taken{};
+                  set(taken, value);
+                  target = taken.value;
+                });
+}
+
+template void Command::option(const std::string&, std::string&, FieldTraits, Need);
+template void Command::option(const std::string&, int&, FieldTraits, Need);
+template void Command::option(const std::string&, double&, FieldTraits, Need);
+template void Command::option(const std::string&, std::size_t&, FieldTraits, Need);
+template void Command::option(const std::string&, std::optional<std::size_t>&, FieldTraits, Need);
+template void Command::option(const std::string&, std::vector<double>&, FieldTraits, Need);
+
 void Command::option(const std::string& names, const FieldTraits& traits,
                      const std::function<void(const std::string&)>& set) {
   declare_value({.names = names, .help = std::string(traits.help)}, {"", FieldType::kText, false, traits}, Value(),
