@@ -30,20 +30,20 @@ double loss_in_user_units(double loss, const Ensemble& model) {
 void check_rows(const TrainingRows& rows) {
   const std::size_t C = rows.input_names.size();
   const std::size_t D = rows.target_names.size();
-  check(C > 0 && D > 0, "fit: {} inputs and {} targets; at least one of each is required", C, D);
+  check(C > 0 && D > 0, "{} inputs and {} targets; at least one of each is required", C, D);
   const std::size_t num_rows = rows.inputs.size() / C;
   check(rows.inputs.size() == num_rows * C && rows.targets.size() == num_rows * D,
-        "fit: {} input values in rows of {} and {} target values in rows of {} do not make the same number of rows",
+        "{} input values in rows of {} and {} target values in rows of {} do not make the same number of rows",
         rows.inputs.size(), C, rows.targets.size(), D);
   const auto check_finite = [](std::span<const double> values, const std::vector<std::string>& names) {
     for (std::size_t k = 0; k < values.size(); ++k) {
-      check(std::isfinite(values[k]), "fit: row {} column '{}' is {}; numbers must be finite", k / names.size() + 1,
+      check(std::isfinite(values[k]), "row {} column '{}' is {}; numbers must be finite", k / names.size() + 1,
             names[k % names.size()], values[k]);
     }
   };
   check_finite(rows.inputs, rows.input_names);
   check_finite(rows.targets, rows.target_names);
-  check(num_rows <= std::numeric_limits<std::uint32_t>::max(), "fit: {} rows; at most 2^32 - 1 are allowed", num_rows);
+  check(num_rows <= std::numeric_limits<std::uint32_t>::max(), "{} rows; at most 2^32 - 1 are allowed", num_rows);
 }
 
 // Row numbers, the held-out ones last.
@@ -78,7 +78,7 @@ Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::
       scaling.offset.push_back(own.offset.front());
       scaling.scale.push_back(own.scale.front());
     } catch (const InputError&) {
-      fail("fit: column '{}' has numbers too large to scale", names[c]);
+      fail("column '{}' has numbers too large to scale", names[c]);
     }
   }
   return scaling;
@@ -89,7 +89,7 @@ void check_range(std::span<const double> values, const std::vector<std::string>&
   for (std::size_t k = 0; k < values.size(); ++k) {
     const std::size_t column = k % names.size();
     check(std::abs(scaling.scaled(column, values[k])) <= kFarthestInput,
-          "fit: row {} column '{}' is {}; it is too far from the other rows to compute with", k / names.size() + 1,
+          "row {} column '{}' is {}; it is too far from the other rows to compute with", k / names.size() + 1,
           names[column], values[k]);
   }
 }
@@ -103,9 +103,8 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
     const auto share = static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows)));
     prepared.num_held_out = std::max<std::size_t>(1, share);
   }
-  check(num_rows >= kMinRows + prepared.num_held_out,
-        "fit: {}, {} of them held out; at least {} must remain to train on", counted(num_rows, "row"),
-        prepared.num_held_out, kMinRows);
+  check(num_rows >= kMinRows + prepared.num_held_out, "{}, {} of them held out; at least {} must remain to train on",
+        counted(num_rows, "row"), prepared.num_held_out, kMinRows);
   const std::size_t num_kept = num_rows - prepared.num_held_out;
   const std::vector<std::uint32_t> order = split_rows(num_rows, prepared.num_held_out, options.seed);
   const std::vector<double> inputs = pick_rows(rows.inputs, C, order);
@@ -311,11 +310,13 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
               const FitControl& control) {
   options.check_values();
   train.check_values();
-  check_rows(rows);
-  Prepared prepared = prepare(options, train, rows);
+  Prepared prepared = in_source(rows.source, [&] {
+    check_rows(rows);
+    return prepare(options, train, rows);
+  });
   const std::size_t num_held_out = prepared.num_held_out;
   FitResult result{Ensemble(options, std::move(prepared.columns)), {}};
-  result.model.describe();  // names that no file can hold are an error now, not after the training
+  in_source(rows.source, [&] { result.model.describe(); });  // names that no file can hold are an error now
   Trainer trainer(result.model, train, std::move(prepared.scaled), num_held_out);
   Run run(result.model, trainer, train, control);
   result.report = run.run(control.checkpoint.empty() ? "" : fit_identity(result.model, train, rows));

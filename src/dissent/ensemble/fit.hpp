@@ -34,6 +34,7 @@ struct TrainingRows {
   std::vector<std::string> target_names;
   std::span<const double> inputs;
   std::span<const double> targets;
+  std::string source = {};  // the file or table that they are from, for messages
 };
 
 // Negative log-likelihood per row in the user's units, averaged over components (each by itself, not their mixture).
