@@ -2,10 +2,34 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dissent)
 
+# The installed headers are dissent/dissent.hpp and what it includes, however far down: no list to keep true.
+set(to_visit dissent/dissent.hpp)
+set(public_headers)
+while(to_visit)
+  list(POP_FRONT to_visit header)
+  list(APPEND public_headers ${header})
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/${header})
+    continue()  # made by the build: dissent/base/version.hpp
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${header})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/src/${header} includes REGEX "^#include \"dissent/")
+  foreach(include ${includes})
+    string(REGEX REPLACE "^#include \"(.*)\".*" "\\1" include ${include})
+    if(NOT include IN_LIST public_headers AND NOT include IN_LIST to_visit)
+      list(APPEND to_visit ${include})
+    endif()
+  endforeach()
+endwhile()
+foreach(header ${public_headers})
+  cmake_path(GET header PARENT_PATH folder)
+  set(from ${PROJECT_SOURCE_DIR}/src)
+  if(NOT EXISTS ${from}/${header})
+    set(from ${PROJECT_BINARY_DIR}/include)
+  endif()
+  install(FILES ${from}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
+
 install(TARGETS dissent EXPORT dissent_targets)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/dissent ${PROJECT_BINARY_DIR}/include/dissent
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN *.hpp)
 install(EXPORT dissent_targets NAMESPACE dissent:: FILE dissentTargets.cmake DESTINATION ${package_dir})
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/dissentConfig.cmake.in
