@@ -11,7 +11,7 @@ scores=$folder/scores.csv
 
 cat <<'TEXT'
 Five models were fitted to 60 noisy measurements of a curve, and evaluated at 161 places x.
-Where do they disagree for lack of data? Epistemic uncertainty tells, in closed form:
+Where do they disagree for lack of data? That is the epistemic uncertainty, in closed form:
 
 $ dissent score ensemble.npz
 TEXT
@@ -52,8 +52,9 @@ awk -F, '
 rounds=${DISSENT_DEMO_ROUNDS:-15}
 cat <<TEXT
 
-Does that help? Here are two campaigns on the problem hetero: $rounds rounds of ten new labels from a pool of 100,000 rows. One asks
-for the rows on which the components disagree most (kl), the other for rows at random. Test rows lie where data is scarce.
+Does that help? Here are two campaigns on the problem hetero: $rounds rounds of ten new labels from a pool of 100,000
+rows. One asks for the rows on which the components disagree most (kl), the other for rows at random. Test rows lie where
+training data is scarce.
 
 $ dissent learn kl --problem hetero --rounds $rounds --acquisition kl
 $ dissent learn random --problem hetero --rounds $rounds --acquisition random
