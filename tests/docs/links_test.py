@@ -7,6 +7,7 @@ import unittest
 
 from support import PROGRAM, ROOT, DocsTest, documents, fenced, indented, name_of, read
 
+FOLDERS = "src|apps|python|tests|benchmarks|docs|cmake|fuzz|examples|data"
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 
 
@@ -40,13 +41,24 @@ class Links(DocsTest):
         listed = {os.path.normpath(os.path.join(ROOT, "docs", link.partition("#")[0])) for link in links(index)}
         self.assertEqual(set(documents()) - listed - {index}, set())
 
-    def test_files_named_in_the_developers_guides_exist(self):
-        for name in ("CONTRIBUTING.md", "docs/architecture.md"):
-            text = read(os.path.join(ROOT, name))
-            paths = re.findall(r"`((?:src|apps|python|tests|benchmarks|docs|cmake|fuzz|examples|data)/[\w./-]+)`", text)
-            self.assertGreater(len(paths), 3, name)
-            for path in paths:
-                self.assertTrue(os.path.exists(os.path.join(ROOT, path)), f"{name}: {path}")
+    def test_files_that_are_named_exist(self):
+        checked = 0
+        for path in documents():
+            for named in re.findall(rf"`((?:{FOLDERS})/[\w./-]+)`", read(path)):
+                if not re.search("[A-Z]{4}", named):  # FOLDER, NAME: to be put in
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, named)), f"{name_of(path)}: {named}")
+                    checked += 1
+        self.assertGreater(checked, 30)
+
+
+class Words(DocsTest):
+    """One word for one thing."""
+
+    def test_other_words_are_not_used(self):
+        for path in documents():
+            for word, instead in (("members?", "component"), ("labeled", "labelled"), ("thread pool", "executor")):
+                found = re.search(rf"\b{word}\b", read(path), re.I)
+                self.assertIsNone(found, f"{name_of(path)}: say {instead}")
 
 
 def command_lines(path):
