@@ -4,15 +4,16 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-# The presets configure library, program, tests and benchmarks together, so the libraries of all are needed to build.
-build_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
-  libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev libgtest-dev librapidcheck-dev libbenchmark-dev
-  python3-dev pybind11-dev)
-test_packages=(python3-numpy python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm python3-matplotlib
-  python3-torch mypy git)
-bench_packages=(python3-numpy python3-torch python3-sklearn libopenblas0-serial)
+# What each task needs: MuJoCo and HDF5 are optional, but the program is built once, with all it can do.
+program_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev)
+python_packages=(python3-dev python3-venv pybind11-dev python3-numpy)
+test_packages=(libgtest-dev librapidcheck-dev python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm
+  python3-matplotlib python3-torch mypy)
+bench_packages=(python3-torch python3-sklearn libopenblas0-serial)
 lint_packages=(clang-format clang-tidy shellcheck git)
 fuzz_packages=(clang libclang-rt-dev python3-numpy)
+bare_packages=(mmdebstrap debian-archive-keyring git)
 
 bin=build/release/bin # programs of the release build
 step="start"          # what is being done, for the message on failure
@@ -22,43 +23,96 @@ on_exit() {
 }
 trap on_exit EXIT
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+fi
 
 say() {
   step=$*
   echo "== $*"
 }
 
+# progress PATTERN FORMAT [DROP]: passes lines on, but of those that match the pattern only tells every ten seconds,
+# and at the end, how far they are: what the pattern's groups have matched, by the format. Drops what matches DROP.
+progress() {
+  local pattern=$1 format="   $2\n" drop=${3:-} line next=$((SECONDS + 10)) last=()
+  while IFS= read -r line; do
+    if [[ $line =~ $pattern ]]; then
+      last=("${BASH_REMATCH[@]:1}")
+      if ((SECONDS >= next)); then
+        # shellcheck disable=SC2059
+        printf "$format" "${last[@]}"
+        last=() next=$((SECONDS + 10))
+      fi
+    elif [[ -z $drop || ! $line =~ $drop ]]; then
+      printf '%s\n' "$line"
+    fi
+  done
+  # shellcheck disable=SC2059
+  [[ ${#last[@]} == 0 ]] || printf "$format" "${last[@]}"
+}
+
 # Installs those of the named Debian packages that are missing; silent when none is.
 need() {
-  local missing=() package
+  local missing=() package as_root=() log count
   for package in "$@"; do
     [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
   done
   [[ ${#missing[@]} -gt 0 ]] || return 0
   say "install ${missing[*]}"
-  local as_root=()
+  command -v apt-get >/dev/null || {
+    echo "there is no apt-get here: please install what Debian calls by these names" >&2
+    return 1
+  }
   if [[ $(id -u) != 0 ]]; then
     echo "not root: calling sudo for apt-get"
     as_root=(sudo)
   fi
   "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
-    >/dev/null
+  count=$(apt-get install -s --no-install-recommends "${missing[@]}" | grep -c '^Inst ')
+  echo "   $count packages, with those that these need"
+  mkdir -p build
+  log=build/install.log
+  # Errors and apt's account of how far it is come on standard error, all else is kept for the case of failure.
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    -o APT::Status-Fd=2 "${missing[@]}" 2>&1 >"$log" |
+    progress '^..status:[^:]*:([0-9]+)[^:]*:(.*)$' '%3d%%: %s' '^debconf: delaying' || {
+    tail -n 20 "$log" >&2
+    return 1
+  }
 }
 
-# build PRESET [TARGET]: configures and builds with all cores. The configuration's output is shown only when it fails,
-# the build's progress only on a terminal.
-build() {
-  local preset=$1 log=build/$1.configure.log options=(--preset "$1") quiet=()
-  [[ $# == 1 ]] || options+=(--target "$2")
-  [[ -t 1 ]] || quiet=(-- --quiet)
+# configure NAME OPTION...: runs cmake; what it says is shown only when it fails.
+configure() {
+  local log=build/$1.configure.log
   mkdir -p build
-  say "build $*"
-  cmake --preset "$preset" >"$log" 2>&1 || {
+  cmake "${@:2}" >"$log" 2>&1 || {
     cat "$log" >&2
     return 1
   }
-  cmake --build "${options[@]}" "${quiet[@]}"
+}
+
+# Configures build/release with the library, the program and the named parts: TESTS, BENCHMARKS, PYTHON. Parts that it
+# has already stay, so that one folder serves all tasks and nothing is compiled twice.
+configure_release() {
+  local options=(--preset program) part
+  [[ ! -f build/release/build.ninja ]] || options=(-S . -B build/release)
+  for part in "$@"; do
+    options+=("-DDISSENT_BUILD_$part=ON")
+  done
+  configure release "${options[@]}"
+}
+
+# compile PRESET [TARGET...]: builds with all cores. Away from a terminal a line now and then says how far it is.
+compile() {
+  local command=(cmake --build "build/$1")
+  [[ $# == 1 ]] || command+=(--target "${@:2}")
+  if [[ -t 1 ]]; then
+    "${command[@]}"
+  else
+    NINJA_STATUS='[%f/%t] ' "${command[@]}" |
+      progress '^\[([0-9]+)/([0-9]+)\] ' '%d of %d compiled' '^ninja: no work to do'
+  fi
 }
 
 passed=0 failed=0 skipped=0 failing=()
@@ -66,10 +120,12 @@ passed=0 failed=0 skipped=0 failing=()
 # Builds a preset, runs its tests and adds up what ctest says of them. A failing test does not stop the others.
 run_tests() {
   local preset=$1 log=build/$1.test.log summary total bad idle
-  build "$preset"
+  say "build $preset"
+  configure "$preset" --preset "$preset"
+  compile "$preset"
   say "test $preset"
   ctest --preset "$preset" --no-label-summary 2>&1 | tee "$log" |
-    { grep -vE '^ +Start +[0-9]+:|Passed +[0-9.]+ sec *$' || true; } || failing+=("$preset")
+    progress '^ *([0-9]+)/([0-9]+) Test +#.* Passed ' '%d of %d tests done' '^ +Start +[0-9]+:' || failing+=("$preset")
   summary=$(grep -E 'tests failed out of [0-9]+' "$log") || {
     echo "ctest ran no test" >&2
     return 1
@@ -81,7 +137,7 @@ run_tests() {
 }
 
 cmd_test() {
-  need "${build_packages[@]}" "${test_packages[@]}"
+  need "${program_packages[@]}" "${python_packages[@]}" "${test_packages[@]}"
   run_tests release
   run_tests asan
   run_tests tsan
@@ -93,15 +149,27 @@ cmd_test() {
 }
 
 cmd_demo() {
-  need "${build_packages[@]}"
-  build release dissent_cli
+  need "${program_packages[@]}"
+  say "build the program"
+  configure_release
+  compile release dissent_cli
   say "demo"
   PATH="$PWD/$bin:$PATH" bash examples/demo.sh
 }
 
+cmd_python() {
+  need "${program_packages[@]}" "${python_packages[@]}"
+  say "build the Python package"
+  configure_release PYTHON
+  compile release dissent_python
+  echo "   PYTHONPATH=$PWD/build/release/python python3 -c 'import dissent'"
+}
+
 cmd_bench() {
-  need "${build_packages[@]}" "${bench_packages[@]}"
-  build release
+  need "${program_packages[@]}" "${python_packages[@]}" "${bench_packages[@]}"
+  say "build release"
+  configure_release BENCHMARKS PYTHON
+  compile release
   say "bench"
   PATH="/usr/bin:$PATH" bash benchmarks/run.sh "$bin" "$@"
 }
@@ -113,8 +181,10 @@ cmd_fuzz() {
     echo "do fuzz: SECONDS = '$seconds' is not a whole number" >&2
     return 2
   }
-  need "${build_packages[@]}" "${fuzz_packages[@]}"
-  build fuzz
+  need "${program_packages[@]}" "${fuzz_packages[@]}"
+  say "build fuzz"
+  configure fuzz --preset fuzz
+  compile fuzz
   /usr/bin/python3 fuzz/make_corpus.py build/fuzz/corpus
   for source in fuzz/*_fuzz.cpp; do
     name=$(basename "$source" _fuzz.cpp)
@@ -124,6 +194,17 @@ cmd_fuzz() {
     "build/fuzz/bin/${name}_fuzz" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -verbosity=0 \
       -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "$corpus"
   done
+}
+
+# As a newcomer would: see there for what it does, and what it needs.
+cmd_bare() {
+  if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
+    step="bare: nothing was tried"
+    echo "do bare: only root on Debian can make and enter a bare Debian root" >&2
+    return 1
+  fi
+  need "${bare_packages[@]}"
+  exec bash tests/bare.sh "$@"
 }
 
 cpp_files() { git ls-files -co --exclude-standard '*.hpp' '*.cpp' '*.cu' '*.cuh'; }
@@ -136,12 +217,14 @@ cmd_format() {
 }
 
 cmd_lint() {
-  need "${build_packages[@]}" "${lint_packages[@]}"
+  need "${program_packages[@]}" "${lint_packages[@]}"
   say "clang-format"
   cpp_files | xargs -r clang-format --dry-run -Werror
   say "shellcheck"
   shell_files | xargs -r shellcheck
-  build release # clang-tidy reads its compile commands and generated headers
+  say "build the program" # clang-tidy reads its compile commands and generated headers
+  configure_release
+  compile release dissent_cli
   say "clang-tidy"
   local log=build/clang-tidy.log
   run-clang-tidy -quiet -p build/release "^$PWD/(src|apps)/.*\.cpp$" >"$log" 2>&1 || {
@@ -154,9 +237,12 @@ cmd_help() {
   cat <<'HELP'
 usage: ./do COMMAND
 
-  demo            build, score the shipped example, and compare two campaigns of active learning
+  demo            build the program, score the shipped example, and compare two campaigns of active learning
   test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
                   thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
+  bare [test]     make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run
+                  ./do demo there; with `test`, ./do test as well. Root on Debian only
+  python          build the Python package into build/release/python
   bench [NAME]    build and measure: estimator, ensemble, acquisition (against PyTorch), python (against numpy and C++),
                   and the fits of docs/ensembles.md: quality, tables (against scikit-learn)
   format          format the C++ sources in place
@@ -169,7 +255,7 @@ HELP
 }
 
 case "${1:-help}" in
-  demo | test | bench | format | lint | fuzz) "cmd_$1" "${@:2}" ;;
+  demo | test | bare | python | bench | format | lint | fuzz) "cmd_$1" "${@:2}" ;;
   help | -h | --help) cmd_help ;;
   *)
     step="reading the command line"

@@ -2,9 +2,11 @@
 
 With the standard library alone, so that `pip install .` needs no network: there is nothing for pip to fetch. Built in
 build/wheel-TAG, which is kept: a second run compiles only what has changed. `pip install . --config-settings
-build-dir=build/release` takes what a preset has built already.
+build-dir=build/release` takes what a preset has built already. pip shows what a build prints only with -v or when it
+fails, so how far it is goes to the terminal, where there is one.
 """
 import base64
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 import tomllib
 import zipfile
 
@@ -56,14 +59,45 @@ def _install(build, folder):
     subprocess.run(["cmake", "--install", build, "--component", "python", "--prefix", folder, "--strip"], check=True)
 
 
+def _terminal():
+    try:
+        return open("/dev/tty", "w")
+    except OSError:
+        return contextlib.nullcontext()
+
+
+def _compile(command, terminal, every=10):
+    """Runs a build and prints what it prints; tells the terminal, if any, how far it is, every few seconds."""
+    environment = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
+    told = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            share = re.match(r"\[ *(\d+/\d+|\d+%)\] ", line)  # by ninja or by make
+            if terminal and share and time.monotonic() - told >= every:
+                told = time.monotonic()
+                print(f"\r  dissent: {share[1].replace('/', ' of ')} compiled", file=terminal, flush=True)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, command)
+
+
 def _build():
     build = ROOT / "build" / f"wheel-{TAG}"
-    options = ["-DCMAKE_BUILD_TYPE=Release", "-DDISSENT_BUILD_PYTHON=ON", "-DDISSENT_BUILD_TESTS=OFF"]
+    options = [
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DDISSENT_BUILD_PYTHON=ON",
+        "-DDISSENT_BUILD_PROGRAM=OFF",
+        "-DDISSENT_BUILD_TESTS=OFF",
+        f"-DDISSENT_PYTHON={sys.executable}",
+    ]
     if shutil.which("ninja"):
         options.append("-GNinja")
-    subprocess.run(["cmake", "-S", ROOT, "-B", build, f"-DDISSENT_PYTHON={sys.executable}", *options], check=True)
-    jobs = str(os.cpu_count() or 1)
-    subprocess.run(["cmake", "--build", build, "--target", "dissent_python", "-j", jobs], check=True)
+    subprocess.run(["cmake", "-S", ROOT, "-B", build, *options], check=True)
+    command = ["cmake", "--build", build, "--target", "dissent_python"]
+    if "CMAKE_BUILD_PARALLEL_LEVEL" not in os.environ:
+        command += ["-j", str(os.cpu_count() or 1)]
+    with _terminal() as terminal:
+        _compile(command, terminal)
     return build
 
 

@@ -354,13 +354,13 @@ class Campaigns(PackageTest, FolderTest):
             inside, seen = threading.Event(), []
 
             def look():
-                inside.wait(60)
+                inside.wait()
                 seen.append(len(campaign.pending))
 
             thread = threading.Thread(target=look)
             thread.start()
             campaign.ask(3, progress=lambda state: inside.set())
-            thread.join(60)
+            thread.join()
             self.assertEqual(seen, [3])
 
     def test_every_option_of_a_fit(self):

@@ -380,11 +380,11 @@ class Progress(PackageTest):
 
     def test_control_c(self):
         x, y = rows()
-        model = dissent.FlowEnsemble(epochs=1, random_state=0).fit(x, y)
+        model = dissent.FlowEnsemble(epochs=1, random_state=0, n_jobs=2).fit(x, y)
         expected = model.predict(x)
         self.assert_interrupted(lambda: model.sample_y(np.tile(x, (2000, 1)), 300))
         self.assert_interrupted(lambda: model.sample_y(x[:1], 3 * 10**7))
-        self.assert_interrupted(lambda: model.set_params(epochs=10**6).fit(x, y))
+        self.assert_interrupted(lambda: model.set_params(epochs=10**9).fit(x, y))
         self.assert_same_bits(model.predict(x), expected)
 
 

@@ -1,4 +1,6 @@
 """The package as a whole: its wheel, its types, and what it needs."""
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import build_backend  # noqa: E402
 
 
 def run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run(command, capture_output=True, text=True, **options)
 
 
 class Wheel(PackageTest):
@@ -42,6 +44,26 @@ class Wheel(PackageTest):
             self.assertEqual(used.returncode, 0, used.stderr)
             self.assertIn(target, used.stdout)
             self.assertTrue(used.stdout.startswith(build_backend._version()))
+
+
+class Build(PackageTest):
+    """pip hides what a build prints: how far it is goes to the terminal."""
+
+    def compile(self, code, terminal):
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            build_backend._compile([sys.executable, "-c", code], terminal, every=0)
+        return output.getvalue()
+
+    def test_the_terminal_is_told_how_far_it_is(self):
+        terminal = io.StringIO()
+        printed = self.compile("print('start\\n[1/40] one\\n[ 50%] two\\nend')", terminal)
+        self.assertEqual(printed, "start\n[1/40] one\n[ 50%] two\nend\n")
+        self.assertEqual(terminal.getvalue(), "\r  dissent: 1 of 40 compiled\n\r  dissent: 50% compiled\n")
+        self.assertEqual(self.compile("print('[1/40] one')", None), "[1/40] one\n")
+
+    def test_a_build_that_fails_is_an_error(self):
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.compile("raise SystemExit(3)", None)
 
 
 class Needs(PackageTest):

@@ -173,7 +173,7 @@ class Collect(CliTest):
             except FileNotFoundError:
                 pass  # the first temporary only proves that one can be made
         child.send_signal(signal.SIGINT)
-        self.assertEqual(child.wait(60), -signal.SIGINT)
+        self.assertEqual(child.wait(), -signal.SIGINT)
         self.assertEqual(os.listdir(self.dir), [])
 
     def test_a_full_disk_leaves_no_file(self):
@@ -295,7 +295,7 @@ class Train(CliTest):
                                  stderr=subprocess.PIPE, text=True)
         self.assertRegex(child.stdout.readline(), r"\Aiteration +1 ")
         child.send_signal(sent)
-        _, errors = child.communicate(timeout=60)
+        _, errors = child.communicate()
         self.assertEqual(child.returncode, -sent)
         self.assertFalse(os.path.exists(self.path("stopped/p.txt")))
         return int(self.read("stopped/p.txt.state").splitlines()[2].split()[0]), errors

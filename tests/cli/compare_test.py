@@ -15,7 +15,7 @@ class Compare(CliTest):
     def compare(self, **settings):
         path = os.path.dirname(PROGRAM) + ":/usr/bin:" + os.environ["PATH"]
         command = [os.path.join(FOLDER, "compare_acquisitions.sh"), "out", *map(str, QUICK)]
-        return subprocess.run(command, cwd=self.dir, text=True, timeout=300, capture_output=True,
+        return subprocess.run(command, cwd=self.dir, text=True, capture_output=True,
                               env={**os.environ, "PATH": path, "PROBLEMS": "hetero", "SEEDS": "2", "JOBS": "2", **settings})
 
     def test_the_table_and_going_on(self):

@@ -178,7 +178,7 @@ class Learn(CampaignTest):
         first = self.start(*learn)
         with open(gate, "w"):  # opens when the oracle reads
             self.refuse(*learn, says="out: another process is at work on this campaign")
-        self.assertEqual(first.communicate(timeout=60), ("", ""))
+        self.assertEqual(first.communicate(), ("", ""))
         self.assertEqual(first.returncode, 0)
 
     def test_ctrl_c_saves_and_says_how_to_go_on(self):
@@ -193,7 +193,7 @@ class Learn(CampaignTest):
             self.assertEqual(pipe.readline(), "here\n")
             child.send_signal(signal.SIGINT)
             self.assertEqual(pipe.read(), "")  # ends when its last writer is gone
-        _, error = child.communicate(timeout=60)
+        _, error = child.communicate()
         self.assertEqual(child.returncode, -signal.SIGINT)
         self.assertEqual(error, "stopped in round 1 of 3: the oracle was ended before it answered, and 4 rows wait for "
                                 "labels; all else is saved, and the same command asks for them again\n")
@@ -238,7 +238,7 @@ class Learn(CampaignTest):
         except OSError:  # the other end is closed
             pass
         os.close(terminal)
-        self.assertEqual(child.wait(60), 0)
+        self.assertEqual(child.wait(), 0)
         self.assertRegex(seen.decode(), r"learn \[#*-+\] +\d+ %.*round \d/3")
         self.assertTrue(seen.endswith(b"\r\x1b[K"))
 
@@ -260,7 +260,7 @@ class Kills(CampaignTest):
                     return child.returncode, output
                 self.killed += 1
         child = self.start(*command)
-        output = child.communicate(timeout=120)
+        output = child.communicate()
         return child.returncode, output
 
     def setUp(self):

@@ -21,7 +21,7 @@ def dissent(*arguments, cwd=None, limit=None, **options):
 
     options.setdefault("stdout", subprocess.PIPE)
     command = [PROGRAM, *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, stderr=subprocess.PIPE, text=True, timeout=120, preexec_fn=prepare, **options)
+    return subprocess.run(command, cwd=cwd, stderr=subprocess.PIPE, text=True, preexec_fn=prepare, **options)
 
 
 def mixture(n=50, m=4, d=3, seed=1, dtype="f8"):

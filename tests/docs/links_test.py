@@ -75,7 +75,7 @@ class Commands(DocsTest):
     """Every `dissent COMMAND --option` of the documents is one that the program has."""
 
     def help(self, *command):
-        return subprocess.run([PROGRAM, *command, "--help"], stdout=subprocess.PIPE, text=True, timeout=60).stdout
+        return subprocess.run([PROGRAM, *command, "--help"], stdout=subprocess.PIPE, text=True).stdout
 
     def below(self, *command):
         """The commands below a command."""

@@ -31,7 +31,7 @@ class Errors(DocsTest):
             command, _, shown = step.partition("\n")
             stddev[17, 2, 0] = 1 if "--estimator" in command else 0
             np.savez(self.path("ensemble.npz"), mean=mean, stddev=stddev)
-            run = subprocess.run([PROGRAM, *command.split()[1:]], cwd=self.dir, text=True, capture_output=True, timeout=60)
+            run = subprocess.run([PROGRAM, *command.split()[1:]], cwd=self.dir, text=True, capture_output=True)
             self.assertEqual((run.returncode, run.stderr), (2, shown))
 
 

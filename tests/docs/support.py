@@ -58,7 +58,7 @@ class DocsTest(unittest.TestCase):
     def shell(self, command):
         """Runs a line of a document; it must succeed. Gives what it printed."""
         path = os.pathsep.join([os.path.dirname(PROGRAM), os.path.dirname(sys.executable), os.environ["PATH"]])
-        run = subprocess.run(["bash", "-c", command], cwd=self.dir, text=True, timeout=300, env={**os.environ, "PATH": path},
+        run = subprocess.run(["bash", "-c", command], cwd=self.dir, text=True, env={**os.environ, "PATH": path},
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(run.returncode, 0, f"{command}\n{run.stdout}")
         return run.stdout

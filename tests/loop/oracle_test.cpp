@@ -68,7 +68,7 @@ TEST(Oracle, AHangingCommandIsKilledWithAllItStarted) {
   ::close(::open(gate.c_str(), O_WRONLY));
   EXPECT_NE(refused("sleep 1000 3> " + gate + " & sleep 1000", 0.2).find("did not end within 0.2 s and was killed"),
             std::string::npos);
-  EXPECT_EQ(::poll(&reader, 1, 30'000), 1);
+  EXPECT_EQ(::poll(&reader, 1, -1), 1);
   EXPECT_NE(reader.revents & POLLHUP, 0);
   ::close(reader.fd);
   EXPECT_NE(refused("exec >&-; sleep 1000", 0.05).find("did not end within"), std::string::npos);
@@ -85,14 +85,14 @@ TEST(Oracle, ACommandThatIsStoppedEndsWithAllItStarted) {
   EXPECT_FALSE(oracle.label(small_problem(), kRows).has_value());
   std::array<char, 16> here{};
   EXPECT_EQ(::read(reader.fd, here.data(), here.size()), 5);
-  EXPECT_EQ(::poll(&reader, 1, 30'000), 1);
+  EXPECT_EQ(::poll(&reader, 1, -1), 1);
   EXPECT_NE(reader.revents & POLLHUP, 0);
   ::close(reader.fd);
 }
 
 TEST(Oracle, AProgramLeftBehindIsNotWaitedFor) {
   const std::string left = "sleep 1000 & echo $!; seq 20000";  // more than a pipe holds
-  const std::string output = run_command(left, "", {.timeout_seconds = 60}).value();
+  const std::string output = run_command(left, "").value();
   ::kill(std::stoi(output), SIGKILL);
   EXPECT_TRUE(output.ends_with("\n19999\n20000\n"));
 }

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there, and
+# with the argument `test` then `./do test`. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
+# Everything is mounted in a namespace of its own, where alone it is seen, and whose end unmounts it. The folder is
+# removed on any exit, unless something is mounted in it all the same.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+commands=("./do demo")
+case "$*" in
+  "") ;;
+  test) commands+=("./do test") ;;
+  *)
+    echo "do bare: '$*' is not 'test'" >&2
+    exit 2
+    ;;
+esac
+
+folder=$(realpath "$(mktemp -d "${TMPDIR:-/var/tmp}/dissent-bare.XXXXXX")")
+root=$folder/debian
+step="start"
+apart="" # the process that waits for the namespace, while there is one
+
+say() {
+  step=$*
+  echo "== bare: $*"
+}
+
+mounts() { awk -v folder="$folder" '$5 == folder || index($5, folder "/") == 1 { print $5 }' /proc/self/mountinfo; }
+
+clean_up() {
+  local status=$?
+  trap '' INT TERM HUP
+  [[ $status == 0 ]] || echo "do bare: failed at: $step (exit code $status)" >&2
+  if [[ -n $apart ]]; then # the end of a namespace's first process is the end of all in it
+    xargs -r kill -KILL <"/proc/$apart/task/$apart/children" || true
+    wait "$apart" || true
+  fi
+  if [[ -n $(mounts) ]]; then
+    echo "do bare: $folder stays, since something is mounted in it: $(mounts | tr '\n' ' ')" >&2
+    exit 1
+  fi
+  rm -rf --one-file-system -- "$folder"
+}
+trap clean_up EXIT
+
+# Runs a command with mounts and processes of its own: none of them outlives it. In the background, so that a signal
+# is not kept waiting for it.
+run_apart() {
+  local status=0
+  unshare --mount --pid --fork --kill-child --mount-proc "$@" &
+  apart=$!
+  wait "$apart" || status=$?
+  apart=""
+  return "$status"
+}
+
+make_root() {
+  local sources=$folder/sources.list settings=$folder/apt.conf from=()
+  # As this machine's apt finds Debian 12, by its proxy if it has one; if it does not, mmdebstrap knows where to ask.
+  apt-get update -qq
+  # shellcheck disable=SC2016
+  apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+    { grep -E '^deb [^ ]+ bookworm' || true; } >"$sources"
+  apt-config dump | { grep -E '^Acquire::.* "[^"]' || true; } >"$settings"
+  [[ ! -s $sources ]] || from=("$sources")
+  run_apart mmdebstrap --quiet --variant=apt --aptopt="$settings" bookworm "$root" "${from[@]}"
+  cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
+  if grep -q 'https:' "$sources" && [[ -e /etc/ssl/certs/ca-certificates.crt ]]; then
+    install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+  fi
+}
+
+# What a running Debian mounts, and the golden values where there are any; then a command in the clone. An ignored
+# interrupt, which a process in the background inherits, is none that a user has.
+run_in_root() {
+  local variables=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
+  for name in http_proxy https_proxy no_proxy; do
+    [[ -z ${!name:-} ]] || variables+=("$name=${!name}")
+  done
+  if [[ -n ${DISSENT_GOLDEN_DIR:-} ]]; then
+    mkdir -p "$root/golden"
+    variables+=(DISSENT_GOLDEN_DIR=/golden)
+  fi
+  # shellcheck disable=SC2016
+  run_apart bash -euc '
+    root=$1 golden=$2
+    shift 2
+    mount -t proc proc "$root/proc"
+    mount --bind /sys "$root/sys"
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+    mount -t tmpfs tmpfs "$root/dev/shm"
+    [ -z "$golden" ] || mount --bind -o ro "$golden" "$root/golden"
+    exec chroot "$root" env -i --default-signal "$@"
+  ' bash "$root" "${DISSENT_GOLDEN_DIR:-}" "${variables[@]}" bash -c "cd /root/dissent && $1"
+}
+
+unshare --mount --pid --fork true || {
+  step="making a namespace: nothing was tried"
+  exit 1
+}
+say "make a bare Debian 12 in $folder"
+make_root
+say "clone $(git rev-parse --short HEAD)"
+[[ -z $(git status --porcelain) ]] || echo "   without what is not committed"
+git clone --quiet . "$root/root/dissent"
+for command in "${commands[@]}"; do
+  say "$command"
+  start=$SECONDS
+  run_in_root "$command"
+  echo "== bare: $command passed after $((SECONDS - start)) s"
+done
