@@ -1,4 +1,4 @@
-"""Ways to choose what to measure next, compared over rounds of active learning: compare_acquisitions.png."""
+"""Compares ways to choose what to measure next, over rounds of active learning: compare_acquisitions.png."""
 import matplotlib
 
 matplotlib.use("Agg")
@@ -11,7 +11,7 @@ FIRST, BATCH, ROUNDS, REPEATS = 20, 5, 8, 3
 
 
 def data(n, random):
-    """Most of the pool is dull: x near 0. What matters for the test happens at the rims."""
+    """Most of the pool is dull: x near 0. What matters for the test happens near the edges."""
     x = np.clip(random.normal(0, 0.35, size=(n, 2)), -1, 1)
     return x, np.sin(6 * x[:, 0]) * x[:, 1] + np.abs(x[:, 0]) + 0.02 * random.normal(size=n)
 

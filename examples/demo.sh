@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Scores the shipped example, shows what the numbers mean, and lets them choose data in a campaign of active learning.
-# Needs `dissent` on the PATH, and awk. DISSENT_DEMO_ROUNDS shortens the campaign.
-# The example: five regressions fitted to the points of measurements.csv, asked at 161 places x (ensemble.npz); input
-# number n is x = -4 + n / 20.
+# Scores the shipped example, shows what the numbers mean, and compares two campaigns of active learning.
+# Needs `dissent` on the PATH, and awk. DISSENT_DEMO_ROUNDS shortens the campaigns.
+# The example: five regressions fitted to the points of measurements.csv and evaluated at 161 places x (ensemble.npz);
+# input number n is x = -4 + n / 20.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 folder=$(mktemp -d)
@@ -10,8 +10,8 @@ trap 'rm -rf "$folder"' EXIT
 scores=$folder/scores.csv
 
 cat <<'TEXT'
-Five models were fitted to 60 noisy measurements of a curve, and asked for it at 161 places x.
-Where do they disagree because they lack data? That is epistemic uncertainty, in closed form:
+Five models were fitted to 60 noisy measurements of a curve, and evaluated at 161 places x.
+Where do they disagree for lack of data? That is the epistemic uncertainty, in closed form:
 
 $ dissent score ensemble.npz
 TEXT
@@ -52,8 +52,9 @@ awk -F, '
 rounds=${DISSENT_DEMO_ROUNDS:-15}
 cat <<TEXT
 
-Does that help? Two campaigns on the problem hetero, $rounds rounds of ten new labels out of a pool of 100,000: one asks for
-the rows on which the members disagree most (kl), one for rows at random. Test rows lie where training data is scarce.
+Does that help? Here are two campaigns on the problem hetero: $rounds rounds of ten new labels from a pool of 100,000
+rows. One asks for the rows on which the components disagree most (kl), the other for rows at random. Test rows lie where
+training data is scarce.
 
 $ dissent learn kl --problem hetero --rounds $rounds --acquisition kl
 $ dissent learn random --problem hetero --rounds $rounds --acquisition random
@@ -88,5 +89,5 @@ awk -F, '
       ratio = (times > 1) ? times : 1 / times
       printf "With %d a test row is on average (geometric mean) %.1f times as likely under the model of %s.\n", labelled[last], ratio, better
     }
-    print "One pair of campaigns says little; docs/reproduction.md has ten of every method."
+    print "One pair of campaigns says little. docs/reproduction.md has ten for every method."
   }' kl/rounds.csv random/rounds.csv

@@ -2,7 +2,7 @@
 // where there were measurements and not elsewhere. Writes ensemble.npz (x [161], mean and stddev [161, 5, 1], float64)
 // and measurements.csv into the folder given.
 //
-// Each member is a ridge regression on its own 40 random cosines, fitted to its own bootstrap sample of the
+// Each component is a ridge regression on its own 40 random cosines, fitted to its own bootstrap sample of the
 // measurements: y = sum_k c_k cos(f_k x + phase_k). All share one noise level.
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr std::uint64_t kSeed = 4;
-constexpr Eigen::Index kMembers = 5;
+constexpr Eigen::Index kComponents = 5;
 constexpr Eigen::Index kCosines = 40;
 constexpr Eigen::Index kMeasurements = 60;
 constexpr Eigen::Index kGrid = 161;
@@ -55,8 +55,8 @@ MatrixXd cosines(const VectorXd& x, const VectorXd& frequency, const VectorXd& p
   return ((x * frequency.transpose()).rowwise() + phase.transpose()).array().cos();
 }
 
-VectorXd fit_and_predict(Eigen::Index member, const VectorXd& x, const VectorXd& y, const VectorXd& grid) {
-  Stream stream(kSeed, Purpose::kExample, 2 + static_cast<std::uint64_t>(member));
+VectorXd fit_and_predict(Eigen::Index component, const VectorXd& x, const VectorXd& y, const VectorXd& grid) {
+  Stream stream(kSeed, Purpose::kExample, 2 + static_cast<std::uint64_t>(component));
   VectorXd frequency(kCosines);
   VectorXd phase(kCosines);
   for (Eigen::Index k = 0; k < kCosines; ++k) {
@@ -79,16 +79,16 @@ void make(const std::string& folder) {
   const VectorXd x = measured_places();
   const VectorXd y = measure(x);
   const VectorXd grid = VectorXd::LinSpaced(kGrid, -4, 4);
-  std::vector<double> mean(static_cast<std::size_t>(kGrid * kMembers));
-  for (Eigen::Index m = 0; m < kMembers; ++m) {
+  std::vector<double> mean(static_cast<std::size_t>(kGrid * kComponents));
+  for (Eigen::Index m = 0; m < kComponents; ++m) {
     const VectorXd prediction = fit_and_predict(m, x, y, grid);
     for (Eigen::Index n = 0; n < kGrid; ++n) {
-      mean[static_cast<std::size_t>(n * kMembers + m)] = prediction[n];
+      mean[static_cast<std::size_t>(n * kComponents + m)] = prediction[n];
     }
   }
   const std::vector<double> stddev(mean.size(), kNoise);
   const std::vector<double> places(grid.begin(), grid.end());
-  const dissent::Shape shape{kGrid, kMembers, 1};
+  const dissent::Shape shape{kGrid, kComponents, 1};
   dissent::write_npz(folder + "/ensemble.npz", {{"x", dissent::ArrayView(places)},
                                                 {"mean", {std::span<const double>(mean), shape}},
                                                 {"stddev", {std::span<const double>(stddev), shape}}});

@@ -1,4 +1,4 @@
-"""Chooses the next batch of experiments for a table with pandas: writes next_batch.csv."""
+"""Chooses the next batch of experiments for a pandas table: writes next_batch.csv."""
 import numpy as np
 import pandas as pd
 

@@ -1,0 +1,11 @@
+# Writes the C++ program of README.md (its one block ```cpp) to a file: cmake -D readme=... -D output=... -P readme.cmake
+file(READ ${readme} text)
+string(FIND "${text}" "```cpp\n" begin)
+if(begin EQUAL -1)
+  message(FATAL_ERROR "${readme} has no C++ block")
+endif()
+math(EXPR begin "${begin} + 7")
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(FIND "${text}" "```" length)
+string(SUBSTRING "${text}" 0 ${length} text)
+file(WRITE ${output} "${text}")

@@ -1,0 +1,64 @@
+"""Reads the documents and runs their commands; the program's path is in the environment variable DISSENT_PROGRAM."""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ["DISSENT_PROGRAM"]
+README = os.path.join(ROOT, "README.md")
+
+
+def documents():
+    """Every document of the project."""
+    return sorted(glob.glob(os.path.join(ROOT, "*.md")) + glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True))
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def name_of(path):
+    return os.path.relpath(path, ROOT)
+
+
+def section(text, title):
+    """The text below the heading `## title`, down to the next one."""
+    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S).group(1)
+
+
+def fenced(text, language):
+    """The contents of the fenced blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+def indented(text):
+    """The contents of the indented blocks, without the indentation. Lists are not blocks: they follow a bullet."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    blocks = re.findall(r"(?:^|\n)(?:[^-*\n][^\n]*)?\n((?: {4,}[^\n]*\n)+)", text)
+    return ["".join(line[4:] + "\n" for line in block.splitlines()) for block in blocks]
+
+
+class DocsTest(unittest.TestCase):
+    """A test in an empty folder, with the program on the PATH."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = folder.name
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def shell(self, command):
+        """Runs a line of a document; it must succeed. Gives what it printed."""
+        path = os.pathsep.join([os.path.dirname(PROGRAM), os.path.dirname(sys.executable), os.environ["PATH"]])
+        run = subprocess.run(["bash", "-c", command], cwd=self.dir, text=True, env={**os.environ, "PATH": path},
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(run.returncode, 0, f"{command}\n{run.stdout}")
+        return run.stdout
