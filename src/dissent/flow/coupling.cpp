@@ -10,8 +10,8 @@ namespace {
 
 MlpShape conditioner_shape(const CouplingShape& shape) {
   shape.transform.check();
-  check(shape.num_outputs > 0, "flow: num_outputs = {} must be at least 1", shape.num_outputs);
-  check(shape.num_inputs > 0, "flow: num_inputs = {} must be at least 1", shape.num_inputs);
+  check(shape.num_outputs > 0, "num_outputs = {} must be at least 1", shape.num_outputs);
+  check(shape.num_inputs > 0, "num_inputs = {} must be at least 1", shape.num_inputs);
   const std::size_t transformed = (shape.num_outputs + 1) / 2;
   const std::size_t kept = shape.num_outputs - transformed;
   return {.num_inputs = kept + shape.num_inputs,
@@ -39,8 +39,8 @@ Coupling::Coupling(const CouplingShape& shape, Permutation permutation, Layout& 
       transform_(shape.transform),
       permutation_(std::move(permutation)),
       conditioner_(conditioner_shape(shape), layout, prefix) {
-  check(permutation_.size() == shape.num_outputs, "flow: permutation of size {} where num_outputs = {}",
-        permutation_.size(), shape.num_outputs);
+  check(permutation_.size() == shape.num_outputs, "permutation of size {} where num_outputs = {}", permutation_.size(),
+        shape.num_outputs);
   inverse_permutation(permutation_);  // for its check
 }
 

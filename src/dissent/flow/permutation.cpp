@@ -23,8 +23,8 @@ Permutation inverse_permutation(std::span<const std::uint32_t> permutation) {
   const std::size_t size = permutation.size();
   Permutation inverse(size, static_cast<std::uint32_t>(size));
   for (std::size_t k = 0; k < size; ++k) {
-    check(permutation[k] < size, "flow: permutation[{}] = {} is not below its size {}", k, permutation[k], size);
-    check(inverse[permutation[k]] == size, "flow: permutation[{}] = {} occurs twice", k, permutation[k]);
+    check(permutation[k] < size, "permutation[{}] = {} is not below its size {}", k, permutation[k], size);
+    check(inverse[permutation[k]] == size, "permutation[{}] = {} occurs twice", k, permutation[k]);
     inverse[permutation[k]] = static_cast<std::uint32_t>(k);
   }
   return inverse;
