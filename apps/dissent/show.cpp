@@ -69,7 +69,7 @@ nlohmann::ordered_json model_json(const Ensemble& model) {
                               {"parameters", num_parameters(model)},
                               {"inputs", columns_json(model.columns().inputs, model.columns().input_scaling)},
                               {"targets", columns_json(model.columns().targets, model.columns().target_scaling)}};
-  if (model.flow() != nullptr) {
+  if (!model.output_map().is_identity()) {
     json["flow"] = {{"transform", transform_name(given.transform.kind)},
                     {"layers", given.num_flow_layers},
                     {"bins", given.transform.num_bins},
@@ -95,7 +95,7 @@ void print_model(const Ensemble& model) {
              : given.own_initial_weights ? "own initial weights"
                                          : "the same initial weights");
   print_line("{:<12} {}", "weights", fmt::join(model.weights().value, ", "));
-  if (model.flow() != nullptr) {
+  if (!model.output_map().is_identity()) {
     print_line("{:<12} {} of {} with {} to {}, conditioner {}", "flow", counted(given.num_flow_layers, "layer"),
                transform_name(given.transform.kind), counted(std::size_t(given.transform.num_bins), "bin"),
                given.transform.tail_bound, fmt::join(given.flow_hidden, ","));

@@ -200,11 +200,11 @@ class Fit(CliTest):
         self.table("far.csv", data)
         for model in ("pne", "flow"):
             self.refuse("fit", "far.csv", "-t", "y", "-m", model, "-o", "m", "--scaling", "none", *QUICK,
-                        says="far.csv: row 17 column 'w' is 1e+40; it is too far from the other rows")
+                        says="far.csv: column 'w' row 17: '1e+40' is too far from the other rows")
         data[17, 1] = -1.7e308
         data[16, 1] = 1.7e308
         self.table("far.csv", data)
-        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w' has numbers too large to scale")
+        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w': has numbers too large to scale")
 
     def test_bad_tables(self):
         data = rows().astype(object)

@@ -263,7 +263,7 @@ TEST_P(EveryModel, BadInputIsNamed) {
   SampleRows data = pairs(50);
   data.x[2 * 6 + 1] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(message_of<InputError>([&] { fit(options(), kShort, data.rows()); }),
-            "row 7 column 'b' is nan; numbers must be finite");
+            "column 'b' row 7: 'nan' is not a finite number");
   const SampleRows few = pairs(2);
   TrainingRows rows = few.rows();
   rows.source = "few.csv";
