@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "dissent/base/executor.hpp"
+#include "dissent/base/field.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/ensemble/options.hpp"
 
@@ -69,6 +70,9 @@ struct FitReport {
   std::size_t resumed_epoch = 0;      // where a checkpoint was taken up; 0: none
   std::vector<std::size_t> diverged;  // components whose loss diverged; of a joint model all or none
 };
+
+template <>
+std::span<const Field<FitReport>> fields();
 
 struct FitResult {
   Ensemble model;
