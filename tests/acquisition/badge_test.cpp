@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "acquisition/models.hpp"
+#include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "support/golden.hpp"
 

@@ -119,8 +119,8 @@ void expect_chunks_change_nothing() {
       const Uncertainty whole = test::run(name, mixture, weights);
       std::size_t begin = 0;
       for (const std::size_t count : {1, 2, 63, 1, 7, 64, 12}) {
-        const Uncertainty part =
-            estimate(parse_estimator(name), mixture.view().rows(begin, begin + count), weights, {.first_input = begin});
+        const Uncertainty part = estimate(
+            parse_estimator(name), mixture.view().rows(begin, begin + count).weighted(weights), {.first_input = begin});
         expect_same(part, begin, whole, fmt::format("{} D={}", name, num_outputs));
         begin += count;
       }

@@ -80,7 +80,7 @@ TEST(Properties, BoundsFindTheBestAlpha) {
     const Weights weights = test::case_weights(c);
     const Uncertainty u = run("bounds", mixture, weights);
     for (int k = 1; k < 50; ++k) {
-      const Divergence chernoff{DivergenceKind::kChernoff, k / 50.0};
+      const Divergence chernoff = parse_divergence(fmt::format("chernoff:{}", k / 50.0));
       const Uncertainty at = run(chernoff.name(), mixture, weights);
       RC_LOG() << "alpha " << chernoff.alpha << ": " << at.epistemic[0] << " " << at.log_deficit[0] << ", best "
                << test::extra(u, "lower")[0] << " " << test::extra(u, "lower_log_deficit")[0] << " at "

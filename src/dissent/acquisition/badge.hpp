@@ -1,9 +1,4 @@
-// badge: k-means++ on gradients of the negative log-likelihood with respect to the components' last layers (BADGE, Ash
-// et al. 2020, carried over to regression).
-//
-// Each row gets one target, drawn from the mixture (a flow: in base space), and every component's gradient at it; their
-// concatenation is the row's embedding. So a row's embedding is long where components disagree. The first pick is the
-// longest; each next one is drawn with probability proportional to the squared distance to the nearest pick.
+// k-means++ over rows of which only distances are known: how badge draws its picks.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +23,5 @@ struct KMeansPlusPlus {
 // takes the first row whose share of the squared distances, summed up to it, reaches u; a row already picked is drawn
 // again. When all that is left coincides with picks, the rest is uniform.
 Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task);
-
-Choice badge(const AcquisitionTask& task, std::span<const double> candidates);
 
 }  // namespace dissent

@@ -227,6 +227,8 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, Executor* exec
   const std::size_t num_rows = check_inputs(inputs, "predict");
   const std::size_t row = num_components() * num_outputs();
   Mixture<double> mixture = Mixture<double>::diagonal(num_rows, num_components(), num_outputs());
+  mixture.space = flow_ ? Space::kBase : Space::kOutput;
+  mixture.weights = weights_;
   for_row_blocks(inputs, executor, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     const std::size_t count = (end - begin) * row;
     predict_block(end - begin, scratch, std::span(mixture.mean).subspan(begin * row, count),
@@ -244,6 +246,8 @@ void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base
   base.mean.resize(base.num_inputs * row);
   base.stddev.resize(base.num_inputs * row);
   base.covariance.clear();
+  base.space = Space::kBase;
+  base.weights = weights_;
   for_row_blocks(inputs, executor, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
     for (std::size_t m = 0; m < num_components(); ++m) {
       const Panel<float> heads = heads_of(m, end - begin, scratch);

@@ -1,132 +1,136 @@
 #include "dissent/estimator/estimator.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
-#include "dissent/estimator/bounds.hpp"
+#include "dissent/estimator/methods.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
-#include "dissent/estimator/pairwise.hpp"
-#include "dissent/estimator/quadrature.hpp"
-#include "dissent/estimator/refine.hpp"
 
 namespace dissent {
 namespace {
 
-// The estimators that are not pairwise sums over a divergence. `parameter` is the letter of a whole number after a
-// colon.
-struct Row {
-  EstimatorKind kind;
-  std::string_view name;
-  std::string_view parameter;
-  std::string_view formula;
-  Bound bound;
-  std::string_view cost;
-};
-
-constexpr std::array<Row, 5> kRows{{
-    {EstimatorKind::kEpkl, "epkl", "", "mean of KL over distinct pairs", Bound::kUpper, "M^2 D"},
-    {EstimatorKind::kMonteCarlo, "mc", "K", "H(w) - mean of log1p(sum_{i!=j} w_i p_i / w_j p_j) over K samples",
-     Bound::kNone, "K M D"},
-    {EstimatorKind::kQuadrature, "quadrature", "", "numerical integration to 1e-10, one output only", Bound::kExact,
-     "about 10^4 M^2"},
-    {EstimatorKind::kBounds, "bounds", "", "[largest chernoff over alpha, kl]", Bound::kInterval, "24 M^2 D"},
-    {EstimatorKind::kRefine, "refine", "K", "bounds, then samples where the order of the top K is undecided",
-     Bound::kInterval, "24 M^2 D, and samples"},
-}};
-
-const Row* find_row(std::string_view name) {
-  const auto* const row = std::ranges::find(kRows, name, &Row::name);
-  return row == kRows.end() ? nullptr : row;
+constexpr Parameter count_parameter(std::string_view example) {
+  return {.letter = "K",
+          .whole = true,
+          .least = 1,
+          .most = 1e9,
+          .rule = "a whole number from 1 to 1000000000",
+          .example = example};
 }
 
-std::string typed_name(std::string_view name, std::string_view parameter) {
-  return parameter.empty() ? std::string(name) : fmt::format("{}:{}", name, parameter);
+EstimatorInfo pairwise_row(const DivergenceInfo& divergence) {
+  return {.name = std::string(divergence.name),
+          .parameter = divergence.parameter,
+          .formula = fmt::format("-sum_i w_i ln sum_j w_j exp(-D_ij), D = {}", divergence.formula),
+          .bound = divergence.bound,
+          .cost = "M^2 D",
+          .divergence = &divergence,
+          .run = [](const Estimator& e, const auto& mixture, const EstimateOptions& options) {
+            return pairwise(e.divergence, mixture, options);
+          }};
 }
 
-std::string known_names() {
-  std::string names;
-  for (const EstimatorInfo& info : estimators()) {
-    names += (names.empty() ? "" : ", ") + info.name;
+// The estimators that are not pairwise sums over a divergence.
+void add_others(std::vector<EstimatorInfo>& rows) {
+  rows.push_back({.name = "epkl",
+                  .formula = "mean of KL over distinct pairs",
+                  .bound = Bound::kUpper,
+                  .cost = "M^2 D",
+                  .run = [](const Estimator&, const auto& mixture, const EstimateOptions& options) {
+                    return epkl(mixture, options);
+                  }});
+  rows.push_back({.name = "mc",
+                  .parameter = count_parameter("5000"),
+                  .formula = "H(w) - mean of log1p(sum_{i!=j} w_i p_i / w_j p_j) over K samples",
+                  .cost = "K M D",
+                  .extras = kMonteCarloExtras,
+                  .by_pairs = false,
+                  .passes = [](const Estimator& e) { return static_cast<double>(e.count); },
+                  .run = [](const Estimator& e, const auto& mixture,
+                            const EstimateOptions& options) { return monte_carlo(e.count, mixture, options); }});
+  rows.push_back({.name = "quadrature",
+                  .formula = "numerical integration to 1e-10, one output only",
+                  .bound = Bound::kExact,
+                  .cost = "about 10^4 M^2",
+                  .by_pairs = false,
+                  .one_output = true,
+                  .passes = [](const Estimator&) { return 1e4; },
+                  .run = [](const Estimator&, const auto& mixture,
+                            const EstimateOptions& options) { return quadrature(mixture, options); }});
+  rows.push_back({.name = "bounds",
+                  .formula = "[largest chernoff over alpha, kl]",
+                  .bound = Bound::kInterval,
+                  .cost = "24 M^2 D",
+                  .extras = kBoundsExtras,
+                  .passes = [](const Estimator&) { return 24.0; },
+                  .run = [](const Estimator&, const auto& mixture,
+                            const EstimateOptions& options) { return bounds(mixture, options); }});
+  rows.push_back({.name = "refine",
+                  .parameter = count_parameter("10"),
+                  .formula = "bounds, then samples where the order of the top K is undecided",
+                  .bound = Bound::kInterval,
+                  .cost = "24 M^2 D, and samples",
+                  .extras = kRefineExtras,
+                  .ranks_inputs = true,
+                  .passes = [](const Estimator&) { return 24.0; },
+                  .run = [](const Estimator& e, const auto& mixture,
+                            const EstimateOptions& options) { return refine(e.count, mixture, options); }});
+}
+
+std::vector<EstimatorInfo> all_rows() {
+  std::vector<EstimatorInfo> rows;
+  for (const DivergenceInfo& divergence : divergences()) {
+    rows.push_back(pairwise_row(divergence));
   }
-  return names;
+  add_others(rows);
+  return rows;
 }
 
 }  // namespace
 
-std::string Estimator::name() const {
-  switch (kind) {
-    case EstimatorKind::kPairwise:
-      return divergence.name();
-    case EstimatorKind::kMonteCarlo:
-      return fmt::format("mc:{}", num_samples);
-    case EstimatorKind::kRefine:
-      return fmt::format("refine:{}", top);
-    default:
-      return std::string(std::ranges::find(kRows, kind, &Row::kind)->name);
-  }
+const std::vector<EstimatorInfo>& estimators() {
+  static const std::vector<EstimatorInfo> rows = all_rows();
+  return rows;
 }
 
-std::vector<EstimatorInfo> estimators() {
-  std::vector<EstimatorInfo> all;
-  for (const DivergenceInfo& info : divergences()) {
-    all.push_back({typed_name(info.name, info.has_alpha ? "A" : ""),
-                   fmt::format("-sum_i w_i ln sum_j w_j exp(-D_ij), D = {}", info.formula), info.bound, "M^2 D"});
-  }
-  for (const Row& row : kRows) {
-    all.push_back({typed_name(row.name, row.parameter), std::string(row.formula), row.bound, std::string(row.cost)});
-  }
-  return all;
+Estimator::Estimator() : info(&estimators().front()) {}
+
+std::string Estimator::name() const {
+  return info->divergence != nullptr ? divergence.name()
+                                     : method_text(info->name, info->parameter, static_cast<double>(count));
 }
 
 Estimator parse_estimator(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  if (std::ranges::find(divergences(), name, &DivergenceInfo::name) != divergences().end()) {
-    return {.kind = EstimatorKind::kPairwise, .divergence = parse_divergence(text)};
+  const MethodText typed = split_method(text);
+  Estimator estimator(find_method("estimator", typed.name, estimators()));
+  const double value = parse_parameter("estimator", typed, estimator.info->parameter);
+  if (estimator.info->divergence != nullptr) {
+    estimator.divergence = parse_divergence(text);
+  } else {
+    estimator.count = static_cast<std::size_t>(value);
   }
-  const Row* row = find_row(name);
-  check(row != nullptr, "estimator: '{}' is not known; there are {}", text, known_names());
-  Estimator estimator{.kind = row->kind, .divergence = {}};
-  if (row->parameter.empty()) {
-    check(colon == std::string_view::npos, "estimator: '{}' takes no parameter; write '{}'", name, name);
-    return estimator;
-  }
-  check(colon != std::string_view::npos, "estimator: '{}' needs a number, as in '{}:{}'", name, name,
-        row->kind == EstimatorKind::kMonteCarlo ? 5000 : 10);
-  const std::string_view number = text.substr(colon + 1);
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  check(error == std::errc() && end == number.data() + number.size() && value > 0 && value <= 1'000'000'000,
-        "estimator: '{}' in '{}' is not a whole number from 1 to 1000000000", number, text);
-  (row->kind == EstimatorKind::kMonteCarlo ? estimator.num_samples : estimator.top) = value;
+  return estimator;
+}
+
+Estimator pairwise_estimator(const Divergence& divergence) {
+  Estimator estimator(find_method("estimator", divergence.info->name, estimators()));
+  estimator.divergence = divergence;
   return estimator;
 }
 
 template <class T>
-Uncertainty estimate(const Estimator& estimator, const MixtureView<T>& mixture, const Weights& weights,
-                     const EstimateOptions& options) {
+Uncertainty estimate(const Estimator& estimator, const MixtureView<T>& mixture, const EstimateOptions& options) {
   validate_shape(mixture);
-  check(weights.size() == mixture.num_components, "estimate: {} weights for {} components; give one per component",
-        weights.size(), mixture.num_components);
-  switch (estimator.kind) {
-    case EstimatorKind::kPairwise:
-      return pairwise(estimator.divergence, mixture, weights, options);
-    case EstimatorKind::kMonteCarlo:
-      return monte_carlo(estimator.num_samples, mixture, weights, options);
-    case EstimatorKind::kEpkl:
-      return epkl(mixture, weights, options);
-    case EstimatorKind::kQuadrature:
-      return quadrature(mixture, weights, options);
-    case EstimatorKind::kBounds:
-      return bounds(mixture, weights, options);
-    case EstimatorKind::kRefine:
-      return refine(estimator.top, mixture, weights, options);
+  const EstimatorInfo& info = *estimator.info;
+  check(!info.one_output || mixture.num_outputs == 1,
+        "estimator '{}' takes one output only, D = {}; use 'mc:K' or 'bounds'", info.name, mixture.num_outputs);
+  if (mixture.weights == nullptr) {
+    const Weights uniform = Weights::uniform(mixture.num_components);
+    return info.run(estimator, mixture.weighted(uniform), options);
   }
-  return {};
+  return info.run(estimator, mixture, options);
 }
 
-template Uncertainty estimate(const Estimator&, const MixtureView<float>&, const Weights&, const EstimateOptions&);
-template Uncertainty estimate(const Estimator&, const MixtureView<double>&, const Weights&, const EstimateOptions&);
+template Uncertainty estimate(const Estimator&, const MixtureView<float>&, const EstimateOptions&);
+template Uncertainty estimate(const Estimator&, const MixtureView<double>&, const EstimateOptions&);
 
 }  // namespace dissent
