@@ -1,5 +1,3 @@
-#include "dissent/acquisition/badge.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 // neither the order of rows nor the number of threads nor the size of blocks decides anything.
 //
 // Inputs are row-major [N][C] in the user's units. To add a method: a source with its function, a line in methods.hpp
-// or scorers.hpp, a row in the table of acquisition.cpp, a test. The command line reads the table. (A divergence whose
+// or scorers.hpp, a row in registry.cpp, a test. The command line reads the table. (A divergence whose
 // row says so becomes two methods by its own registry: NAME and NAME-joint.)
 #pragma once
 

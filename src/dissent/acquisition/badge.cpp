@@ -4,8 +4,6 @@
 // Each row gets one target, drawn from the mixture (a flow: in base space), and every component's gradient at it; their
 // concatenation is the row's embedding. So a row's embedding is long where components disagree. The first pick is the
 // longest; each next one is drawn with probability proportional to the squared distance to the nearest pick.
-#include "dissent/acquisition/badge.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,6 @@
 // The registry of estimators and the one function that runs any of them: Mixture in, Uncertainty out.
 //
-// To add one: a source with its function, a line in methods.hpp, a row in the table of estimator.cpp, a test. The
+// To add one: a source with its function, a line in methods.hpp, a row in registry.cpp, a test. The
 // command line and the conformance tests read the registry. (A new divergence becomes a pairwise estimator by its own
 // registry.)
 #pragma once

@@ -138,7 +138,7 @@ void sample_undecided(std::size_t top, const MixtureView<T>& mixture, const Esti
 
 template <class T>
 Uncertainty refine(std::size_t top, const MixtureView<T>& mixture, const EstimateOptions& options) {
-  check(top > 0, "refine: the number of inputs to put in order is 0; write 'refine:10'");
+  check(top > 0, "the number of inputs to put in order is 0; write 'refine:10'");
   const double entropy = mixture.weights->entropy;
   const Uncertainty start = bounds(mixture, options);
   const std::vector<double>& least = start.extra("upper_log_deficit");

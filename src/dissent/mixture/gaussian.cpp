@@ -122,6 +122,17 @@ void InputComponents::load_covariance(const MixtureView<T>& mixture, std::size_t
   full_[m].mean = Eigen::Map<const Eigen::VectorXd>(mean_.data() + m * num_outputs_, size);
 }
 
+template <class T>
+void validate(const MixtureView<T>& mixture, std::size_t first_input) {
+  validate_shape(mixture);
+  InputComponents components;
+  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+    components.load(mixture, n, first_input + n);
+  }
+}
+
+template void validate(const MixtureView<float>&, std::size_t);
+template void validate(const MixtureView<double>&, std::size_t);
 template void InputComponents::load_means(const MixtureView<float>&, std::size_t, std::size_t);
 template void InputComponents::load_means(const MixtureView<double>&, std::size_t, std::size_t);
 template void InputComponents::load_spread(const MixtureView<float>&, std::size_t, std::size_t);

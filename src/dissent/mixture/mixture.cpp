@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "dissent/mixture/gaussian.hpp"
-
 namespace dissent {
 
 namespace {
@@ -106,19 +104,8 @@ void validate_shape(const MixtureView<T>& mixture) {
   }
 }
 
-template <class T>
-void validate(const MixtureView<T>& mixture, std::size_t first_input) {
-  validate_shape(mixture);
-  InputComponents components;
-  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
-    components.load(mixture, n, first_input + n);
-  }
-}
-
 template struct Mixture<float>;
 template struct Mixture<double>;
-template void validate(const MixtureView<float>&, std::size_t);
-template void validate(const MixtureView<double>&, std::size_t);
 template void validate_shape(const MixtureView<float>&);
 template void validate_shape(const MixtureView<double>&);
 

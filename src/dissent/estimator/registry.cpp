@@ -1,7 +1,7 @@
-#include "dissent/estimator/estimator.hpp"
-
+// Every estimator with its function, cost and traits, and estimate(), which runs any of them.
 #include <algorithm>
 
+#include "dissent/estimator/estimator.hpp"
 #include "dissent/estimator/methods.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
 

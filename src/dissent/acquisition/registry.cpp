@@ -1,7 +1,7 @@
-#include "dissent/acquisition/acquisition.hpp"
-
+// Every way to choose rows with its function and traits, and how one is read from its name.
 #include <algorithm>
 
+#include "dissent/acquisition/acquisition.hpp"
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/scorers.hpp"
 #include "dissent/base/error.hpp"
