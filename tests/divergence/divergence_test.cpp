@@ -23,8 +23,9 @@ using Exact = boost::multiprecision::cpp_bin_float_50;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 const std::vector<std::string> kNames{
-    "kl",           "bhattacharyya", "chernoff:0.3", "chernoff:0.999", "chernoff:1e-6", "renyi:0.2",
-    "renyi:0.9999", "renyi:1.5",     "hellinger",    "wasserstein",    "min",           "max"};
+    "kl",        "jeffreys",     "bhattacharyya", "chernoff:0.3", "chernoff:0.999", "chernoff:1e-6",
+    "renyi:0.2", "renyi:0.9999", "renyi:1.5",     "hellinger",    "wasserstein",    "min",
+    "max"};
 
 // -ln integral p^a q^(1-a) = sum of a (1-a) delta^2 / (2 v) + ln(v / (v_q^a v_p^(1-a))) / 2, v = a v_q + (1-a) v_p
 Exact exact_chernoff(Exact alpha, const DiagonalGaussian& p, const DiagonalGaussian& q) {
@@ -64,6 +65,7 @@ Exact exact_divergence(const Divergence& kind, const DiagonalGaussian& p, const 
   using Formula = std::function<Exact()>;
   const std::map<std::string_view, Formula> formulas{
       {"kl", [&] { return exact_kl(p, q); }},
+      {"jeffreys", [&]() -> Exact { return exact_kl(p, q) + exact_kl(q, p); }},
       {"bhattacharyya", [&] { return exact_chernoff(Exact(0.5), p, q); }},
       {"chernoff", [&] { return exact_chernoff(kind.alpha, p, q); }},
       {"renyi", [&]() -> Exact { return exact_chernoff(kind.alpha, p, q) / (1 - Exact(kind.alpha)); }},

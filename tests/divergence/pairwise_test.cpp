@@ -41,7 +41,8 @@ double worst_error(const std::string& name, const Mixture<T>& mixture) {
   return worst;
 }
 
-const std::vector<std::string> kNames{"kl", "bhattacharyya", "chernoff:0.3", "chernoff:0.01", "renyi:0.9", "hellinger"};
+const std::vector<std::string> kNames{"kl",        "jeffreys", "bhattacharyya", "chernoff:0.3", "chernoff:0.01",
+                                      "renyi:0.9", "hellinger"};
 
 template <class T>
 class Pairwise : public ::testing::Test {

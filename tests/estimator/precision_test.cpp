@@ -11,7 +11,7 @@
 namespace dissent {
 namespace {
 
-const std::vector<std::string> kNames{"kl", "bhattacharyya", "chernoff:0.3", "renyi:0.7", "hellinger"};
+const std::vector<std::string> kNames{"kl", "jeffreys", "bhattacharyya", "chernoff:0.3", "renyi:0.7", "hellinger"};
 
 // The worst relative error of epistemic against the plain float64 path for the same input.
 template <class T>
@@ -103,8 +103,9 @@ void expect_same(const Uncertainty& part, std::size_t begin, const Uncertainty& 
   }
 }
 
-const std::vector<std::string> kAll{"kl",  "bhattacharyya", "chernoff:0.3", "renyi:2", "hellinger", "wasserstein",
-                                    "min", "max",           "epkl",         "bounds",  "mc:20",     "quadrature"};
+const std::vector<std::string> kAll{"kl",        "jeffreys",    "bhattacharyya", "chernoff:0.3", "renyi:2",
+                                    "hellinger", "wasserstein", "min",           "max",          "epkl",
+                                    "bounds",    "mc:20",       "quadrature"};
 
 template <class T>
 void expect_chunks_change_nothing() {

@@ -1,6 +1,11 @@
 // The registry of divergences D(p || q) between two components. The pairwise estimators are made of them.
 //
 //   kl               integral p ln(p/q)
+//   jeffreys         kl(p, q) + kl(q, p), the symmetrised KL. The sum and not its half: it is never below kl, so that
+//   its
+//                    pairwise estimate is an upper bound as kl's is. With the half that does not hold: a component of
+//                    small weight w that is far from the rest one way and near the other way says w kl about itself,
+//                    and the half gives it about w kl / 2
 //   chernoff:a       -ln integral p^a q^(1-a); bhattacharyya is a = 1/2
 //   renyi:a          chernoff:a / (1 - a) for any a > 0 but 1; infinite where the integral diverges (a > 1)
 //   hellinger        squared Hellinger distance, 1 - exp(-bhattacharyya)
