@@ -83,7 +83,7 @@ std::vector<std::size_t> choose(const Ensemble& model, std::span<const double> c
   for (std::size_t begin = 0; begin < kCandidates; begin += kBlock) {
     const std::size_t count = std::min(kBlock, kCandidates - begin);
     model.predict_base(candidates.subspan(begin * num_inputs, count * num_inputs), base);
-    const Uncertainty part = estimate(estimator, base.view(), model.weights());
+    const Uncertainty part = estimate(estimator, base.view());
     u.epistemic.insert(u.epistemic.end(), part.epistemic.begin(), part.epistemic.end());
     u.log_deficit.insert(u.log_deficit.end(), part.log_deficit.begin(), part.log_deficit.end());
   }

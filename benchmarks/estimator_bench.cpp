@@ -71,8 +71,9 @@ int run(const std::string& mean_path, const std::string& stddev_path, const std:
   for (const std::string& name : {std::string("kl"), std::string("bhattacharyya")}) {
     const Estimator estimator = parse_estimator(name);
     Uncertainty result;
-    print(name, measure([&] { result = estimate(estimator, mixture, weights); }));
-    print(name + " two threads", measure([&] { result = estimate(estimator, mixture, weights, {.executor = &two}); }));
+    print(name, measure([&] { result = estimate(estimator, mixture.weighted(weights)); }));
+    print(name + " two threads",
+          measure([&] { result = estimate(estimator, mixture.weighted(weights), {.executor = &two}); }));
     std::printf("{\"name\": \"%s error\", \"value\": %.3g}\n", name.c_str(),
                 largest_relative_error(estimator.divergence, mixture, weights, result));
     results.push_back(std::move(result));
@@ -80,7 +81,7 @@ int run(const std::string& mean_path, const std::string& stddev_path, const std:
   // The samples of Monte Carlo grow with K, M and D: a few inputs are enough to know the time per input.
   const std::size_t few = std::min<std::size_t>(mixture.num_inputs, mixture.num_outputs > 100 ? 4 : 40);
   const Estimator mc = parse_estimator("mc:5000");
-  Timing per_input = measure([&] { estimate(mc, mixture.rows(0, few), weights); }, 3, 0.2);
+  Timing per_input = measure([&] { estimate(mc, mixture.rows(0, few).weighted(weights)); }, 3, 0.2);
   const double scale = static_cast<double>(mixture.num_inputs) / static_cast<double>(few);
   print("mc:5000", {per_input.median_ms * scale, per_input.low_ms * scale, per_input.high_ms * scale});
   write_npz(scores_path, {{"kl", ArrayView(results[0].epistemic)}, {"bhattacharyya", ArrayView(results[1].epistemic)}});

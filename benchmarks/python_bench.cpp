@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
         nullptr};
     const Weights weights = Weights::uniform(mixture.num_components);
     Uncertainty result;
-    bench::print("kl", bench::measure([&] { result = estimate(parse_estimator("kl"), mixture, weights); }, 25));
+    bench::print("kl",
+                 bench::measure([&] { result = estimate(parse_estimator("kl"), mixture.weighted(weights)); }, 25));
     return 0;
   } catch (const Error& error) {
     std::fprintf(stderr, "python_bench: %s\n", error.what());

@@ -12,15 +12,11 @@
 namespace dissent::cli {
 namespace {
 
-std::string typed_name(const AcquisitionInfo& info) {
-  return info.parameter.empty() ? std::string(info.name) : fmt::format("{}:{}", info.name, info.parameter);
-}
-
 void run_acquisitions(bool as_json) {
   if (as_json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const AcquisitionInfo& info : acquisitions()) {
-      rows.push_back({{"name", typed_name(info)},
+      rows.push_back({{"name", info.typed_name()},
                       {"summary", info.summary},
                       {"score", info.score},
                       {"candidates", info.candidates > 0 ? nlohmann::ordered_json(info.candidates) : "all"}});
@@ -33,11 +29,11 @@ void run_acquisitions(bool as_json) {
   };
   std::size_t width = 4;
   for (const AcquisitionInfo& info : acquisitions()) {
-    width = std::max(width, typed_name(info).size());
+    width = std::max(width, info.typed_name().size());
   }
   print_line("{:<{}}  {:>10}  {}", "name", width, "candidates", "takes");
   for (const AcquisitionInfo& info : acquisitions()) {
-    print_line("{:<{}}  {:>10}  {}", typed_name(info), width, candidates(info), info.summary);
+    print_line("{:<{}}  {:>10}  {}", info.typed_name(), width, candidates(info), info.summary);
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 void list_as_table(const std::vector<EstimatorInfo>& all) {
   std::vector<std::array<std::string, 4>> rows{{"name", "bound", "cost", "formula"}};
   for (const EstimatorInfo& info : all) {
-    rows.push_back({info.name, std::string(name_of(info.bound)), info.cost, info.formula});
+    rows.push_back({info.typed_name(), std::string(name_of(info.bound)), info.cost, info.formula});
   }
   std::array<std::size_t, 3> widths{};
   for (const auto& row : rows) {
@@ -36,7 +36,7 @@ void list_as_json(const std::vector<EstimatorInfo>& all) {
   auto list = nlohmann::ordered_json::array();
   for (const EstimatorInfo& info : all) {
     list.push_back(
-        {{"name", info.name}, {"bound", name_of(info.bound)}, {"cost", info.cost}, {"formula", info.formula}});
+        {{"name", info.typed_name()}, {"bound", name_of(info.bound)}, {"cost", info.cost}, {"formula", info.formula}});
   }
   print_json({{"version", kVersion}, {"estimators", list}});
 }

@@ -5,12 +5,11 @@
 
 #include "command.hpp"
 #include "console.hpp"
-#include "dissent/array/npz.hpp"
+#include "dissent/acquisition/uncertainty.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
-#include "dissent/ensemble/summary.hpp"
-#include "dissent/estimator/estimator.hpp"
+#include "dissent/mixture/mixture_file.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
@@ -59,10 +58,9 @@ void write_rows(CsvWriter& writer, std::size_t first, const Summary& summary, co
         writer.field(summary.quantile[k * num_quantiles + q]);
       }
     }
-    // The epistemic part is the same in base and in output space; the aleatoric is not.
     writer.field(uncertainty.epistemic[n]);
-    writer.field(summary.aleatoric[n]);
-    writer.field(summary.aleatoric[n] + uncertainty.epistemic[n]);
+    writer.field(uncertainty.aleatoric[n]);
+    writer.field(uncertainty.total[n]);
     writer.field(uncertainty.log_deficit[n]);
     writer.end_row();
   }
@@ -71,8 +69,9 @@ void write_rows(CsvWriter& writer, std::size_t first, const Summary& summary, co
 void write_table(const PredictOptions& options, const Ensemble& model, std::span<const double> inputs,
                  const Mixture<double>& mixture, Executor& executor) {
   const Estimator estimator = parse_estimator(options.estimator);
-  check(estimator.kind != EstimatorKind::kRefine,
-        "--estimator: refine ranks inputs against each other; use it in 'dissent score' on the --mixture");
+  check(!estimator.info->ranks_inputs,
+        "--estimator: {} ranks inputs against each other; use it in 'dissent score' on the --mixture",
+        estimator.info->name);
   CsvWriter writer(options.output, column_names(model, options));
   Progress progress("predict", mixture.num_inputs, options.quiet || options.json);
   const std::size_t C = model.num_inputs();
@@ -83,10 +82,11 @@ void write_table(const PredictOptions& options, const Ensemble& model, std::span
     std::copy_n(mixture.mean.begin() + static_cast<std::ptrdiff_t>(begin * size), part.mean.size(), part.mean.begin());
     std::copy_n(mixture.stddev.begin() + static_cast<std::ptrdiff_t>(begin * size), part.stddev.size(),
                 part.stddev.begin());
-    const Uncertainty uncertainty = estimate(estimator, part.view(), model.weights(), {&executor, options.seed, begin});
     const Summary summary = summarise(model, inputs.subspan(begin * C, (end - begin) * C), part,
                                       {.quantiles = options.quantiles, .executor = &executor});
-    write_rows(writer, begin, summary, uncertainty, model.num_outputs());
+    const UncertaintyOptions wanted{.estimator = estimator, .estimate = {&executor, options.seed, begin}};
+    write_rows(writer, begin, summary, uncertainty(part.view().weighted(model.weights()), summary, wanted),
+               model.num_outputs());
     progress.update(end);
   }
   writer.commit();
@@ -123,10 +123,7 @@ void run_predict(const PredictOptions& options) {
     write_table(options, model, inputs, mixture, threads);
   }
   if (!options.mixture.empty()) {
-    const Shape shape{mixture.num_inputs, mixture.num_components, mixture.num_outputs};
-    write_npz(options.mixture, {{"mean", ArrayView(std::span<const double>(mixture.mean), shape)},
-                                {"stddev", ArrayView(std::span<const double>(mixture.stddev), shape)},
-                                {"weights", ArrayView(model.weights().value)}});
+    write_mixture(options.mixture, mixture);
   }
   if (options.json) {
     const nlohmann::ordered_json json{{"version", kVersion},

@@ -14,11 +14,12 @@
 #include "console.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
+#include "dissent/mixture/mixture_file.hpp"
 #include "options.hpp"
 #include "progress.hpp"
-#include "score_input.hpp"
 #include "score_rows.hpp"
 #include "score_summary.hpp"
+#include "score_weights.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -49,7 +50,7 @@ Estimator parse_name(const std::string& text, const ScoreOptions& options) {
         "--estimator: 'refine' needs the number of inputs to rank: write 'refine:10' or add --top 10");
   std::vector<std::string> known;
   for (const EstimatorInfo& info : estimators()) {
-    known.push_back(info.name.substr(0, info.name.find(':')));
+    known.push_back(info.name);
   }
   const std::string stem = text.substr(0, text.find(':'));
   check(std::ranges::find(known, stem) != known.end(),
@@ -68,23 +69,20 @@ std::vector<Estimator> parse_estimators(const ScoreOptions& options) {
   return all;
 }
 
-bool is_slow(const Estimator& estimator) {
-  return estimator.kind == EstimatorKind::kMonteCarlo || estimator.kind == EstimatorKind::kQuadrature;
-}
-
 // Inputs per chunk: a whole number of the estimators' blocks where they fit.
-std::size_t chunk_size(const ScoreInput& input, const std::vector<Estimator>& estimators) {
-  if (std::ranges::any_of(estimators, [](const Estimator& e) { return e.kind == EstimatorKind::kRefine; })) {
+std::size_t chunk_size(const MixtureFile& input, const std::vector<Estimator>& estimators) {
+  if (std::ranges::any_of(estimators, [](const Estimator& e) { return e.info->ranks_inputs; })) {
     return std::max<std::size_t>(1, input.num_inputs);
   }
   const std::size_t fitting = std::max<std::size_t>(1, kChunkBytes / std::max<std::size_t>(1, input.bytes_per_input()));
-  const std::size_t most = std::ranges::any_of(estimators, is_slow) ? kSlowChunk : kMaxChunk;
+  const bool slow = std::ranges::any_of(estimators, [](const Estimator& e) { return !e.info->by_pairs; });
+  const std::size_t most = slow ? kSlowChunk : kMaxChunk;
   const std::size_t size = std::min(fitting, most);
   return size < kBlock ? size : size / kBlock * kBlock;
 }
 
 // Replacing an input file by its own scores is never what was meant.
-void check_output(const ScoreOptions& options, const ScoreInput& input) {
+void check_output(const ScoreOptions& options, const MixtureFile& input) {
   if (options.output.empty()) {
     return;
   }
@@ -96,18 +94,6 @@ void check_output(const ScoreOptions& options, const ScoreInput& input) {
     check(!std::filesystem::equivalent(path, options.output, none), "--output: '{}' is the input; give another name",
           options.output);
   }
-}
-
-// With several threads the first error in time wins; the reference names the first in the file instead.
-template <class T>
-[[noreturn]] void fail_at_first(const ScoreInput& input, const MixtureView<T>& chunk, std::size_t begin,
-                                const InputError& error) {
-  try {
-    validate(chunk, begin);
-  } catch (const InputError& first) {
-    throw in_file(input, first);
-  }
-  throw in_file(input, error);
 }
 
 void check_numbers(const std::vector<std::string>& names, const Columns& columns, std::size_t begin) {
@@ -125,16 +111,17 @@ void check_numbers(const std::vector<std::string>& names, const Columns& columns
 struct Receivers {
   std::vector<std::string> names;
   std::vector<ColumnSummary> summaries;
-  TopRows top;
+  TopScores top;
+  Space space;
   ScoreWriter* all_rows;  // null: only the top, or nothing, is written
 
   void add(std::size_t begin, const std::vector<Uncertainty>& results) {
-    Rows rows{{}, columns_of(results)};
+    Rows rows{{}, columns_of(results, space)};
     check_numbers(names, rows.columns, begin);
     for (std::size_t k = 0; k < summaries.size(); ++k) {
       summaries[k].add(rows.columns[k]);
     }
-    top.add(begin, rows.columns);
+    top.add(begin, results.front(), rows.columns);
     if (all_rows != nullptr) {
       for (std::size_t n = 0; n < results[0].size(); ++n) {
         rows.index.push_back(begin + n);
@@ -145,8 +132,8 @@ struct Receivers {
 };
 
 template <class T>
-void score_chunks(const ScoreInput& input, const std::vector<Estimator>& estimators, const Weights& weights,
-                  const ScoreOptions& options, Receivers& receivers) {
+void score_chunks(const MixtureFile& input, const std::vector<Estimator>& estimators, const ScoreOptions& options,
+                  Receivers& receivers) {
   ThreadPool threads(options.threads);
   Progress progress("score", input.num_inputs, options.quiet);
   MixtureReader<T> reader(input);
@@ -157,10 +144,12 @@ void score_chunks(const ScoreInput& input, const std::vector<Estimator>& estimat
     std::vector<Uncertainty> results;
     try {
       for (const Estimator& estimator : estimators) {
-        results.push_back(estimate(estimator, chunk, weights, {&threads, options.seed, begin}));
+        results.push_back(estimate(estimator, chunk, {&threads, options.seed, begin}));
       }
-    } catch (const InputError& error) {
-      fail_at_first(input, chunk, begin, error);
+    } catch (const InputError&) {
+      // With several threads the first error in time wins; this names the first in the file instead.
+      reader.validate(chunk, begin);
+      throw;
     }
     receivers.add(begin, results);
     reader.release(begin, end);
@@ -171,26 +160,26 @@ void score_chunks(const ScoreInput& input, const std::vector<Estimator>& estimat
 
 void run_score(const ScoreOptions& options) {
   const std::vector<Estimator> estimators = parse_estimators(options);
-  const ScoreInput input = open_score_input(options.input);
+  MixtureFile input = open_mixture(options.input, options.weights.empty());
   check_output(options, input);
-  const Weights weights = options.weights.empty()
-                              ? checked_weights(input.weights, input.num_components, input.weights_source)
-                              : checked_weights(parse_weights(options.weights), input.num_components, "--weights");
+  if (!options.weights.empty()) {
+    input.weights = read_weights(options.weights, input.num_components);
+  }
 
   const bool ranked = options.top.has_value();
   const std::size_t num_top = std::min(options.top.value_or(kTopShown), std::max<std::size_t>(1, input.num_inputs));
-  const std::vector<std::string> names = column_names(estimators);
+  const std::vector<std::string> names = column_names(estimators, input.space);
   const std::size_t num_rows = ranked ? std::min(num_top, input.num_inputs) : input.num_inputs;
   std::unique_ptr<ScoreWriter> writer;  // made before the work, so that it fails early if it must
   if (!options.output.empty()) {
     writer = make_score_writer(options.output, {names, num_rows, ranked});
   }
-  Receivers receivers{names, std::vector<ColumnSummary>(names.size()), TopRows(num_top, names.size()),
+  Receivers receivers{names, std::vector<ColumnSummary>(names.size()), TopScores(num_top, names.size()), input.space,
                       ranked ? nullptr : writer.get()};
   if (input.single_precision()) {
-    score_chunks<float>(input, estimators, weights, options, receivers);
+    score_chunks<float>(input, estimators, options, receivers);
   } else {
-    score_chunks<double>(input, estimators, weights, options, receivers);
+    score_chunks<double>(input, estimators, options, receivers);
   }
 
   const Rows top = receivers.top.sorted();
@@ -200,8 +189,10 @@ void run_score(const ScoreOptions& options) {
     }
     writer->commit();
   }
-  const ScoreSummary summary{options.input, options.output,      input, weights, estimators,
-                             names,         receivers.summaries, top};
+  const ScoreSummary summary{options.input, options.output, input, estimators, names, receivers.summaries, top};
+  if (input.space == Space::kBase && !options.quiet) {
+    fmt::print(stderr, "{}\n", kBaseSpaceNote);
+  }
   if (options.json) {
     print_json(summary_json(summary));
   } else if (!options.quiet && options.output != "-") {

@@ -1,7 +1,6 @@
 #include "score_rows.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "dissent/base/error.hpp"
 
@@ -17,29 +16,32 @@ std::vector<std::string> column_prefixes(const std::vector<Estimator>& estimator
   return prefixes;
 }
 
-std::vector<std::string> column_names(const std::vector<Estimator>& estimators) {
+std::vector<std::string> column_names(const std::vector<Estimator>& estimators, Space space) {
   const std::vector<std::string> prefixes = column_prefixes(estimators);
   std::vector<std::string> names;
   for (std::size_t k = 0; k < estimators.size(); ++k) {
-    // The extras are what the estimator says of no inputs at all.
-    const Uncertainty none = estimate(estimators[k], MixtureView<double>{0, 1, 1}, Weights::uniform(1));
-    for (const char* name : {"epistemic", "aleatoric", "total", "log_deficit"}) {
-      names.push_back(prefixes[k] + name);
+    names.push_back(prefixes[k] + "epistemic");
+    if (space == Space::kOutput) {
+      names.push_back(prefixes[k] + "aleatoric");
+      names.push_back(prefixes[k] + "total");
     }
-    for (const Uncertainty::Extra& extra : none.extras) {
-      names.push_back(prefixes[k] + extra.name);
+    names.push_back(prefixes[k] + "log_deficit");
+    for (const std::string_view extra : estimators[k].info->extras) {
+      names.push_back(fmt::format("{}{}", prefixes[k], extra));
     }
   }
   return names;
 }
 
-Columns columns_of(const std::vector<Uncertainty>& results) {
+Columns columns_of(const std::vector<Uncertainty>& results, Space space) {
   Columns columns;
   for (const Uncertainty& result : results) {
-    for (const std::vector<double>* column :
-         {&result.epistemic, &result.aleatoric, &result.total, &result.log_deficit}) {
-      columns.emplace_back(*column);
+    columns.emplace_back(result.epistemic);
+    if (space == Space::kOutput) {
+      columns.emplace_back(result.aleatoric);
+      columns.emplace_back(result.total);
     }
+    columns.emplace_back(result.log_deficit);
     for (const Uncertainty::Extra& extra : result.extras) {
       columns.emplace_back(extra.values);
     }
@@ -47,86 +49,40 @@ Columns columns_of(const std::vector<Uncertainty>& results) {
   return columns;
 }
 
-namespace {
-
-constexpr std::size_t kMinSpare = 1024;  // rows beyond K that are worth a cut
-
-}  // namespace
-
-bool TopRows::before(std::size_t a, std::size_t b) const {
-  if (more_uncertain(rank_, a, b)) {
-    return true;
+bool TopScores::Before::operator()(const Row& a, const Row& b) const {
+  if (a.log_deficit != b.log_deficit) {
+    return a.log_deficit < b.log_deficit;
   }
-  return !more_uncertain(rank_, b, a) && index_[a] < index_[b];
+  return a.epistemic != b.epistemic ? a.epistemic > b.epistemic : a.index < b.index;
 }
 
-void TopRows::add(std::size_t first, const Columns& columns) {
-  const std::span<const double> epistemic = columns[0];
-  const std::span<const double> log_deficit = columns[3];
-  const std::size_t limit = k_ + std::max(k_, kMinSpare);
-  for (std::size_t n = 0; n < epistemic.size(); ++n) {
-    rank_.epistemic.push_back(epistemic[n]);
-    rank_.log_deficit.push_back(log_deficit[n]);
-    index_.push_back(first + n);
-    if (full_ && !before(index_.size() - 1, worst_)) {
-      rank_.epistemic.pop_back();
-      rank_.log_deficit.pop_back();
-      index_.pop_back();
+void TopScores::add(std::size_t first, const Uncertainty& rank, const Columns& columns) {
+  for (std::size_t n = 0; n < rank.size(); ++n) {
+    const std::size_t slot = best_.offer({rank.epistemic[n], rank.log_deficit[n], first + n});
+    if (slot == best_.kNone) {
       continue;
     }
     for (std::size_t k = 0; k < columns.size(); ++k) {
-      columns_[k].push_back(columns[k][n]);
-    }
-    if (index_.size() >= limit) {
-      keep_best();
+      if (slot == columns_[k].size()) {
+        columns_[k].push_back(columns[k][n]);
+      } else {
+        columns_[k][slot] = columns[k][n];
+      }
     }
   }
 }
 
-// Cutting 2 K rows down to K takes time in proportion to K, and comes after at least K new ones.
-void TopRows::keep_best() {
-  std::vector<std::size_t> order(index_.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto less = [this](std::size_t a, std::size_t b) { return before(a, b); };
-  std::ranges::nth_element(order, order.begin() + static_cast<std::ptrdiff_t>(k_ - 1), less);
-  order.resize(k_);
-  const auto pick = [&order](auto& values) {
-    auto kept = values;
-    kept.resize(order.size());
-    std::ranges::transform(order, kept.begin(), [&values](std::size_t n) { return values[n]; });
-    values = std::move(kept);
-  };
-  pick(rank_.epistemic);
-  pick(rank_.log_deficit);
-  pick(index_);
-  for (std::vector<double>& column : columns_) {
-    pick(column);
-  }
-  worst_ = k_ - 1;
-  full_ = true;
-}
-
-Rows TopRows::sorted() {
-  if (index_.size() > k_) {
-    keep_best();
-  }
-  std::vector<std::size_t> order(index_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, [this](std::size_t a, std::size_t b) { return before(a, b); });
-  const auto permute = [&order](auto& values) {
-    const auto old = values;
-    std::ranges::transform(order, values.begin(), [&old](std::size_t n) { return old[n]; });
-  };
-  permute(rank_.epistemic);
-  permute(rank_.log_deficit);
-  permute(index_);
+Rows TopScores::sorted() {
   Rows rows;
+  const auto entries = best_.sorted();
+  for (const auto& entry : entries) {
+    rows.index.push_back(entry.row.index);
+  }
   for (std::vector<double>& column : columns_) {
-    permute(column);
+    const std::vector<double> by_slot = column;
+    std::ranges::transform(entries, column.begin(), [&](const auto& entry) { return by_slot[entry.slot]; });
     rows.columns.emplace_back(column);
   }
-  rows.index = index_;
-  full_ = false;  // the K-th best is the last now; nothing is added after this
   return rows;
 }
 

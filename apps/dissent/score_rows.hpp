@@ -1,7 +1,8 @@
 // Scores as rows of a table: which columns there are, the most uncertain rows of a stream, and writers for each format.
 //
 // Columns: epistemic, aleatoric, total, log_deficit and the estimator's extras; with several estimators each name
-// carries its estimator's prefix ("kl_epistemic", "mc_5000_standard_error").
+// carries its estimator's prefix ("kl_epistemic", "mc_5000_standard_error"). Of a mixture in base space aleatoric and
+// total are left out: in those units they say nothing.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "dissent/base/top_rows.hpp"
 #include "dissent/estimator/estimator.hpp"
 
 namespace dissent::cli {
 
 // "mc:5000" -> "mc_5000_"; empty for a single estimator.
 std::vector<std::string> column_prefixes(const std::vector<Estimator>& estimators);
-std::vector<std::string> column_names(const std::vector<Estimator>& estimators);
+std::vector<std::string> column_names(const std::vector<Estimator>& estimators, Space space);
 
 // The columns of a block of results, in the order of column_names(). They point into `results`.
 using Columns = std::vector<std::span<const double>>;
-Columns columns_of(const std::vector<Uncertainty>& results);
+Columns columns_of(const std::vector<Uncertainty>& results, Space space);
 
 // Rows of the table: input numbers, and a span per column.
 struct Rows {
@@ -29,27 +31,29 @@ struct Rows {
 };
 
 // The K most uncertain rows of any number: smallest log_deficit of the first estimator first, then largest epistemic
-// (more_uncertain()), then smallest input number. Exact; memory for about 2 K rows.
-class TopRows {
+// (more_uncertain()), then smallest input number. Exact; memory for K rows.
+class TopScores {
  public:
-  TopRows(std::size_t k, std::size_t num_columns) : k_(k), columns_(num_columns) {}
+  TopScores(std::size_t k, std::size_t num_columns) : best_(k), columns_(num_columns) {}
 
-  // Rows with input numbers first, first + 1, ...; blocks come in the order of the inputs.
-  void add(std::size_t first, const Columns& columns);
+  // Rows with input numbers first, first + 1, ...; `rank` is the first estimator's.
+  void add(std::size_t first, const Uncertainty& rank, const Columns& columns);
 
-  // In order, the most uncertain first; points into this object.
+  // In order, the most uncertain first; points into this object, to which nothing is added after this.
   Rows sorted();
 
  private:
-  bool before(std::size_t a, std::size_t b) const;
-  void keep_best();
+  struct Row {
+    double epistemic;
+    double log_deficit;
+    std::size_t index;
+  };
+  struct Before {
+    bool operator()(const Row& a, const Row& b) const;
+  };
 
-  std::size_t k_;
-  std::size_t worst_ = 0;  // position of the K-th best once there are K, else 0
-  bool full_ = false;
-  Uncertainty rank_;  // epistemic and log_deficit of the first estimator, of each row kept
-  std::vector<std::size_t> index_;
-  std::vector<std::vector<double>> columns_;
+  TopRows<Row, Before> best_;
+  std::vector<std::vector<double>> columns_;  // [column][slot]
 };
 
 class ScoreWriter {

@@ -12,15 +12,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // writes what is not finite as null
 
-Bound bound_of(const Estimator& estimator) {
-  const std::string name = estimator.name();
-  const std::string stem = name.substr(0, name.find(':'));
-  for (const EstimatorInfo& info : estimators()) {
-    if (info.name.substr(0, info.name.find(':')) == stem) {
-      return info.bound;
-    }
+std::vector<const char*> shown_columns(const MixtureFile& input) {
+  if (input.space == Space::kBase) {
+    return {"epistemic", "log_deficit"};
   }
-  return Bound::kNone;
+  return {"epistemic", "aleatoric", "total", "log_deficit"};
 }
 
 // Columns of whole numbers: "refine_3_samples"
@@ -47,12 +43,12 @@ std::string estimator_text(const ScoreSummary& summary, std::size_t k) {
   const Estimator& estimator = summary.estimators[k];
   const std::string prefix = column_prefixes(summary.estimators)[k];
   std::string text = fmt::format("\n{:<20}{:>13}{:>13}{:>13}   bound: {}\n", estimator.name(), "min", "mean", "max",
-                                 name_of(bound_of(estimator)));
-  for (const char* name : {"epistemic", "aleatoric", "total", "log_deficit"}) {
+                                 name_of(estimator.info->bound));
+  for (const char* name : shown_columns(summary.input)) {
     const ColumnSummary& column = summary.columns[position(summary, prefix + name)];
     text += fmt::format("  {:<18}{:>13.6g}{:>13.6g}{:>13.6g}\n", name, column.min(), column.mean(), column.max());
   }
-  if (estimator.kind == EstimatorKind::kRefine) {
+  if (estimator.info->ranks_inputs) {
     const RefineWork work = refine_work(summary, prefix);
     text += fmt::format("  {} of {} sampled, {:.0f} samples, {} undecided\n", work.inputs_sampled,
                         counted(summary.input.num_inputs, "input"), work.samples, work.undecided);
@@ -101,12 +97,12 @@ void ColumnSummary::add(std::span<const double> values) {
 }
 
 std::string summary_text(const ScoreSummary& summary) {
-  const ScoreInput& input = summary.input;
+  const MixtureFile& input = summary.input;
   std::string text = fmt::format("{}: {}, {}, {}, {} covariance\n", summary.input_name,
                                  counted(input.num_inputs, "input"), counted(input.num_components, "component"),
                                  counted(input.num_outputs, "output"), input.full ? "full" : "diagonal");
   text += fmt::format("entropy of the weights: {:.6g} nats, the most epistemic uncertainty there can be\n",
-                      summary.weights.entropy);
+                      input.weights.entropy);
   if (input.num_inputs > 0) {
     for (std::size_t k = 0; k < summary.estimators.size(); ++k) {
       text += estimator_text(summary, k);
@@ -123,16 +119,16 @@ std::string summary_text(const ScoreSummary& summary) {
 }
 
 Json summary_json(const ScoreSummary& summary) {
-  const ScoreInput& input = summary.input;
+  const MixtureFile& input = summary.input;
   Json estimators = Json::array();
   const std::vector<std::string> prefixes = column_prefixes(summary.estimators);
   for (std::size_t k = 0; k < summary.estimators.size(); ++k) {
     const Estimator& estimator = summary.estimators[k];
-    Json entry{{"name", estimator.name()}, {"bound", name_of(bound_of(estimator))}};
-    for (const char* name : {"epistemic", "aleatoric", "total", "log_deficit"}) {
+    Json entry{{"name", estimator.name()}, {"bound", name_of(estimator.info->bound)}};
+    for (const char* name : shown_columns(input)) {
       entry[name] = column_json(summary.columns[position(summary, prefixes[k] + name)]);
     }
-    if (estimator.kind == EstimatorKind::kRefine) {
+    if (estimator.info->ranks_inputs) {
       const RefineWork work = refine_work(summary, prefixes[k]);
       entry["inputs_sampled"] = work.inputs_sampled;
       entry["samples"] = static_cast<std::uint64_t>(work.samples);
@@ -155,8 +151,8 @@ Json summary_json(const ScoreSummary& summary) {
               {"num_components", input.num_components},
               {"num_outputs", input.num_outputs},
               {"covariance", input.full ? "full" : "diagonal"},
-              {"weights", summary.weights.value},
-              {"weights_entropy", summary.weights.entropy},
+              {"weights", input.weights.value},
+              {"weights_entropy", input.weights.entropy},
               {"estimators", std::move(estimators)},
               {"top", std::move(top)},
               {"output", summary.output_name.empty() ? Json(nullptr) : Json(summary.output_name)}};

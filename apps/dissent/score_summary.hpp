@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dissent/mixture/mixture.hpp"
-#include "score_input.hpp"
+#include "dissent/mixture/mixture_file.hpp"
 #include "score_rows.hpp"
 
 namespace dissent::cli {
@@ -37,13 +36,16 @@ class ColumnSummary {
 struct ScoreSummary {
   std::string input_name;   // as typed
   std::string output_name;  // empty: none
-  const ScoreInput& input;
-  const Weights& weights;
+  const MixtureFile& input;
   const std::vector<Estimator>& estimators;
   std::vector<std::string> names;  // of the columns
   std::vector<ColumnSummary> columns;
   Rows top;
 };
+
+inline constexpr const char* kBaseSpaceNote =
+    "the mixture is in a flow's base space: aleatoric and total are left out, for they would not be in your units; "
+    "'dissent predict --output' gives them";
 
 std::string summary_text(const ScoreSummary& summary);
 nlohmann::ordered_json summary_json(const ScoreSummary& summary);

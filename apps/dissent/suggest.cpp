@@ -55,7 +55,7 @@ std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acq
   if (!arguments.choice.candidates.empty()) {
     return parse_candidates(arguments.choice.candidates);
   }
-  const bool cheap = acquisition.streams() && acquisition.kind() != AcquisitionKind::kMonteCarlo;
+  const bool cheap = acquisition.streams() && !acquisition.info().samples;
   return cheap ? 0 : acquisition.default_candidates(num_outputs);
 }
 
@@ -95,11 +95,6 @@ std::string outside_text(const Ensemble& model, std::span<const double> chosen, 
                                  model.columns().inputs[column]);
 }
 
-bool by_disagreement(AcquisitionKind kind) {
-  return kind == AcquisitionKind::kPairwise || kind == AcquisitionKind::kMonteCarlo ||
-         kind == AcquisitionKind::kJoint || kind == AcquisitionKind::kBatchBald;
-}
-
 // One sentence on what drove the choice.
 std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, const PoolFile& pool,
                    const Choice& choice) {
@@ -112,7 +107,7 @@ std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, 
   const std::string numbers = fmt::format(
       "{:.3g} nats on average where the pool has {:.3g} (noise: {:.3g} against {:.3g}){}", disagreement, of_pool,
       mean(ours.aleatoric), mean(usual.aleatoric), outside_text(task.model, chosen, task.training.inputs));
-  if (acquisition.kind() == AcquisitionKind::kRandom) {
+  if (!acquisition.info().uses_model) {
     return "Drawn at random; the components disagree about these rows by " + numbers + ".";
   }
   const bool hardly_more = disagreement <= kHardlyMore * of_pool;
@@ -120,7 +115,7 @@ std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, 
       hardly_more
           ? "components disagree about these rows hardly more than about the rest of the pool"
           : fmt::format("components disagree about these rows {:.1f} times as much as usual", disagreement / of_pool);
-  if (!by_disagreement(acquisition.kind())) {
+  if (!acquisition.info().estimates) {
     return fmt::format("Chosen by {} ({}); the {}: {}.", acquisition.text(), acquisition.info().summary, finding,
                        numbers);
   }
@@ -230,7 +225,7 @@ void check_arguments(const Arguments& arguments) {
   check_csv_output(arguments.output);
   arguments.fit.check_values();
   if (arguments.fitted.empty()) {
-    acquisition.check_components(arguments.fit.ensemble.num_components);
+    acquisition.check_model({.num_components = arguments.fit.ensemble.num_components});
   }
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
@@ -302,9 +297,7 @@ void run_suggest(const Arguments& arguments) {
                   arguments.quiet || arguments.json);
   const std::string why = reason(acquisition, task, pool, choice);  // reads more of the pool, which may be bad
   write_output(arguments, pool.table(choice.rows), choice);
-  const bool looks_at_labelled =
-      acquisition.kind() == AcquisitionKind::kBait || acquisition.kind() == AcquisitionKind::kLcmd;
-  if (!arguments.quiet && looks_at_labelled && labelled.inputs.empty()) {
+  if (!arguments.quiet && acquisition.info().uses_training && labelled.inputs.empty()) {
     fmt::print(stderr, "{} chose without knowing the labelled rows; --labelled tells it\n", acquisition.text());
   }
   print_report(arguments, choice, num_candidates, why);

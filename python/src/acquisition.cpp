@@ -42,9 +42,7 @@ py::array_t<std::int64_t> candidate_rows(std::size_t pool_size, std::size_t coun
 py::list list_acquisitions() {
   py::list rows;
   for (const AcquisitionInfo& info : acquisitions()) {
-    const std::string name{info.name};
-    const std::string typed = info.parameter.empty() ? name : name + ":" + std::string(info.parameter);
-    rows.append(py::make_tuple(typed, info.summary, info.score));
+    rows.append(py::make_tuple(info.typed_name(), info.summary, info.score));
   }
   return rows;
 }

@@ -73,17 +73,7 @@ auto with_view(const Arrays& arrays, const Body& body) {
 double work_of(const Estimator& estimator, std::size_t num_components, std::size_t num_outputs) {
   const auto M = static_cast<double>(num_components);
   const double pairs = M * M * (static_cast<double>(num_outputs) + 8) / 5;
-  switch (estimator.kind) {
-    case EstimatorKind::kMonteCarlo:
-      return static_cast<double>(estimator.num_samples) * pairs;
-    case EstimatorKind::kQuadrature:
-      return 1e4 * pairs;
-    case EstimatorKind::kBounds:
-    case EstimatorKind::kRefine:
-      return 24 * pairs;
-    default:
-      return pairs;
-  }
+  return estimator.info->passes(estimator) * pairs;
 }
 
 // A thread keeps two blocks of M x M divergences. Beyond a gigabyte the axes are more likely in another order than
@@ -114,14 +104,16 @@ py::dict estimate_arrays(const std::string& name, const Arrays& arrays, const st
                          std::uint64_t seed) {
   const Estimator estimator = parse_estimator(name);
   Uncertainty result = with_view(arrays, [&](const auto& mixture) {
-    if (estimator.kind != EstimatorKind::kMonteCarlo && estimator.kind != EstimatorKind::kQuadrature) {
+    if (estimator.info->by_pairs) {
       check_pairs(mixture);
     }
     const Weights checked = Weights::from(weights, mixture.num_components);
     const double work =
         static_cast<double>(mixture.num_inputs) * work_of(estimator, mixture.num_components, mixture.num_outputs);
     return unlocked(threads, work, [&](Executor& executor) {
-      return name_first_error(mixture, [&] { return estimate(estimator, mixture, checked, {&executor, seed}); });
+      return name_first_error(mixture, [&] {
+        return estimate(estimator, mixture.weighted(checked), {&executor, seed});
+      });
     });
   });
   py::dict columns;
@@ -158,9 +150,8 @@ py::array_t<double> divergence_arrays(const std::string& name, const Arrays& arr
     check_pairs(mixture);
     py::array_t<double> result({mixture.num_inputs, mixture.num_components, mixture.num_components});
     double* to = result.mutable_data();
-    const double work =
-        static_cast<double>(mixture.num_inputs) *
-        work_of({.kind = EstimatorKind::kPairwise, .divergence = kind}, mixture.num_components, mixture.num_outputs);
+    const double work = static_cast<double>(mixture.num_inputs) *
+                        work_of(pairwise_estimator(kind), mixture.num_components, mixture.num_outputs);
     unlocked(threads, work, [&](Executor& executor) {
       name_first_error(mixture, [&] { fill_divergences(kind, mixture, executor, to); });
     });
@@ -171,7 +162,7 @@ py::array_t<double> divergence_arrays(const std::string& name, const Arrays& arr
 py::list list_estimators() {
   py::list rows;
   for (const EstimatorInfo& info : estimators()) {
-    rows.append(py::make_tuple(info.name, info.formula, name_of(info.bound), info.cost));
+    rows.append(py::make_tuple(info.typed_name(), info.formula, name_of(info.bound), info.cost));
   }
   return rows;
 }

@@ -24,9 +24,9 @@ using test::drawn_rows;
 std::vector<std::string> typed_methods(bool streaming_only = false) {
   std::vector<std::string> names;
   for (const AcquisitionInfo& info : acquisitions()) {
-    if (!streaming_only || info.streams) {
-      const std::string parameter = info.parameter == "K" ? ":64" : info.parameter == "A" ? ":0.25" : "";
-      names.push_back(std::string(info.name) + parameter);
+    if (!streaming_only || info.streams()) {
+      const std::string_view letter = info.parameter.letter;
+      names.push_back(info.name + (letter == "K" ? ":64" : letter == "A" ? ":0.25" : ""));
     }
   }
   return names;
@@ -61,7 +61,7 @@ TEST(AcquisitionName, IsReadAndWrittenAlike) {
     EXPECT_EQ(Acquisition::parse(name).text(), name);
   }
   EXPECT_EQ(Acquisition::parse("mc:0500").text(), "mc:500");
-  EXPECT_EQ(Acquisition::parse("chernoff-joint:0.30").divergence().kind, DivergenceKind::kChernoff);
+  EXPECT_EQ(Acquisition::parse("chernoff-joint:0.30").divergence().info->name, "chernoff");
   EXPECT_DOUBLE_EQ(Acquisition::parse("chernoff-joint:0.30").divergence().alpha, 0.3);
 }
 
@@ -83,6 +83,25 @@ TEST(AcquisitionName, DefaultCandidatesAreThePapers) {
   EXPECT_EQ(Acquisition::parse("mc:5000").default_candidates(11), 1'000U);
   EXPECT_EQ(Acquisition::parse("mc:5000").default_candidates(257), 100U);
   EXPECT_EQ(Acquisition::parse("random").default_candidates(1), 0U);
+}
+
+TEST(AcquisitionTraits, SayWhatAMethodNeeds) {
+  for (const AcquisitionInfo& info : acquisitions()) {
+    EXPECT_NE(info.scorer != nullptr, info.choose != nullptr) << info.name;
+    EXPECT_FALSE(info.summary.empty()) << info.name;
+    EXPECT_FALSE(info.score.empty()) << info.name;
+  }
+  for (const std::string& name : typed_methods()) {
+    const Acquisition acquisition = Acquisition::parse(name);
+    const bool last_layer = name == "badge" || name == "bait" || name == "lcmd";
+    const std::string single = error_of([&] { acquisition.check_model({.num_components = 1}); });
+    EXPECT_EQ(single.find("needs at least two components") == std::string::npos, last_layer || name == "random")
+        << name;
+    const std::string no_network =
+        error_of([&] { acquisition.check_model({.num_components = 5, .has_network = false}); });
+    EXPECT_EQ(no_network.find("looks at the last layer of a network") != std::string::npos, last_layer) << name;
+    EXPECT_EQ(error_of([&] { acquisition.check_model({.num_components = 5}); }), "no error") << name;
+  }
 }
 
 class EveryMethod : public testing::TestWithParam<std::tuple<std::string, Model>> {
@@ -140,11 +159,11 @@ TEST_P(EveryMethod, UtilitiesAreOfAllRowsAtEachPick) {
       const bool taken = std::find(choice.rows.begin(), before, n) != before;
       EXPECT_TRUE(!taken || std::isnan(at[n]));
       num_left += std::isnan(at[n]) ? 0 : 1;
-      if (acquisition().kind() != AcquisitionKind::kBadge || k == 0) {  // it draws the others
+      if (acquisition().text() != "badge" || k == 0) {  // it draws the others
         EXPECT_FALSE(at[n] > choice.scores[k] + 1e-5 * std::abs(choice.scores[k])) << k << ' ' << n;
       }
     }
-    EXPECT_TRUE(num_left == 80 - k || acquisition().kind() == AcquisitionKind::kBait);
+    EXPECT_TRUE(num_left == 80 - k || acquisition().text() == "bait");
   }
 }
 
@@ -259,7 +278,7 @@ TEST(TopRows, AreThoseOfTheEstimator) {
   Mixture<float> mixture;
   c.model.predict_base(c.candidates, mixture);
   for (const char* name : {"kl", "bhattacharyya", "chernoff:0.3"}) {
-    const Uncertainty u = estimate(parse_estimator(name), mixture.view(), c.model.weights());
+    const Uncertainty u = estimate(parse_estimator(name), mixture.view());
     std::vector<std::size_t> order(u.size());
     for (std::size_t k = 0; k < order.size(); ++k) {
       order[k] = k;

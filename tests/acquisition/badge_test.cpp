@@ -1,5 +1,3 @@
-#include "dissent/acquisition/badge.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <numeric>
 
 #include "acquisition/models.hpp"
+#include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "support/golden.hpp"
 

@@ -1,5 +1,3 @@
-#include "dissent/acquisition/bait.hpp"
-
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -9,6 +7,7 @@
 #include "acquisition/models.hpp"
 #include "dissent/acquisition/bait_select.hpp"
 #include "dissent/acquisition/last_layer.hpp"
+#include "dissent/acquisition/methods.hpp"
 #include "support/golden.hpp"
 
 namespace dissent {

@@ -1,5 +1,3 @@
-#include "dissent/acquisition/lcmd.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "acquisition/models.hpp"
 #include "dissent/acquisition/last_layer.hpp"
+#include "dissent/acquisition/methods.hpp"
 
 namespace dissent {
 namespace {

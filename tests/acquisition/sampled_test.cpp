@@ -107,8 +107,8 @@ TEST(Sampled, MonteCarloIsWithinItsErrorOfTheTruth) {
   const Ensemble model = drawn_model({.gain = 1.7});
   const std::vector<double> candidates = drawn_rows(40, 2);
   const Mixture<double> mixture = model.predict(candidates);
-  const Uncertainty truth = estimate(parse_estimator("quadrature"), mixture.view(), model.weights());
-  const Uncertainty sampled = estimate(parse_estimator("mc:4000"), mixture.view(), model.weights());
+  const Uncertainty truth = estimate(parse_estimator("quadrature"), mixture.view());
+  const Uncertainty sampled = estimate(parse_estimator("mc:4000"), mixture.view());
   double squares = 0;
   for (std::uint64_t round = 0; round < 10; ++round) {
     const Choice choice = choose(Acquisition::parse("mc:4000"),

@@ -53,6 +53,13 @@ class Fit(CliTest):
             if model == "pne":
                 np.testing.assert_allclose(scores["aleatoric"], out["aleatoric"], rtol=1e-9, atol=1e-9)
                 np.testing.assert_allclose(mixture["mean"].mean(1)[:, 0], out["y_mean"])
+                self.assertEqual(mixture.files, ["mean", "stddev", "weights"])
+            else:  # the mixture is in base space, where entropies are not in the table's units
+                self.assertEqual(mixture["base_space"], 1)
+                self.assertEqual(scores.dtype.names, ("index", "epistemic", "log_deficit"))
+                result = dissent("score", "mix.npz", "--json", cwd=self.dir)
+                self.assertIn("aleatoric and total are left out", result.stderr)
+                self.assertNotIn("aleatoric", result.stdout)
 
     def test_evaluate(self):
         self.fit()

@@ -41,7 +41,8 @@ double worst_error(const std::string& name, const Mixture<T>& mixture) {
   return worst;
 }
 
-const std::vector<std::string> kNames{"kl", "bhattacharyya", "chernoff:0.3", "chernoff:0.01", "renyi:0.9", "hellinger"};
+const std::vector<std::string> kNames{"kl",        "jeffreys", "bhattacharyya", "chernoff:0.3", "chernoff:0.01",
+                                      "renyi:0.9", "hellinger"};
 
 template <class T>
 class Pairwise : public ::testing::Test {
@@ -165,10 +166,11 @@ TEST(PairwiseChernoff, AnAlphaForEachInput) {
     alpha.push_back(0.02 + 0.09 * static_cast<double>(n));
   }
   alpha[4] = 0.5;
-  PairwiseDivergences pairs({DivergenceKind::kChernoff, 0.5}, 3, 4);
+  const Divergence chernoff = parse_divergence("chernoff:0.5");
+  PairwiseDivergences pairs(chernoff, 3, 4);
   pairs.compute(mixture.view(), 0, 11, 0, alpha);
   for (std::size_t n = 0; n < 11; ++n) {
-    const auto expected = test::plain_divergences({DivergenceKind::kChernoff, alpha[n]}, mixture, n);
+    const auto expected = test::plain_divergences({chernoff.info, alpha[n]}, mixture, n);
     for (std::size_t k = 0; k < 9; ++k) {
       EXPECT_LT(test::relative_error(pairs.divergence()[k * kBlock + n], expected[k]), 1e-11);
     }

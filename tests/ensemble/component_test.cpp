@@ -52,7 +52,7 @@ TEST_P(Components, AnEnsembleOfOneIsItsComponentToTheBit) {
   const Ensemble model = fitted(1);
   EXPECT_EQ(model.log_density(data_.x, data_.y), component_density(model, 0, data_));
   const Mixture<double> mixture = model.predict(data_.x);
-  const Uncertainty uncertainty = estimate(parse_estimator("kl"), mixture.view(), model.weights());
+  const Uncertainty uncertainty = estimate(parse_estimator("kl"), mixture.view());
   EXPECT_TRUE(std::ranges::all_of(uncertainty.epistemic, [](double value) { return value == 0; }));
   if (GetParam() == Model::kPne) {
     const Summary summary = summarise(model, data_.x, mixture);

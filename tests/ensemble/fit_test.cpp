@@ -63,7 +63,7 @@ TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
   const Ensemble model = fit(options(5), {}, data.rows(), {.executor = &pool}).model;
   const auto epistemic = [&](double x) {
     const Mixture<double> mixture = model.predict(std::vector<double>{x - 0.3, x, x + 0.3});
-    return mean_of(estimate(parse_estimator("kl"), mixture.view(), model.weights()).epistemic);
+    return mean_of(estimate(parse_estimator("kl"), mixture.view()).epistemic);
   };
   // In the gap and amid the data. One fixed seed: deterministic. Over other seeds of data and model the ratio is a
   // matter of chance, so the bound is kept low.

@@ -73,8 +73,7 @@ inline double mean_epistemic(const Ensemble& model, const std::vector<Interval>&
       x.push_back(interval.low + (interval.high - interval.low) * (k + 0.5) / kPoints);
     }
   }
-  return mean_of(
-      estimate(parse_estimator(std::string(estimator)), model.predict(x).view(), model.weights(), {}).epistemic);
+  return mean_of(estimate(parse_estimator(std::string(estimator)), model.predict(x).view()).epistemic);
 }
 
 // Epistemic uncertainty where data is thin over that where it is dense: hetero has inputs around -4, 0 and 4, bimodal

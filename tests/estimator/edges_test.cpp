@@ -15,8 +15,8 @@ using test::extra;
 using test::run;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-const std::vector<std::string> kPairwise{"kl",        "bhattacharyya", "chernoff:0.3", "renyi:0.5", "renyi:2",
-                                         "hellinger", "wasserstein",   "min",          "max"};
+const std::vector<std::string> kPairwise{"kl",      "jeffreys",  "bhattacharyya", "chernoff:0.3", "renyi:0.5",
+                                         "renyi:2", "hellinger", "wasserstein",   "min",          "max"};
 
 std::vector<std::string> all_estimators(bool one_output) {
   std::vector<std::string> names = kPairwise;

@@ -16,9 +16,8 @@ namespace {
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const EstimatorInfo& info : estimators()) {
-    const std::size_t colon = info.name.find(':');
-    const std::string name = info.name.substr(0, colon);
-    names.push_back(colon == std::string::npos ? name : name + (info.name.substr(colon) == ":A" ? ":0.25" : ":7"));
+    const std::string_view letter = info.parameter.letter;
+    names.push_back(info.name + (letter == "A" ? ":0.25" : letter == "K" ? ":7" : ""));
   }
   return names;
 }
@@ -28,10 +27,10 @@ TEST(Registry, NamesRoundTrip) {
   for (const std::string& name : all_names()) {
     const Estimator estimator = parse_estimator(name);
     EXPECT_EQ(estimator.name(), name);
-    EXPECT_EQ(parse_estimator(estimator.name()).kind, estimator.kind);
+    EXPECT_EQ(parse_estimator(estimator.name()).info, estimator.info);
   }
-  EXPECT_EQ(parse_estimator("mc:5000").num_samples, 5000u);
-  EXPECT_EQ(parse_estimator("refine:12").top, 12u);
+  EXPECT_EQ(parse_estimator("mc:5000").count, 5000u);
+  EXPECT_EQ(parse_estimator("refine:12").count, 12u);
   EXPECT_EQ(parse_estimator("chernoff:0.1").divergence.alpha, 0.1);
 }
 
@@ -43,11 +42,55 @@ TEST(Registry, SaysWhatEachIs) {
   }
 }
 
+TEST(Registry, NamesTheExtrasThatComeBack) {
+  const Mixture<double> mixture = test::diagonal_mixture<double>({.num_inputs = 3, .num_components = 2});
+  for (const std::string& name : all_names()) {
+    const Estimator estimator = parse_estimator(name);
+    std::vector<std::string> names;
+    for (const Uncertainty::Extra& extra : estimate(estimator, mixture.view()).extras) {
+      names.push_back(extra.name);
+      EXPECT_EQ(extra.values.size(), 3u) << name;
+    }
+    EXPECT_EQ(names, std::vector<std::string>(estimator.info->extras.begin(), estimator.info->extras.end())) << name;
+  }
+  EXPECT_THROW(test::extra(estimate(Estimator(), mixture.view()), "samples"), InputError);
+}
+
+TEST(Registry, TraitsDrawTheLines) {
+  for (const EstimatorInfo& info : estimators()) {
+    EXPECT_EQ(info.by_pairs, info.name != "mc" && info.name != "quadrature") << info.name;
+    EXPECT_EQ(info.ranks_inputs, info.name == "refine") << info.name;
+    EXPECT_EQ(info.one_output, info.name == "quadrature") << info.name;
+    EXPECT_EQ(info.divergence != nullptr,
+              std::ranges::any_of(divergences(), [&](const DivergenceInfo& d) { return d.name == info.name; }))
+        << info.name;
+  }
+  EXPECT_EQ(Estimator().name(), "kl");
+  EXPECT_EQ(pairwise_estimator(parse_divergence("chernoff:0.3")).name(), "chernoff:0.3");
+}
+
+TEST(Estimate, AMixtureBringsItsWeights) {
+  test::MixtureCase c{.num_inputs = 5, .num_components = 3, .mean_gap = 0.5, .weighted = true, .seed = 3};
+  Mixture<double> mixture = test::diagonal_mixture<double>(c);
+  for (const std::string& name : all_names()) {
+    const Estimator estimator = parse_estimator(name);
+    mixture.weights = {};
+    EXPECT_EQ(estimate(estimator, mixture.view()).epistemic, test::run(name, mixture, Weights::uniform(3)).epistemic)
+        << name;
+    mixture.weights = test::case_weights(c);
+    EXPECT_EQ(estimate(estimator, mixture.view()).epistemic, test::run(name, mixture, test::case_weights(c)).epistemic)
+        << name;
+    EXPECT_EQ(estimate(estimator, mixture.view().rows(2, 4)).epistemic[1],
+              test::run(name, mixture, test::case_weights(c), {}).epistemic[3])
+        << name;
+  }
+}
+
 TEST(Registry, BadNamesAreRefusedWithWhatThereIs) {
   const auto error = [](std::string_view text) { return message_of<InputError>([&] { parse_estimator(text); }); };
   for (const char* text : {"", "KL", "kl ", "mcx:5", "variance"}) {
     for (const EstimatorInfo& info : estimators()) {
-      EXPECT_NE(error(text).find(info.name), std::string::npos) << text;
+      EXPECT_NE(error(text).find(info.typed_name()), std::string::npos) << text;
     }
   }
   EXPECT_NE(error("mc").find("mc:5000"), std::string::npos);
@@ -64,7 +107,8 @@ TEST(Estimate, RefusesShapesThatDisagree) {
   for (const std::string& name : all_names()) {
     const Estimator estimator = parse_estimator(name);
     const auto error = [&](const Mixture<double>& mixture, std::size_t num_weights) {
-      return message_of<InputError>([&] { estimate(estimator, mixture.view(), Weights::uniform(num_weights)); });
+      return message_of<InputError>(
+          [&] { estimate(estimator, mixture.view().weighted(Weights::uniform(num_weights))); });
     };
     EXPECT_NE(error(Mixture<double>::diagonal(2, 0, 1), 1).find("M = 0"), std::string::npos);
     EXPECT_NE(error(Mixture<double>::diagonal(2, 3, 0), 3).find("D = 0"), std::string::npos);
@@ -93,7 +137,7 @@ void expect_bad_values_are_named(const std::string& name, std::size_t num_output
     const std::string place = fmt::format("[{}, {}, {}]", n + 500, m, d);
     const auto error = [&](const Mixture<T>& mixture) {
       return message_of<InputError>(
-          [&] { estimate(estimator, mixture.view(), weights, {.executor = executor, .first_input = 500}); });
+          [&] { estimate(estimator, mixture.view().weighted(weights), {.executor = executor, .first_input = 500}); });
     };
     for (const T bad : {nan, inf, -inf}) {
       Mixture<T> mixture = good;
@@ -129,8 +173,7 @@ TEST(Estimate, BadCovariancesAreNamedByEveryEstimator) {
     const auto error = [&](std::size_t entry, double value) {
       Mixture<double> mixture = test::full_mixture(c);
       mixture.covariance[(2 * 2 + 1) * 4 + entry] = value;
-      return message_of<InputError>(
-          [&] { estimate(parse_estimator(name), mixture.view(), Weights::uniform(2), {.first_input = 40}); });
+      return message_of<InputError>([&] { estimate(parse_estimator(name), mixture.view(), {.first_input = 40}); });
     };
     EXPECT_NE(error(0, -1).find("covariance[42, 1] is not positive definite"), std::string::npos) << name;
     EXPECT_NE(error(1, 1e9).find("covariance[42, 1] is not symmetric"), std::string::npos) << name;

@@ -29,9 +29,9 @@ TEST(MonteCarlo, SeedAndInputNameTheSamples) {
   const Uncertainty b = test::run("mc:100", mixture, weights, {.seed = 2});
   EXPECT_NE(a.epistemic[0], a.epistemic[1]);  // the same mixture, other samples
   EXPECT_NE(a.epistemic[0], b.epistemic[0]);
-  EXPECT_EQ(a.epistemic[1],
-            estimate(parse_estimator("mc:100"), mixture.view().rows(1, 2), weights, {.seed = 1, .first_input = 1})
-                .epistemic[0]);
+  EXPECT_EQ(a.epistemic[1], estimate(parse_estimator("mc:100"), mixture.view().rows(1, 2).weighted(weights),
+                                     {.seed = 1, .first_input = 1})
+                                .epistemic[0]);
 }
 
 // Over 300 seeds the mean is the truth within 5 standard errors (false alarms: below 1e-6), and the spread is what the

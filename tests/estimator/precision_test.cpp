@@ -11,7 +11,7 @@
 namespace dissent {
 namespace {
 
-const std::vector<std::string> kNames{"kl", "bhattacharyya", "chernoff:0.3", "renyi:0.7", "hellinger"};
+const std::vector<std::string> kNames{"kl", "jeffreys", "bhattacharyya", "chernoff:0.3", "renyi:0.7", "hellinger"};
 
 // The worst relative error of epistemic against the plain float64 path for the same input.
 template <class T>
@@ -103,8 +103,9 @@ void expect_same(const Uncertainty& part, std::size_t begin, const Uncertainty& 
   }
 }
 
-const std::vector<std::string> kAll{"kl",  "bhattacharyya", "chernoff:0.3", "renyi:2", "hellinger", "wasserstein",
-                                    "min", "max",           "epkl",         "bounds",  "mc:20",     "quadrature"};
+const std::vector<std::string> kAll{"kl",        "jeffreys",    "bhattacharyya", "chernoff:0.3", "renyi:2",
+                                    "hellinger", "wasserstein", "min",           "max",          "epkl",
+                                    "bounds",    "mc:20",       "quadrature"};
 
 template <class T>
 void expect_chunks_change_nothing() {
@@ -119,8 +120,8 @@ void expect_chunks_change_nothing() {
       const Uncertainty whole = test::run(name, mixture, weights);
       std::size_t begin = 0;
       for (const std::size_t count : {1, 2, 63, 1, 7, 64, 12}) {
-        const Uncertainty part =
-            estimate(parse_estimator(name), mixture.view().rows(begin, begin + count), weights, {.first_input = begin});
+        const Uncertainty part = estimate(
+            parse_estimator(name), mixture.view().rows(begin, begin + count).weighted(weights), {.first_input = begin});
         expect_same(part, begin, whole, fmt::format("{} D={}", name, num_outputs));
         begin += count;
       }

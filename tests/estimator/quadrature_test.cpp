@@ -1,4 +1,3 @@
-#include "dissent/estimator/quadrature.hpp"
 
 #include <gtest/gtest.h>
 

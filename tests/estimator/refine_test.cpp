@@ -1,5 +1,3 @@
-#include "dissent/estimator/refine.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <numeric>
 
 #include "dissent/base/threads.hpp"
+#include "dissent/estimator/methods.hpp"
 #include "support/mixtures.hpp"
 
 namespace dissent {

@@ -153,12 +153,10 @@ inline Weights case_weights(const MixtureCase& c) {
 template <class T>
 Uncertainty run(std::string_view estimator, const Mixture<T>& mixture, const Weights& weights,
                 const EstimateOptions& options = {}) {
-  return estimate(parse_estimator(estimator), mixture.view(), weights, options);
+  return estimate(parse_estimator(estimator), mixture.view().weighted(weights), options);
 }
 
-inline const std::vector<double>& extra(const Uncertainty& u, std::string_view name) {
-  return std::ranges::find(u.extras, name, &Uncertainty::Extra::name)->values;
-}
+inline const std::vector<double>& extra(const Uncertainty& u, std::string_view name) { return u.extra(name); }
 
 // All divergences of one input by the plain functions, [M][M].
 template <class T>

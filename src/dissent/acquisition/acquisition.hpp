@@ -5,39 +5,65 @@
 // candidates at once. Rows with equal scores are chosen by the random stream, which gives each row number its own draw:
 // neither the order of rows nor the number of threads nor the size of blocks decides anything.
 //
-// Inputs are row-major [N][C] in the user's units. To add a method: a header and a source with its function, a row in
-// the table of acquisition.cpp, a case in choose(), a test. The command line reads the table.
+// Inputs are row-major [N][C] in the user's units. To add a method: a source with its function, a line in methods.hpp
+// or scorers.hpp, a row in registry.cpp, a test. The command line reads the table. (A divergence whose
+// row says so becomes two methods by its own registry: NAME and NAME-joint.)
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "dissent/base/executor.hpp"
+#include "dissent/base/parse.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/divergence/divergence.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 
 namespace dissent {
 
-enum class AcquisitionKind { kRandom, kVariance, kPairwise, kMonteCarlo, kJoint, kBatchBald, kBadge, kBait, kLcmd };
+class Acquisition;
+class RowScorer;
+struct AcquisitionTask;
+struct Choice;
 
 struct AcquisitionInfo {
-  AcquisitionKind kind;
-  std::string_view name;       // as typed, without the parameter
-  std::string_view parameter;  // "K", a whole number; "A", in (0, 1); or none. Typed as name:parameter
-  std::string_view summary;    // one line, for lists
-  std::string_view score;      // what `Choice::scores` holds, one line
-  bool streams;                // scores each row by itself
-  std::size_t candidates;      // rows drawn from the pool by default; 0: all
+  std::string name;                            // as typed, without the parameter
+  Parameter parameter = {};                    // "A": alpha of the divergence; "K": Acquisition::num_samples
+  std::string summary;                         // one line, for lists
+  std::string_view score;                      // what `Choice::scores` holds, one line
+  const DivergenceInfo* divergence = nullptr;  // of the methods that are made of one
+  std::size_t candidates = 0;                  // rows drawn from the pool by default; 0: all. The paper's numbers
+  std::size_t candidates_many_outputs = 0;     // the same for 257 outputs or more; 0: as many
+  // What it looks at, and what it asks of the model.
+  bool uses_model = true;         // else it chooses by chance
+  bool uses_training = false;     // the inputs of the training rows
+  bool needs_components = false;  // looks at where components differ: with a single one it would choose by chance
+  bool needs_network = false;     // looks at the last layers of the components' networks
+  bool estimates = false;         // chooses by an estimate of the disagreement, and so has Choice::epistemic of its own
+  bool samples = false;           // by Monte Carlo, which takes long for a row
+  // Its function: one of the two. The first makes what scores each row by itself, the second weighs rows together.
+  std::unique_ptr<RowScorer> (*scorer)(const Acquisition& acquisition, const AcquisitionTask& task) = nullptr;
+  Choice (*choose)(const Acquisition& acquisition, const AcquisitionTask& task,
+                   std::span<const double> candidates) = nullptr;
+
+  std::string typed_name() const { return method_name(name, parameter); }  // "mc:K"
+  bool streams() const { return scorer != nullptr; }                       // scores each row by itself
 };
 
 // Every method there is, in the order of lists.
-std::span<const AcquisitionInfo> acquisitions();
+const std::vector<AcquisitionInfo>& acquisitions();
+
+// What a method may ask of a model.
+struct ModelTraits {
+  std::size_t num_components = 1;
+  bool has_network = true;  // so that there is a last layer
+};
 
 // Which method, with its parameter: a plain value, as typed on a command line.
 class Acquisition {
@@ -47,15 +73,14 @@ class Acquisition {
 
   const std::string& text() const { return text_; }  // parse(text()) gives the same method
   const AcquisitionInfo& info() const { return *info_; }
-  AcquisitionKind kind() const { return info_->kind; }
-  const Divergence& divergence() const { return divergence_; }  // of kPairwise and kJoint
-  std::size_t num_samples() const { return num_samples_; }      // of kMonteCarlo and kBatchBald
-  bool streams() const { return info_->streams; }
+  const Divergence& divergence() const { return divergence_; }  // of the methods that are made of one
+  std::size_t num_samples() const { return num_samples_; }      // of those that sample
+  bool streams() const { return info_->streams(); }
 
-  // InputError for a single component where the method looks at what components differ by: it would choose by chance.
-  void check_components(std::size_t num_components) const;
+  // InputError where the model lacks what the method needs.
+  void check_model(const ModelTraits& model) const;
 
-  // How many rows of the pool to choose among unless the user says otherwise; 0: all of them. The paper's numbers.
+  // How many rows of the pool to choose among unless the user says otherwise; 0: all of them.
   std::size_t default_candidates(std::size_t num_outputs) const;
 
  private:
@@ -92,7 +117,7 @@ struct Choice {
 };
 
 // InputError when the batch is empty or larger than the number of candidates, for inputs that are not finite, and for
-// components too few (check_components).
+// a model that lacks what the method needs.
 Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates);
 
 // Fills `rows`, [up to its size / C][C], and returns how many rows it wrote: at least one until there are no more.

@@ -1,10 +1,15 @@
-#include "dissent/acquisition/badge.hpp"
-
+// badge: k-means++ on gradients of the negative log-likelihood with respect to the components' last layers (BADGE, Ash
+// et al. 2020, carried over to regression).
+//
+// Each row gets one target, drawn from the mixture (a flow: in base space), and every component's gradient at it; their
+// concatenation is the row's embedding. So a row's embedding is long where components disagree. The first pick is the
+// longest; each next one is drawn with probability proportional to the squared distance to the nearest pick.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "dissent/acquisition/last_layer.hpp"
+#include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/base/executor.hpp"
 #include "dissent/matrix/linear.hpp"

@@ -1,9 +1,11 @@
-#include "dissent/acquisition/batchbald.hpp"
-
+// batchbald:K: greedy choice of the batch with the largest joint mutual information by K Monte Carlo samples
+// (BatchBALD, Kirsch et al. 2019, for Gaussian outputs; sampled.hpp). Every pick draws noise of its own, the same for
+// all candidates.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/acquisition/sampled.hpp"
 #include "dissent/base/executor.hpp"

@@ -1,8 +1,7 @@
-// The best B of a stream of scored rows, in a total order: larger score first, then larger `second`, then the row's own
-// draw from the random stream. The order rows come in does not matter.
+// The total order of scored rows: larger score first, then larger `second`, then the row's own draw from the random
+// stream. And picks by it, one after the other.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -83,51 +82,10 @@ class GreedyPicks {
   std::vector<double>* utilities_;
 };
 
-// Keeps the best `capacity` of what is offered, each with a slot below `capacity` for what the caller keeps of it.
-class TopRows {
- public:
-  static constexpr std::size_t kNone = ~std::size_t{0};
-
-  struct Entry {
-    Ranked row;
-    std::size_t slot;
-  };
-
-  TopRows(const Stream& stream, std::size_t capacity) : stream_(stream), capacity_(capacity) {}
-
-  // The slot of the row, or kNone when it is not among the best: cheap for the many that are not.
-  std::size_t offer(const Ranked& row) {
-    const Before before{stream_};
-    std::size_t slot = heap_.size();
-    if (heap_.size() == capacity_) {
-      if (capacity_ == 0 || !goes_before(stream_, row, heap_.front().row)) {
-        return kNone;
-      }
-      std::ranges::pop_heap(heap_, before);
-      slot = heap_.back().slot;
-      heap_.pop_back();
-    }
-    heap_.push_back({row, slot});
-    std::ranges::push_heap(heap_, before);  // the worst is at the front
-    return slot;
-  }
-
-  // Best first.
-  std::vector<Entry> sorted() const {
-    std::vector<Entry> entries = heap_;
-    std::ranges::sort(entries, Before{stream_});
-    return entries;
-  }
-
- private:
-  struct Before {
-    const Stream& stream;
-    bool operator()(const Entry& a, const Entry& b) const { return goes_before(stream, a.row, b.row); }
-  };
-
-  Stream stream_;
-  std::size_t capacity_;
-  std::vector<Entry> heap_;
+// goes_before() as an object, for TopRows.
+struct GoesBefore {
+  Stream stream;
+  bool operator()(const Ranked& a, const Ranked& b) const { return goes_before(stream, a, b); }
 };
 
 }  // namespace dissent

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 
 namespace dissent {
 
@@ -42,6 +43,13 @@ std::string method_name(std::string_view name, const Parameter& parameter) {
   return parameter.letter.empty() ? std::string(name) : fmt::format("{}:{}", name, parameter.letter);
 }
 
+std::string method_text(std::string_view name, const Parameter& parameter, double value) {
+  if (parameter.letter.empty()) {
+    return std::string(name);
+  }
+  return parameter.whole ? fmt::format("{}:{:.0f}", name, value) : fmt::format("{}:{}", name, value);
+}
+
 double parse_parameter(std::string_view what, const MethodText& typed, const Parameter& parameter) {
   if (parameter.letter.empty()) {
     check(!typed.parameter, "{} '{}' takes no parameter; write '{}'", what, typed.name, typed.name);
@@ -50,10 +58,15 @@ double parse_parameter(std::string_view what, const MethodText& typed, const Par
   check(typed.parameter.has_value(), "{} '{}' needs a number, as in '{}:{}'", what, typed.name, typed.name,
         parameter.example);
   const std::optional<double> value = parse_number(*typed.parameter);
-  check(value && *value >= parameter.least && *value <= parameter.most &&
+  check(value && *value >= parameter.least && *value <= parameter.most && value != parameter.except &&
             (!parameter.whole || (parse_whole(*typed.parameter) && *value == std::floor(*value))),
         "{}: '{}' in '{}:{}' is not {}", what, *typed.parameter, typed.name, *typed.parameter, parameter.rule);
   return *value;
+}
+
+void fail_unknown_method(std::string_view what, std::string_view name, const std::vector<std::string>& names,
+                         const std::vector<std::string>& listed) {
+  fail("{} '{}' is not known{} (known: {})", what, name, did_you_mean(name, names), fmt::join(listed, ", "));
 }
 
 }  // namespace dissent

@@ -1,205 +1,153 @@
 #include "dissent/divergence/divergence.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "dissent/base/special.hpp"
+#include "dissent/divergence/closed_forms.hpp"
+#include "dissent/divergence/kernels.hpp"
 
 namespace dissent {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using kernels::BlockResult;
+using kernels::Kernel;
+using kernels::PairBlock;
 
-constexpr std::array<DivergenceInfo, 8> kDivergences{{
-    {DivergenceKind::kKl, "kl", false, false, Bound::kUpper, "integral p ln(p/q)"},
-    {DivergenceKind::kBhattacharyya, "bhattacharyya", false, true, Bound::kLower, "-ln integral sqrt(p q)"},
-    {DivergenceKind::kChernoff, "chernoff", true, false, Bound::kLower, "-ln integral p^a q^(1-a), 0 < a < 1"},
-    {DivergenceKind::kRenyi, "renyi", true, false, Bound::kNone, "ln(integral p^a q^(1-a)) / (a-1), a > 0, a != 1"},
-    {DivergenceKind::kHellinger, "hellinger", false, true, Bound::kLower, "1 - integral sqrt(p q)"},
-    {DivergenceKind::kWasserstein, "wasserstein", false, true, Bound::kNone,
-     "squared 2-Wasserstein distance (in squared output units)"},
-    {DivergenceKind::kMin, "min", false, true, Bound::kLower, "0"},
-    {DivergenceKind::kMax, "max", false, true, Bound::kUpper, "0 if p = q, else infinity"},
-}};
+constexpr Kernel kKlKernel{
+    .run = [](const auto& in, const double*, double* scratch,
+              const BlockResult& out) { kernels::kl_block(in, scratch, out); },
+    .plain = [](double, const DiagonalGaussian& p, const DiagonalGaussian& q) { return kl(p, q); }};
 
-bool equal(const DiagonalGaussian& p, const DiagonalGaussian& q) {
-  return std::ranges::equal(p.mean, q.mean) && std::ranges::equal(p.stddev, q.stddev);
-}
+constexpr Kernel kBhattacharyyaKernel{
+    .run = [](const auto& in, const double*, double* scratch,
+              const BlockResult& out) { kernels::bhattacharyya_block(in, scratch, out); },
+    .plain = [](double, const DiagonalGaussian& p, const DiagonalGaussian& q) { return chernoff(0.5, p, q); },
+    .cancels = false};
 
-bool equal(const FullGaussian& p, const FullGaussian& q) { return p.mean == q.mean && p.factor == q.factor; }
+constexpr Kernel kChernoffKernel{
+    .run = [](const auto& in, const double* alpha, double* scratch,
+              const BlockResult& out) { kernels::chernoff_block(in, alpha, scratch, out); },
+    .plain = [](double alpha, const DiagonalGaussian& p, const DiagonalGaussian& q) { return chernoff(alpha, p, q); },
+    .takes_alpha = true};
 
-// chernoff for covariances of very different shape, whose eigenvalues would lose the small ones.
-double chernoff_by_determinants(double alpha, const FullGaussian& p, const FullGaussian& q) {
-  const Eigen::VectorXd delta = p.mean - q.mean;
-  const Eigen::MatrixXd covariance_p = p.factor * p.factor.transpose();
-  const Eigen::MatrixXd covariance_q = q.factor * q.factor.transpose();
-  const Eigen::LLT<Eigen::MatrixXd> mixed(alpha * covariance_q + (1 - alpha) * covariance_p);
-  const FullGaussian between{delta, mixed.matrixL()};
-  if (mixed.info() != Eigen::Success || !(between.factor.diagonal().array() > 0).all()) {
-    return -kInfinity;  // only for alpha > 1
-  }
-  const double mean_part = between.factor.triangularView<Eigen::Lower>().solve(delta).squaredNorm();
-  const double log_part = sum_log_stddev(between) - alpha * sum_log_stddev(q) - (1 - alpha) * sum_log_stddev(p);
-  const double value = 0.5 * alpha * (1 - alpha) * mean_part + log_part;
-  return alpha < 1 ? std::max(0.0, value) : std::min(0.0, value);
-}
-
-// The part of chernoff:a that does not depend on the mean, for one output: with t = s_j^2 / s_i^2 - 1 it is
-// (ln(1 + a t) - a ln(1 + t)) / 2 = (a f(t) - f(a t)) / 2. Valid for a <= 1/2, where neither form cancels; infinite
-// where 1 + a t <= 0, which takes a < 0.
-double scale_term(double a, double t, double log1p_t) {
-  if (std::abs(t) < 0.4) {
-    return a * t <= -1 ? kInfinity : 0.5 * (a * x_minus_log1p(t) - x_minus_log1p(a * t));
-  }
-  if (a * t <= -1) {
-    return kInfinity;
-  }
-  // Where t overflows, 1 + a t is a (1 + t) to the last bit.
-  const double log_mixed = a > 0 && log1p_t > 40 ? log_add_exp(0, std::log(a) + log1p_t) : std::log1p(a * t);
-  return 0.5 * (log_mixed - a * log1p_t);
-}
-
-double scale_term_of(double a, double stddev_i, double stddev_j) {
-  const double e = (stddev_j - stddev_i) / stddev_i;
-  const double ratio = stddev_j / stddev_i;
-  const double log_ratio = ratio > 1e-300 && ratio < 1e300 ? std::log(ratio) : std::log(stddev_j) - std::log(stddev_i);
-  return scale_term(a, e * (2 + e), 2 * log_ratio);
-}
-
-// -ln integral p^a q^(1-a); for a > 1 it is negative, and -infinity stands for a divergent integral.
-double chernoff(double alpha, const DiagonalGaussian& p, const DiagonalGaussian& q) {
-  double sum = 0;
-  for (std::size_t d = 0; d < p.mean.size(); ++d) {
-    const double si = p.stddev[d];
-    const double sj = q.stddev[d];
-    // Of the mirror images C_a(i, j) = C_1-a(j, i) the one with the smaller a keeps its digits.
-    const double scale = alpha <= 0.5 ? scale_term_of(alpha, si, sj) : scale_term_of(1 - alpha, sj, si);
-    if (scale == kInfinity) {
-      return -kInfinity;
-    }
-    const double delta = p.mean[d] - q.mean[d];
-    // The mean part alpha (1 - alpha) / 2 * delta^2 / s^2, as a square of a quotient: no square that over- or
-    // underflows.
-    if (alpha < 1) {
-      const double z = delta / std::hypot(std::sqrt(alpha) * sj, std::sqrt(1 - alpha) * si);
-      sum += 0.5 * alpha * (1 - alpha) * z * z + scale;
-    } else {
-      const double e = (si - sj) / sj;
-      const double z = delta / sj;
-      sum += 0.5 * alpha * (1 - alpha) * z * z / (1 + (1 - alpha) * e * (2 + e)) + scale;
+// Every value of the block becomes change(value).
+template <class Change>
+void for_values(const PairBlock& block, const Change& change) {
+  for (std::size_t k = 0; k < block.num_components * block.num_components; ++k) {
+    for (std::size_t n = 0; n < block.count; ++n) {
+      double& value = block.divergence[k * kernels::kBlock + n];
+      value = change(value);
     }
   }
-  return sum;
 }
 
-// In units of q's factor, p has the covariance I + G with G = F + F^T + F F^T. G's eigenvectors make the diagonal case
-// of it, and small eigenvalues (components nearly equal) keep their digits.
-double chernoff(double alpha, const FullGaussian& p, const FullGaussian& q) {
-  if (equal(p, q)) {
-    return 0;
-  }
-  const auto lower = q.factor.triangularView<Eigen::Lower>();
-  const Eigen::MatrixXd scaled = lower.solve(p.factor - q.factor);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(scaled + scaled.transpose() + scaled * scaled.transpose());
-  const Eigen::VectorXd z = eigen.eigenvectors().transpose() * lower.solve(p.mean - q.mean);
-  if (eigen.eigenvalues().minCoeff() < -0.9999 || eigen.eigenvalues().maxCoeff() > 1e4) {
-    return chernoff_by_determinants(alpha, p, q);
-  }
-  const double beta = 1 - alpha;
-  double sum = 0;
-  for (Eigen::Index k = 0; k < z.size(); ++k) {
-    const double t = eigen.eigenvalues()(k);
-    const double scale =
-        alpha <= 0.5 ? scale_term(alpha, -t / (1 + t), -std::log1p(t)) : scale_term(beta, t, std::log1p(t));
-    if (scale == kInfinity) {
-      return -kInfinity;
+// KL in both directions stands in the kernel's block: each becomes the sum of the two.
+void to_jeffreys(double, const PairBlock& block) {
+  const std::size_t M = block.num_components;
+  for (std::size_t i = 0; i < M; ++i) {
+    for (std::size_t j = i + 1; j < M; ++j) {
+      double* there = block.divergence + (i * M + j) * kernels::kBlock;
+      double* back = block.divergence + (j * M + i) * kernels::kBlock;
+      for (std::size_t n = 0; n < block.count; ++n) {
+        there[n] = back[n] = there[n] + back[n];
+      }
     }
-    sum += 0.5 * alpha * beta * z(k) * z(k) / (1 + beta * t) + scale;
   }
-  return sum;
 }
 
-double kl(const DiagonalGaussian& p, const DiagonalGaussian& q) {
-  double sum = 0;
-  for (std::size_t d = 0; d < p.mean.size(); ++d) {
-    const double e = (p.stddev[d] - q.stddev[d]) / q.stddev[d];
-    const double z = (p.mean[d] - q.mean[d]) / q.stddev[d];
-    const double f = std::abs(e) < 0.25 ? x_minus_log1p(e) : e - (std::log(p.stddev[d]) - std::log(q.stddev[d]));
-    sum += 0.5 * (z * z + e * e) + f;
-  }
-  return sum;
+void to_hellinger(double, const PairBlock& block) {
+  for_values(block, [](double value) { return -std::expm1(-value); });
 }
 
-double kl(const FullGaussian& p, const FullGaussian& q) {
-  const auto lower = q.factor.triangularView<Eigen::Lower>();
-  const Eigen::VectorXd z = lower.solve(p.mean - q.mean);
-  const Eigen::MatrixXd scaled = lower.solve(p.factor - q.factor);
-  double sum = 0.5 * (z.squaredNorm() + scaled.squaredNorm());
-  for (Eigen::Index k = 0; k < scaled.rows(); ++k) {
-    const double e = scaled(k, k);
-    sum += std::abs(e) < 0.25 ? x_minus_log1p(e) : e - (std::log(p.factor(k, k)) - std::log(q.factor(k, k)));
-  }
-  return sum;
+void to_renyi(double alpha, const PairBlock& block) {
+  for_values(block, [alpha](double value) { return value / (1 - alpha); });
 }
 
-double wasserstein(const DiagonalGaussian& p, const DiagonalGaussian& q) {
-  double sum = 0;
-  for (std::size_t d = 0; d < p.mean.size(); ++d) {
-    const double mean_gap = p.mean[d] - q.mean[d];
-    const double stddev_gap = p.stddev[d] - q.stddev[d];
-    sum += mean_gap * mean_gap + stddev_gap * stddev_gap;
-  }
-  return sum;
-}
+constexpr Parameter kChernoffAlpha{.letter = "A",
+                                   .least = std::numeric_limits<double>::denorm_min(),
+                                   .most = 1 - 0x1p-53,
+                                   .rule = "a number alpha with 0 < alpha < 1",
+                                   .example = "0.3"};
+constexpr Parameter kRenyiAlpha{.letter = "A",
+                                .least = std::numeric_limits<double>::denorm_min(),
+                                .most = std::numeric_limits<double>::max(),
+                                .rule = "a number alpha > 0 other than 1 (renyi:1 is kl)",
+                                .example = "0.3",
+                                .except = 1};
 
-// |mu_i - mu_j|^2 + |L_i - L_j U|^2 with the rotation U that makes it smallest: L_j^T L_i = A S B^T gives U = A B^T.
-double wasserstein(const FullGaussian& p, const FullGaussian& q) {
-  if (equal(p, q)) {
-    return 0;
-  }
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(q.factor.transpose() * p.factor,
-                                              Eigen::ComputeFullU | Eigen::ComputeFullV);
-  const Eigen::MatrixXd rotated = q.factor * (svd.matrixU() * svd.matrixV().transpose());
-  return (p.mean - q.mean).squaredNorm() + (p.factor - rotated).squaredNorm();
-}
-
-template <class Gaussian>
-double dispatch(const Divergence& d, const Gaussian& p, const Gaussian& q) {
-  switch (d.kind) {
-    case DivergenceKind::kKl:
-      return kl(p, q);
-    case DivergenceKind::kBhattacharyya:
-      return chernoff(0.5, p, q);
-    case DivergenceKind::kChernoff:
-      return chernoff(d.alpha, p, q);
-    case DivergenceKind::kRenyi:
-      return chernoff(d.alpha, p, q) / (1 - d.alpha);
-    case DivergenceKind::kHellinger:
-      return -std::expm1(-chernoff(0.5, p, q));
-    case DivergenceKind::kWasserstein:
-      return wasserstein(p, q);
-    case DivergenceKind::kMin:
-      return 0;
-    case DivergenceKind::kMax:
-      return equal(p, q) ? 0 : kInfinity;
-  }
-  return 0;
-}
-
-std::string known_names() {
-  std::string names;
-  for (const DivergenceInfo& info : kDivergences) {
-    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", info.name, info.has_alpha ? ":ALPHA" : "");
-  }
-  return names;
-}
+// One row a divergence, in the order of lists. A row without a kernel goes through the plain functions, which is slow
+// but right everywhere. What is an upper or a lower bound is proven: kl and what is never below it, chernoff and what
+// is never above it.
+constexpr std::array kDivergences{
+    DivergenceInfo{.name = "kl",
+                   .title = "Kullback-Leibler",
+                   .bound = Bound::kUpper,
+                   .formula = "integral p ln(p/q)",
+                   .acquisition = true,
+                   .plain = [](double, const auto& p, const auto& q) { return kl(p, q); },
+                   .kernel = &kKlKernel},
+    DivergenceInfo{.name = "jeffreys",
+                   .title = "Jeffreys",
+                   .symmetry = Symmetry::kAlways,
+                   .bound = Bound::kUpper,
+                   .formula = "integral (p - q) ln(p/q), KL in both directions",
+                   .acquisition = true,
+                   .plain = [](double, const auto& p, const auto& q) { return kl(p, q) + kl(q, p); },
+                   .kernel = &kKlKernel,
+                   .finish = to_jeffreys},
+    DivergenceInfo{.name = "bhattacharyya",
+                   .title = "Bhattacharyya",
+                   .symmetry = Symmetry::kAlways,
+                   .bound = Bound::kLower,
+                   .formula = "-ln integral sqrt(p q)",
+                   .acquisition = true,
+                   .plain = [](double, const auto& p, const auto& q) { return chernoff(0.5, p, q); },
+                   .kernel = &kBhattacharyyaKernel},
+    DivergenceInfo{.name = "chernoff",
+                   .title = "Chernoff",
+                   .parameter = kChernoffAlpha,
+                   .symmetry = Symmetry::kAtHalf,
+                   .bound = Bound::kLower,
+                   .formula = "-ln integral p^a q^(1-a), 0 < a < 1",
+                   .acquisition = true,
+                   .plain = [](double alpha, const auto& p, const auto& q) { return chernoff(alpha, p, q); },
+                   .kernel = &kChernoffKernel},
+    DivergenceInfo{
+        .name = "renyi",
+        .title = "Renyi",
+        .parameter = kRenyiAlpha,
+        .formula = "ln(integral p^a q^(1-a)) / (a-1), a > 0, a != 1",
+        .plain = [](double alpha, const auto& p, const auto& q) { return chernoff(alpha, p, q) / (1 - alpha); },
+        .kernel = &kChernoffKernel,
+        .finish = to_renyi},
+    DivergenceInfo{.name = "hellinger",
+                   .title = "Hellinger",
+                   .symmetry = Symmetry::kAlways,
+                   .bound = Bound::kLower,
+                   .formula = "1 - integral sqrt(p q)",
+                   .plain = [](double, const auto& p, const auto& q) { return -std::expm1(-chernoff(0.5, p, q)); },
+                   .kernel = &kBhattacharyyaKernel,
+                   .finish = to_hellinger},
+    DivergenceInfo{.name = "wasserstein",
+                   .title = "Wasserstein",
+                   .symmetry = Symmetry::kAlways,
+                   .formula = "squared 2-Wasserstein distance (in squared output units)",
+                   .plain = [](double, const auto& p, const auto& q) { return wasserstein(p, q); }},
+    DivergenceInfo{.name = "min",
+                   .title = "the smallest divergence",
+                   .symmetry = Symmetry::kAlways,
+                   .bound = Bound::kLower,
+                   .formula = "0",
+                   .plain = [](double, const auto&, const auto&) { return 0.0; }},
+    DivergenceInfo{.name = "max",
+                   .title = "the largest divergence",
+                   .symmetry = Symmetry::kAlways,
+                   .bound = Bound::kUpper,
+                   .formula = "0 if p = q, else infinity",
+                   .plain = [](double, const auto& p, const auto& q) {
+                     return equal(p, q) ? 0 : std::numeric_limits<double>::infinity();
+                   }}};
 
 }  // namespace
 
@@ -210,45 +158,28 @@ std::string_view name_of(Bound bound) {
 
 std::span<const DivergenceInfo> divergences() { return kDivergences; }
 
-const DivergenceInfo& info_of(DivergenceKind kind) { return kDivergences[static_cast<std::size_t>(kind)]; }
-
-std::string Divergence::name() const {
-  const DivergenceInfo& info = info_of(kind);
-  return info.has_alpha ? fmt::format("{}:{}", info.name, alpha) : std::string(info.name);
-}
+std::string Divergence::name() const { return method_text(info->name, info->parameter, alpha); }
 
 bool Divergence::symmetric() const {
-  return info_of(kind).symmetric || (kind == DivergenceKind::kChernoff && alpha == 0.5);
+  return info->symmetry == Symmetry::kAlways || (info->symmetry == Symmetry::kAtHalf && alpha == 0.5);
 }
 
 Divergence parse_divergence(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  const auto* const info = std::ranges::find(kDivergences, name, &DivergenceInfo::name);
-  check(info != kDivergences.end(), "divergence: '{}' is not known; there are {}", text, known_names());
-  if (!info->has_alpha) {
-    check(colon == std::string_view::npos, "divergence: '{}' takes no parameter; write '{}'", name, name);
-    return {info->kind, 0.5};
+  const MethodText typed = split_method(text);
+  Divergence divergence{.info = &find_method("divergence", typed.name, divergences())};
+  const double alpha = parse_parameter("divergence", typed, divergence.info->parameter);
+  if (typed.parameter) {
+    divergence.alpha = alpha;
   }
-  check(colon != std::string_view::npos, "divergence: '{}' needs its alpha, as in '{}:0.3'", name, name);
-  const std::string_view number = text.substr(colon + 1);
-  double alpha = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), alpha);
-  check(error == std::errc() && end == number.data() + number.size(), "divergence: '{}' is not a number in '{}'",
-        number, text);
-  if (info->kind == DivergenceKind::kChernoff) {
-    check(alpha > 0 && alpha < 1, "divergence: alpha = {} in '{}'; chernoff takes 0 < alpha < 1", alpha, text);
-  } else {
-    check(alpha > 0 && alpha != 1 && std::isfinite(alpha),
-          "divergence: alpha = {} in '{}'; renyi takes alpha > 0 other than 1 (renyi:1 is kl)", alpha, text);
-  }
-  return {info->kind, alpha};
+  return divergence;
 }
 
 double divergence(const Divergence& d, const DiagonalGaussian& p, const DiagonalGaussian& q) {
-  return dispatch(d, p, q);
+  return d.info->plain.diagonal(d.alpha, p, q);
 }
 
-double divergence(const Divergence& d, const FullGaussian& p, const FullGaussian& q) { return dispatch(d, p, q); }
+double divergence(const Divergence& d, const FullGaussian& p, const FullGaussian& q) {
+  return d.info->plain.full(d.alpha, p, q);
+}
 
 }  // namespace dissent

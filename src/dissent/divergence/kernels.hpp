@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dissent/mixture/gaussian.hpp"
+
 namespace dissent::kernels {
 
 inline constexpr std::size_t kBlock = 64;  // inputs per call, at most
@@ -53,5 +55,36 @@ void bhattacharyya_block(const BlockInput<double>& in, double* scratch, const Bl
 // chernoff with an alpha for each input, alpha[kBlock]; entries past the count must be in (0, 1) too.
 void chernoff_block(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out);
 void chernoff_block(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out);
+
+// Runs on float32 and float64 input; made of one function that takes either.
+struct RunKernel {
+  void (*single)(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out);
+  void (*full)(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out);
+
+  template <class F>
+  constexpr RunKernel(F f) : single(f), full(f) {}
+
+  void operator()(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out) const {
+    single(in, alpha, scratch, out);
+  }
+  void operator()(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out) const {
+    full(in, alpha, scratch, out);
+  }
+};
+
+// One of the above as the registry of divergences names it.
+struct Kernel {
+  RunKernel run;
+  double (*plain)(double alpha, const DiagonalGaussian& p, const DiagonalGaussian& q);  // what it computes
+  bool takes_alpha = false;                                                             // in (0, 1)
+  bool cancels = true;  // small results lose digits, so `least` and single_precision are looked at
+};
+
+// The divergences of a block, [M][M][kBlock], of which the first `count` inputs are set.
+struct PairBlock {
+  double* divergence;
+  std::size_t num_components;
+  std::size_t count;
+};
 
 }  // namespace dissent::kernels

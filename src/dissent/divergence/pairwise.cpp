@@ -17,9 +17,9 @@ constexpr std::size_t kSingleFromOutputs = 32;
 // The smallest divergence that a kernel is trusted with. In double its terms leave an error of about 1e-15 D^(1/2), in
 // single about 6e-8 D^(1/2); what is asked is a relative error of 1e-11 (float64 input), 1e-6 or better (float32).
 template <class T>
-double least_divergence(const Divergence& kind, bool single_precision, std::size_t num_outputs) {
-  if (kind.kind == DivergenceKind::kBhattacharyya) {
-    return 0;  // its kernel does not cancel
+double least_divergence(const kernels::Kernel& kernel, bool single_precision, std::size_t num_outputs) {
+  if (!kernel.cancels) {
+    return 0;
   }
   if (single_precision) {
     return 0.065 * std::sqrt(static_cast<double>(num_outputs));
@@ -27,16 +27,10 @@ double least_divergence(const Divergence& kind, bool single_precision, std::size
   return std::is_same_v<T, float> ? 1e-7 : 1e-4 * std::sqrt(static_cast<double>(num_outputs));
 }
 
-template <class T>
-void run_kernel(const Divergence& kind, const double* alpha, const kernels::BlockInput<T>& block, double* scratch,
-                const kernels::BlockResult& result) {
-  if (kind.kind == DivergenceKind::kKl) {
-    kernels::kl_block(block, scratch, result);
-  } else if (kind.kind == DivergenceKind::kBhattacharyya) {
-    kernels::bhattacharyya_block(block, scratch, result);
-  } else {
-    kernels::chernoff_block(block, alpha, scratch, result);
-  }
+// Null where the divergence has none for its alpha.
+const kernels::Kernel* kernel_of(const Divergence& divergence) {
+  const kernels::Kernel* kernel = divergence.info->kernel;
+  return kernel == nullptr || (kernel->takes_alpha && divergence.alpha >= 1) ? nullptr : kernel;
 }
 
 }  // namespace
@@ -44,40 +38,19 @@ void run_kernel(const Divergence& kind, const double* alpha, const kernels::Bloc
 PairwiseDivergences::PairwiseDivergences(const Divergence& divergence, std::size_t num_components,
                                          std::size_t num_outputs)
     : divergence_kind_(divergence),
-      kernel_kind_(divergence),
+      kernel_(kernel_of(divergence)),
       num_components_(num_components),
       num_outputs_(num_outputs),
       divergence_(num_components * num_components * kBlock),
-      sum_log_stddev_(num_components * kBlock) {
-  switch (divergence.kind) {
-    case DivergenceKind::kKl:
-    case DivergenceKind::kBhattacharyya:
-    case DivergenceKind::kChernoff:
-      has_kernel_ = true;
-      break;
-    case DivergenceKind::kHellinger:
-      has_kernel_ = true;
-      kernel_kind_ = {DivergenceKind::kBhattacharyya, 0.5};
-      break;
-    case DivergenceKind::kRenyi:
-      has_kernel_ = divergence.alpha < 1;
-      kernel_kind_ = {DivergenceKind::kChernoff, divergence.alpha};
-      break;
-    default:
-      break;
-  }
-  alpha_.assign(kBlock, kernel_kind_.alpha);
-  if (has_kernel_) {
+      sum_log_stddev_(num_components * kBlock),
+      alpha_(kBlock, divergence.alpha) {
+  if (kernel_ != nullptr) {
     trust_.resize(kBlock);
     scratch_.resize(kernels::scratch_size(num_components, num_outputs) + kAlignmentSlack);
     retry_alpha_.resize(kBlock);
     retry_divergence_.resize(divergence_.size());
     retry_sum_log_stddev_.resize(sum_log_stddev_.size());
   }
-}
-
-Divergence PairwiseDivergences::with_alpha(const Divergence& d, std::size_t input) const {
-  return {d.kind, alpha_[input]};
 }
 
 template <class T>
@@ -90,17 +63,18 @@ void PairwiseDivergences::compute(const MixtureView<T>& mixture, std::size_t beg
 template <class T>
 void PairwiseDivergences::compute(const MixtureView<T>& mixture, std::size_t begin, std::size_t count,
                                   std::size_t first_input) {
-  std::ranges::fill(alpha_, kernel_kind_.alpha);
+  std::ranges::fill(alpha_, divergence_kind_.alpha);
   compute_block(mixture, begin, count, first_input);
 }
 
 template <class T>
 void PairwiseDivergences::compute_block(const MixtureView<T>& mixture, std::size_t begin, std::size_t count,
                                         std::size_t first_input) {
-  if (has_kernel_ && mixture.diagonal()) {
+  if (kernel_ != nullptr && mixture.diagonal()) {
     compute_fast(mixture, begin, count, first_input);
     return;
   }
+  const PlainDivergence& plain = divergence_kind_.info->plain;
   for (std::size_t n = 0; n < count; ++n) {
     components_.load(mixture, begin + n, first_input + begin + n);
     for (std::size_t i = 0; i < num_components_; ++i) {
@@ -111,10 +85,8 @@ void PairwiseDivergences::compute_block(const MixtureView<T>& mixture, std::size
         divergence_[(i * num_components_ + j) * kBlock + n] =
             i == j ? 0
             : mixture.diagonal()
-                ? dissent::divergence(with_alpha(divergence_kind_, n), components_.diagonal_component(i),
-                                      components_.diagonal_component(j))
-                : dissent::divergence(with_alpha(divergence_kind_, n), components_.full_component(i),
-                                      components_.full_component(j));
+                ? plain.diagonal(alpha_[n], components_.diagonal_component(i), components_.diagonal_component(j))
+                : plain.full(alpha_[n], components_.full_component(i), components_.full_component(j));
       }
     }
   }
@@ -125,17 +97,15 @@ void PairwiseDivergences::compute_fast(const MixtureView<T>& mixture, std::size_
                                        std::size_t first_input) {
   const std::size_t row = num_components_ * num_outputs_;
   const bool single = std::is_same_v<T, float> && num_outputs_ >= kSingleFromOutputs &&
-                      num_outputs_ <= kernels::kSingleMostOutputs &&
-                      kernel_kind_.kind != DivergenceKind::kBhattacharyya;
+                      num_outputs_ <= kernels::kSingleMostOutputs && kernel_->cancels;
   const kernels::BlockInput<T> block{.mean = mixture.mean + begin * row,
                                      .stddev = mixture.stddev + begin * row,
                                      .count = count,
                                      .num_components = num_components_,
                                      .num_outputs = num_outputs_,
-                                     .least = least_divergence<T>(kernel_kind_, single, num_outputs_),
+                                     .least = least_divergence<T>(*kernel_, single, num_outputs_),
                                      .single_precision = single};
-  run_kernel(kernel_kind_, alpha_.data(), block, align_up(scratch_),
-             {divergence_.data(), sum_log_stddev_.data(), trust_.data()});
+  kernel_->run(block, alpha_.data(), align_up(scratch_), {divergence_.data(), sum_log_stddev_.data(), trust_.data()});
   for (std::size_t n = 0; n < count; ++n) {
     if (trust_[n] == Trust::kAll) {
       continue;
@@ -145,10 +115,12 @@ void PairwiseDivergences::compute_fast(const MixtureView<T>& mixture, std::size_
     }
     if (trust_[n] != Trust::kAll) {
       components_.load(mixture, begin + n, first_input + begin + n);
-      compute_plain(n, trust_[n] == Trust::kLargeOnly, least_divergence<T>(kernel_kind_, false, num_outputs_));
+      compute_plain(n, trust_[n] == Trust::kLargeOnly, least_divergence<T>(*kernel_, false, num_outputs_));
     }
   }
-  apply_to_block(count);
+  if (divergence_kind_.info->finish != nullptr) {
+    divergence_kind_.info->finish(divergence_kind_.alpha, {divergence_.data(), num_components_, count});
+  }
 }
 
 template <class T>
@@ -158,11 +130,11 @@ void PairwiseDivergences::retry_in_double(kernels::BlockInput<T> block, std::siz
   block.stddev += input * row;
   block.count = 1;
   block.single_precision = false;
-  block.least = least_divergence<T>(kernel_kind_, false, num_outputs_);
+  block.least = least_divergence<T>(*kernel_, false, num_outputs_);
   Trust trust = Trust::kNone;
   std::ranges::fill(retry_alpha_, alpha_[input]);
-  run_kernel(kernel_kind_, retry_alpha_.data(), block, align_up(scratch_),
-             {retry_divergence_.data(), retry_sum_log_stddev_.data(), &trust});
+  kernel_->run(block, retry_alpha_.data(), align_up(scratch_),
+               {retry_divergence_.data(), retry_sum_log_stddev_.data(), &trust});
   for (std::size_t k = 0; k < num_components_ * num_components_; ++k) {
     divergence_[k * kBlock + input] = retry_divergence_[k * kBlock];
   }
@@ -182,22 +154,8 @@ void PairwiseDivergences::compute_plain(std::size_t input, bool small_only, doub
       double& value = divergence_[(i * num_components_ + j) * kBlock + input];
       const bool holds = small_only && value >= least && value <= 1e300;
       if (i != j && !holds) {
-        value = dissent::divergence(with_alpha(kernel_kind_, input), p, components_.diagonal_component(j));
+        value = kernel_->plain(alpha_[input], p, components_.diagonal_component(j));
       }
-    }
-  }
-}
-
-// Divergences that are a function of what the kernel gave.
-void PairwiseDivergences::apply_to_block(std::size_t count) {
-  const bool hellinger = divergence_kind_.kind == DivergenceKind::kHellinger;
-  if (!hellinger && divergence_kind_.kind != DivergenceKind::kRenyi) {
-    return;
-  }
-  for (std::size_t k = 0; k < num_components_ * num_components_; ++k) {
-    for (std::size_t n = 0; n < count; ++n) {
-      double& value = divergence_[k * kBlock + n];
-      value = hellinger ? -std::expm1(-value) : value / (1 - divergence_kind_.alpha);
     }
   }
 }

@@ -47,17 +47,14 @@ class PairwiseDivergences {
   void retry_in_double(kernels::BlockInput<T> block, std::size_t input);
   // Recomputes input number `input` of the block; with small_only just the pairs that the kernel could not vouch for.
   void compute_plain(std::size_t input, bool small_only, double least);
-  Divergence with_alpha(const Divergence& d, std::size_t input) const;
-  void apply_to_block(std::size_t count);
 
   Divergence divergence_kind_;
-  Divergence kernel_kind_;  // what the kernel computes, of which divergence_kind_ is a function
-  bool has_kernel_ = false;
+  const kernels::Kernel* kernel_;  // null: none for this divergence
   std::size_t num_components_;
   std::size_t num_outputs_;
   std::vector<double> divergence_;
   std::vector<double> sum_log_stddev_;
-  std::vector<double> alpha_;  // [kBlock], of the kernel or of divergence_kind_
+  std::vector<double> alpha_;  // [kBlock], of each input
   std::vector<kernels::Trust> trust_;
   std::vector<double> scratch_;
   std::vector<double> retry_alpha_;

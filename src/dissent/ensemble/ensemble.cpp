@@ -143,6 +143,8 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, Executor* exec
   const std::size_t num_rows = check_inputs(inputs);
   const std::size_t row = num_components() * num_outputs();
   Mixture<double> mixture = Mixture<double>::diagonal(num_rows, num_components(), num_outputs());
+  mixture.space = output_map().is_identity() ? Space::kOutput : Space::kBase;
+  mixture.weights = weights_;
   const ComponentModel& components = *parts_.components;
   for_row_blocks(
       columns_.input_scaling, inputs, executor, [&] { return components.make_scratch(); },
@@ -162,6 +164,8 @@ void Ensemble::predict_base(std::span<const double> inputs, Mixture<float>& base
   base.mean.resize(base.num_inputs * row);
   base.stddev.resize(base.num_inputs * row);
   base.covariance.clear();
+  base.space = Space::kBase;
+  base.weights = weights_;
   const ComponentModel& components = *parts_.components;
   for_row_blocks(
       columns_.input_scaling, inputs, executor, [&] { return components.make_scratch(); },

@@ -1,16 +1,23 @@
-#include "dissent/estimator/bounds.hpp"
+// bounds: a certified interval for the mutual information of each input, with no sampling.
+//
+//   lower: the largest of the Chernoff estimates over alpha in (0, 1). Each Chernoff divergence is concave in alpha and
+//          the estimate is a concave, increasing function of them, so it has one peak: golden-section search finds it.
+//          Any alpha gives a valid bound, so the interval holds however far the search went.
+//   upper: the KL estimate, which is never above EPKL nor above H(weights).
+// epistemic is the middle of the interval; log_deficit agrees with it.
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 #include "dissent/base/executor.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
-#include "dissent/estimator/pairwise.hpp"
+#include "dissent/estimator/methods.hpp"
 
 namespace dissent {
 namespace {
@@ -116,17 +123,34 @@ struct Scratch {
   Combiner combiner;
 };
 
+// Where the extras of a result go.
+struct Ends {
+  explicit Ends(Uncertainty& result)
+      : lower(result.extra("lower")),
+        upper(result.extra("upper")),
+        alpha(result.extra("alpha")),
+        lower_log_deficit(result.extra("lower_log_deficit")),
+        upper_log_deficit(result.extra("upper_log_deficit")) {}
+
+  std::vector<double>& lower;
+  std::vector<double>& upper;
+  std::vector<double>& alpha;
+  std::vector<double>& lower_log_deficit;
+  std::vector<double>& upper_log_deficit;
+};
+
 }  // namespace
 
 template <class T>
-Uncertainty bounds(const MixtureView<T>& mixture, const Weights& weights, const EstimateOptions& options) {
-  Uncertainty result;
-  result.extras = {{"lower", {}}, {"upper", {}}, {"alpha", {}}, {"lower_log_deficit", {}}, {"upper_log_deficit", {}}};
-  result.resize(mixture.num_inputs);
+Uncertainty bounds(const MixtureView<T>& mixture, const EstimateOptions& options) {
+  const Weights& weights = *mixture.weights;
+  const std::size_t D = mixture.num_outputs;
+  Uncertainty result = Uncertainty::of(mixture.num_inputs, kBoundsExtras);
+  const Ends ends(result);
+  const Divergence kl = parse_divergence("kl");
+  const Divergence chernoff = parse_divergence("chernoff:0.5");
   const auto make = [&] {
-    return Scratch{{{DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs},
-                   {{DivergenceKind::kChernoff, 0.5}, mixture.num_components, mixture.num_outputs},
-                   Combiner({.weights = weights})};
+    return Scratch{{kl, weights.size(), D}, {chernoff, weights.size(), D}, Combiner({.weights = weights})};
   };
   for_blocks(
       options.executor, mixture.num_inputs, kBlock, make, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
@@ -144,22 +168,21 @@ Uncertainty bounds(const MixtureView<T>& mixture, const Weights& weights, const 
         for (std::size_t n = 0; n < count; ++n) {
           const std::size_t to = begin + n;
           // Rounding can put the ends in the wrong order by an ulp where they meet.
-          const double lower = std::min(best.epistemic[n], upper[n]);
-          const double lower_log_deficit = std::max(best.log_deficit[n], upper_log_deficit[n]);
-          result.epistemic[to] = 0.5 * (lower + upper[n]);
-          result.log_deficit[to] = log_add_exp(lower_log_deficit, upper_log_deficit[n]) - std::numbers::ln2;
-          result.aleatoric[to] = mean_entropy(weights, mixture.num_outputs, scratch.kl.sum_log_stddev() + n, kBlock);
+          ends.lower[to] = std::min(best.epistemic[n], upper[n]);
+          ends.upper[to] = upper[n];
+          ends.alpha[to] = best.alpha[n];
+          ends.lower_log_deficit[to] = std::max(best.log_deficit[n], upper_log_deficit[n]);
+          ends.upper_log_deficit[to] = upper_log_deficit[n];
+          result.epistemic[to] = 0.5 * (ends.lower[to] + upper[n]);
+          result.log_deficit[to] = log_add_exp(ends.lower_log_deficit[to], upper_log_deficit[n]) - std::numbers::ln2;
+          result.aleatoric[to] = mean_entropy(weights, D, scratch.kl.sum_log_stddev() + n, kBlock);
           result.total[to] = result.aleatoric[to] + result.epistemic[to];
-          const std::array<double, 5> extras{lower, upper[n], best.alpha[n], lower_log_deficit, upper_log_deficit[n]};
-          for (std::size_t k = 0; k < extras.size(); ++k) {
-            result.extras[k].values[to] = extras[k];
-          }
         }
       });
   return result;
 }
 
-template Uncertainty bounds(const MixtureView<float>&, const Weights&, const EstimateOptions&);
-template Uncertainty bounds(const MixtureView<double>&, const Weights&, const EstimateOptions&);
+template Uncertainty bounds(const MixtureView<float>&, const EstimateOptions&);
+template Uncertainty bounds(const MixtureView<double>&, const EstimateOptions&);
 
 }  // namespace dissent

@@ -1,46 +1,40 @@
 // The registry of estimators and the one function that runs any of them: Mixture in, Uncertainty out.
 //
-// To add one: a header and a source with its function, a row in the table of estimator.cpp, a test. The command line
-// and the conformance tests read the registry. (A new divergence becomes a pairwise estimator by its own registry.)
+// To add one: a source with its function, a line in methods.hpp, a row in registry.cpp, a test. The
+// command line and the conformance tests read the registry. (A new divergence becomes a pairwise estimator by its own
+// registry.)
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "dissent/base/executor.hpp"
+#include "dissent/base/parse.hpp"
 #include "dissent/divergence/divergence.hpp"
 #include "dissent/estimator/uncertainty.hpp"
 #include "dissent/mixture/mixture.hpp"
 
 namespace dissent {
 
-enum class EstimatorKind { kPairwise, kMonteCarlo, kEpkl, kQuadrature, kBounds, kRefine };
+struct EstimatorInfo;
+// Every estimator there is: the pairwise ones of all divergences first, of which the first is kl.
+const std::vector<EstimatorInfo>& estimators();
 
 // Which estimator, with its parameters: a plain value, as typed on a command line.
 struct Estimator {
-  EstimatorKind kind = EstimatorKind::kPairwise;
-  Divergence divergence;        // kPairwise
-  std::size_t num_samples = 0;  // kMonteCarlo
-  std::size_t top = 0;          // kRefine: how many of the most uncertain inputs to put in order
+  Estimator();  // kl
+  explicit Estimator(const EstimatorInfo& row) : info(&row) {}
+
+  const EstimatorInfo* info;
+  Divergence divergence = {};  // of the pairwise ones
+  std::size_t count = 0;       // K: the samples of mc:K, the inputs that refine:K puts in order
 
   std::string name() const;  // parse_estimator(name()) gives the same estimator
 };
-
-struct EstimatorInfo {
-  std::string name;     // with its parameter, as in "mc:K"
-  std::string formula;  // one line
-  Bound bound = Bound::kNone;
-  std::string cost;
-};
-
-// Every estimator there is: the pairwise ones of all divergences first.
-std::vector<EstimatorInfo> estimators();
-
-// "kl", "chernoff:0.3", "mc:5000", "bounds", "refine:10", ...; throws an InputError that lists what there is.
-Estimator parse_estimator(std::string_view text);
 
 struct EstimateOptions {
   Executor* executor = nullptr;  // null: on the calling thread alone. Results are the same to the bit.
@@ -48,9 +42,49 @@ struct EstimateOptions {
   std::size_t first_input = 0;   // number of the mixture's first input in the whole it is a part of
 };
 
-// Throws an InputError for a mixture that breaks a rule (see validate()). N = 0 gives empty results.
+// An estimator's function for float32 and for float64 mixtures; made of one function that takes either.
+struct RunEstimator {
+  Uncertainty (*single)(const Estimator&, const MixtureView<float>&, const EstimateOptions&);
+  Uncertainty (*full)(const Estimator&, const MixtureView<double>&, const EstimateOptions&);
+
+  template <class F>
+  constexpr RunEstimator(F f) : single(f), full(f) {}
+
+  Uncertainty operator()(const Estimator& e, const MixtureView<float>& mixture, const EstimateOptions& options) const {
+    return single(e, mixture, options);
+  }
+  Uncertainty operator()(const Estimator& e, const MixtureView<double>& mixture, const EstimateOptions& options) const {
+    return full(e, mixture, options);
+  }
+};
+
+struct EstimatorInfo {
+  std::string name;          // as typed, without the parameter
+  Parameter parameter = {};  // "A": alpha of the divergence; "K": Estimator::count
+  std::string formula;       // one line
+  Bound bound = Bound::kNone;
+  std::string cost;                               // per input, for people
+  std::span<const std::string_view> extras = {};  // names of Uncertainty::extras
+  const DivergenceInfo* divergence = nullptr;     // of the pairwise ones
+  bool by_pairs = true;       // compares components in pairs, with memory for M x M; else takes a while on each input
+  bool ranks_inputs = false;  // compares inputs with each other: what it says of one depends on all
+  bool one_output = false;    // D = 1 alone
+  // How many times the work of comparing all pairs of components once, roughly.
+  double (*passes)(const Estimator& estimator) = [](const Estimator&) { return 1.0; };
+  RunEstimator run;
+
+  std::string typed_name() const { return method_name(name, parameter); }  // "mc:K"
+};
+
+// "kl", "chernoff:0.3", "mc:5000", "bounds", "refine:10", ...; throws an InputError that lists what there is.
+Estimator parse_estimator(std::string_view text);
+
+// The pairwise estimator over a divergence.
+Estimator pairwise_estimator(const Divergence& divergence);
+
+// Throws an InputError for a mixture that breaks a rule (see validate()), or that the estimator does not take. N = 0
+// gives empty results. aleatoric and total are those of the mixture's own space.
 template <class T>
-Uncertainty estimate(const Estimator& estimator, const MixtureView<T>& mixture, const Weights& weights,
-                     const EstimateOptions& options = {});
+Uncertainty estimate(const Estimator& estimator, const MixtureView<T>& mixture, const EstimateOptions& options = {});
 
 }  // namespace dissent

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dissent/base/executor.hpp"
-#include "dissent/estimator/pairwise.hpp"
+#include "dissent/estimator/methods.hpp"
 
 namespace dissent {
 namespace {
@@ -63,6 +63,88 @@ double log_one_plus_sum_exp(std::span<const double> x) {
   return high + std::log(sum);
 }
 
+// The components of positive weight.
+std::vector<std::size_t> present_components(const Weights& weights) {
+  std::vector<std::size_t> present;
+  for (std::size_t m = 0; m < weights.size(); ++m) {
+    if (weights.value[m] > 0) {
+      present.push_back(m);
+    }
+  }
+  return present;
+}
+
+bool all_equal(const InputComponents& components, const std::vector<std::size_t>& present) {
+  return std::ranges::all_of(present, [&](std::size_t m) {
+    return visit_pair(components, present[0], m, [](const auto& p, const auto& q) { return equal(p, q); });
+  });
+}
+
+// Mean and the sums of squared and cubed deviations, by Welford's update.
+struct Moments {
+  std::size_t count = 0;
+  double mean = 0;
+  double squares = 0;
+  double cubes = 0;
+
+  void add(double term) {
+    const double n = static_cast<double>(++count);
+    const double delta = term - mean;
+    const double step_of_mean = delta / n;
+    const double square = delta * step_of_mean * (n - 1);
+    cubes += square * step_of_mean * (n - 2) - 3 * step_of_mean * squares;
+    squares += square;
+    mean += step_of_mean;
+  }
+};
+
+// Samples of one component after the other.
+class Sampler {
+ public:
+  Sampler(const InputComponents& components, const Weights& weights, const std::vector<std::size_t>& present)
+      : components_(components),
+        present_(present),
+        offset_(components.num_components()),
+        draw_(components.num_outputs()),
+        step_(components.num_outputs()),
+        ratios_(present.size() - 1) {
+    for (const std::size_t m : present) {
+      offset_[m] = weights.log[m] - components.visit(m, [](const auto& g) { return sum_log_stddev(g); });
+    }
+  }
+
+  // The terms log1p(...) of `count` samples from component j.
+  Moments sample(std::size_t j, std::size_t count, const NoiseSource& noise) {
+    Moments moments;
+    for (std::size_t k = 0; k < count; ++k) {
+      noise(j, k, draw_);
+      components_.visit(j, [&](const auto& g) { scale_noise(g, draw_, step_); });
+      double own = 0;
+      for (const double z : draw_) {
+        own -= 0.5 * z * z;
+      }
+      std::size_t at = 0;
+      for (const std::size_t i : present_) {
+        if (i != j) {
+          const double other =
+              visit_pair(components_, i, j, [&](const auto& g, const auto& from) { return exponent(g, from, step_); });
+          ratios_[at++] = (other - own) + (offset_[i] - offset_[j]);
+        }
+      }
+      moments.add(log_one_plus_sum_exp(ratios_));
+    }
+    return moments;
+  }
+
+ private:
+  const InputComponents& components_;
+  const std::vector<std::size_t>& present_;
+  std::vector<double> offset_;  // ln w_m - ln of the normaliser
+  std::vector<double> draw_;
+  std::vector<double> step_;
+  std::vector<double> ratios_;
+};
+
 }  // namespace
 
 std::size_t samples_of_component(const Weights& weights, std::size_t m, std::size_t num_samples) {
@@ -76,68 +158,27 @@ std::size_t samples_of_component(const Weights& weights, std::size_t m, std::siz
 
 MonteCarloResult monte_carlo_input(const InputComponents& components, const Weights& weights, std::size_t num_samples,
                                    const NoiseSource& noise) {
-  const std::size_t num_components = components.num_components();
-  std::vector<double> draw(components.num_outputs());
-  std::vector<double> step(components.num_outputs());
-  std::vector<double> offset(num_components);  // log w_m - log of the normaliser
-  std::vector<std::size_t> present;
-  for (std::size_t m = 0; m < num_components; ++m) {
-    if (weights.value[m] > 0) {
-      present.push_back(m);
-      offset[m] = weights.log[m] - components.visit(m, [](const auto& g) { return sum_log_stddev(g); });
-    }
-  }
   MonteCarloResult result;
+  const std::vector<std::size_t> present = present_components(weights);
   if (present.size() < 2) {
     return result;
   }
   // Equal components say nothing about each other, to the last bit and without a sample.
-  if (std::ranges::all_of(present, [&](std::size_t m) {
-        return visit_pair(components, present[0], m, [](const auto& p, const auto& q) {
-          return divergence({.kind = DivergenceKind::kMax}, p, q) == 0;
-        });
-      })) {
+  if (all_equal(components, present)) {
     result.deficit = weights.entropy;
     return result;
   }
+  Sampler sampler(components, weights, present);
   double variance = 0;
   double third_moment = 0;
-  std::vector<double> ratios(present.size() - 1);
   for (const std::size_t j : present) {
     const std::size_t count = samples_of_component(weights, j, num_samples);
-    double mean = 0;
-    double squares = 0;
-    double cubes = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-      noise(j, k, draw);
-      components.visit(j, [&](const auto& g) { scale_noise(g, draw, step); });
-      double own = 0;
-      for (const double z : draw) {
-        own -= 0.5 * z * z;
-      }
-      std::size_t at = 0;
-      for (const std::size_t i : present) {
-        if (i != j) {
-          const double other =
-              visit_pair(components, i, j, [&](const auto& g, const auto& from) { return exponent(g, from, step); });
-          ratios[at++] = (other - own) + (offset[i] - offset[j]);
-        }
-      }
-      const double term = log_one_plus_sum_exp(ratios);
-      // Welford's update of the mean and the sums of squared and cubed deviations.
-      const double n = static_cast<double>(k + 1);
-      const double delta = term - mean;
-      const double step_of_mean = delta / n;
-      const double square = delta * step_of_mean * (n - 1);
-      cubes += square * step_of_mean * (n - 2) - 3 * step_of_mean * squares;
-      squares += square;
-      mean += step_of_mean;
-    }
+    const Moments moments = sampler.sample(j, count, noise);
     const double n = static_cast<double>(count);
     const double share = weights.value[j];
-    result.deficit += share * mean;
-    variance += share * share * squares / ((n - 1) * n);
-    third_moment += share * share * share * cubes / (n * n * n);
+    result.deficit += share * moments.mean;
+    variance += share * share * moments.squares / ((n - 1) * n);
+    third_moment += share * share * share * moments.cubes / (n * n * n);
     result.num_samples += count;
   }
   result.standard_error = std::sqrt(variance);
@@ -159,11 +200,10 @@ MonteCarloResult monte_carlo_input(const InputComponents& components, const Weig
 }
 
 template <class T>
-Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, const Weights& weights,
-                        const EstimateOptions& options) {
-  Uncertainty result;
-  result.extras = {{"standard_error", {}}};
-  result.resize(mixture.num_inputs);
+Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, const EstimateOptions& options) {
+  const Weights& weights = *mixture.weights;
+  Uncertainty result = Uncertainty::of(mixture.num_inputs, kMonteCarloExtras);
+  std::vector<double>& standard_error = result.extra("standard_error");
   for_blocks(
       options.executor, mixture.num_inputs, 1, [] { return InputComponents(); },
       [&](std::size_t n, std::size_t, InputComponents& components) {
@@ -178,12 +218,12 @@ Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, 
         result.log_deficit[n] = std::log(std::min(mc.deficit, weights.entropy));
         result.aleatoric[n] = mean_entropy(weights, mixture.num_outputs, sums.data(), 1);
         result.total[n] = result.aleatoric[n] + result.epistemic[n];
-        result.extras[0].values[n] = mc.standard_error;
+        standard_error[n] = mc.standard_error;
       });
   return result;
 }
 
-template Uncertainty monte_carlo(std::size_t, const MixtureView<float>&, const Weights&, const EstimateOptions&);
-template Uncertainty monte_carlo(std::size_t, const MixtureView<double>&, const Weights&, const EstimateOptions&);
+template Uncertainty monte_carlo(std::size_t, const MixtureView<float>&, const EstimateOptions&);
+template Uncertainty monte_carlo(std::size_t, const MixtureView<double>&, const EstimateOptions&);
 
 }  // namespace dissent

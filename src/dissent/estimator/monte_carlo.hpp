@@ -9,18 +9,19 @@
 // standard error. The bounds estimator has no such blind spot.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
 
-// Extra: standard_error, of epistemic.
+inline constexpr std::array<std::string_view, 1> kMonteCarloExtras{"standard_error"};  // of epistemic
 template <class T>
-Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, const Weights& weights,
-                        const EstimateOptions& options);
+Uncertainty monte_carlo(std::size_t num_samples, const MixtureView<T>& mixture, const EstimateOptions& options);
 
 struct MonteCarloResult {
   double deficit = 0;

@@ -1,12 +1,16 @@
-#include "dissent/estimator/pairwise.hpp"
+// The pairwise estimate: epistemic uncertainty from the divergences between components, in closed form (Berry & Meger,
+// equation 5; combine.hpp), and EPKL, the expected pairwise KL (Malinin et al. 2020):
+//   sum_{i != j} w_i w_j KL_ij / (1 - sum_i w_i^2)
+
+#include "dissent/divergence/pairwise.hpp"
 
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
 #include "dissent/base/executor.hpp"
-#include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
+#include "dissent/estimator/methods.hpp"
 
 namespace dissent {
 namespace {
@@ -50,10 +54,9 @@ double mean_entropy(const Weights& weights, std::size_t num_outputs, const doubl
 }
 
 template <class T>
-Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture, const Weights& weights,
-                     const EstimateOptions& options) {
-  Uncertainty result;
-  result.resize(mixture.num_inputs);
+Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture, const EstimateOptions& options) {
+  const Weights& weights = *mixture.weights;
+  Uncertainty result = Uncertainty::of(mixture.num_inputs);
   struct Scratch {
     PairwiseDivergences pairs;
     Combiner combiner;
@@ -72,12 +75,11 @@ Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture
 }
 
 template <class T>
-Uncertainty epkl(const MixtureView<T>& mixture, const Weights& weights, const EstimateOptions& options) {
-  Uncertainty result;
-  result.resize(mixture.num_inputs);
-  const auto make = [&] {
-    return PairwiseDivergences({DivergenceKind::kKl, 0.5}, mixture.num_components, mixture.num_outputs);
-  };
+Uncertainty epkl(const MixtureView<T>& mixture, const EstimateOptions& options) {
+  const Weights& weights = *mixture.weights;
+  Uncertainty result = Uncertainty::of(mixture.num_inputs);
+  const Divergence kl = parse_divergence("kl");
+  const auto make = [&] { return PairwiseDivergences(kl, mixture.num_components, mixture.num_outputs); };
   for_blocks(options.executor, mixture.num_inputs, kBlock, make,
              [&](std::size_t begin, std::size_t end, PairwiseDivergences& pairs) {
                const std::size_t count = end - begin;
@@ -94,9 +96,9 @@ Uncertainty epkl(const MixtureView<T>& mixture, const Weights& weights, const Es
   return result;
 }
 
-template Uncertainty pairwise(const Divergence&, const MixtureView<float>&, const Weights&, const EstimateOptions&);
-template Uncertainty pairwise(const Divergence&, const MixtureView<double>&, const Weights&, const EstimateOptions&);
-template Uncertainty epkl(const MixtureView<float>&, const Weights&, const EstimateOptions&);
-template Uncertainty epkl(const MixtureView<double>&, const Weights&, const EstimateOptions&);
+template Uncertainty pairwise(const Divergence&, const MixtureView<float>&, const EstimateOptions&);
+template Uncertainty pairwise(const Divergence&, const MixtureView<double>&, const EstimateOptions&);
+template Uncertainty epkl(const MixtureView<float>&, const EstimateOptions&);
+template Uncertainty epkl(const MixtureView<double>&, const EstimateOptions&);
 
 }  // namespace dissent

@@ -1,15 +1,23 @@
-#include "dissent/estimator/refine.hpp"
+// refine:K, the K most uncertain inputs in order, with samples spent only where their order is in doubt.
+//
+// Every input starts with its certified interval (bounds.cpp), held as an interval of the log deficit. An input whose
+// whole interval lies below the K-th best is out for good; of the rest, those whose interval overlaps another's are
+// undecided and are sampled (monte_carlo.hpp), twice as often each round, their interval cut to deficit +- z standard
+// errors (more above, where samples are skewed), until no two overlap or kRefineMaxSamples is reached. z makes all
+// intervals hold together with probability 0.99 under that approximation. A deficit so small that no sample would show
+// it is left to its certified interval.
 
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "dissent/base/executor.hpp"
 #include "dissent/base/special.hpp"
-#include "dissent/estimator/bounds.hpp"
+#include "dissent/estimator/methods.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
 
 namespace dissent {
@@ -91,27 +99,24 @@ void cut(Interval& interval, const MonteCarloResult& mc, double z) {
   interval.value = std::clamp(std::log(mc.deficit), interval.low, interval.high);
 }
 
-}  // namespace
+// Where the search stands.
+struct Search {
+  std::vector<Interval> intervals;
+  std::vector<double> samples;         // spent on each input
+  std::vector<std::size_t> undecided;  // of those that may belong to the top
+};
 
+// Samples until the order of the top is decided or the samples run out.
 template <class T>
-Uncertainty refine(std::size_t top, const MixtureView<T>& mixture, const Weights& weights,
-                   const EstimateOptions& options) {
-  check(top > 0, "refine: the number of inputs to put in order is 0; write 'refine:10'");
-  const Uncertainty start = bounds(mixture, weights, options);
-  std::vector<Interval> intervals(mixture.num_inputs);
-  for (std::size_t n = 0; n < intervals.size(); ++n) {
-    intervals[n] = {start.extras[4].values[n], start.extras[3].values[n], start.log_deficit[n]};
-  }
-  std::vector<std::size_t> all(mixture.num_inputs);
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<std::size_t> in_play = contenders(intervals, all, top);
-  std::vector<std::size_t> undecided = overlapping(intervals, in_play);
-  std::vector<double> samples(mixture.num_inputs, 0);
-
+void sample_undecided(std::size_t top, const MixtureView<T>& mixture, const EstimateOptions& options, Search& search) {
+  std::vector<std::size_t> in_play(mixture.num_inputs);
+  std::iota(in_play.begin(), in_play.end(), 0);
+  in_play = contenders(search.intervals, std::move(in_play), top);
+  search.undecided = overlapping(search.intervals, in_play);
   constexpr double kRounds = 9;  // 256 to 65536 by doubling
-  const double tail = 0.01 / (2 * kRounds * static_cast<double>(std::max<std::size_t>(1, undecided.size())));
+  const double tail = 0.01 / (2 * kRounds * static_cast<double>(std::max<std::size_t>(1, search.undecided.size())));
   const double z = boost::math::quantile(boost::math::complement(boost::math::normal(), tail));
-  std::vector<std::size_t> chosen = within_reach(intervals, undecided);
+  std::vector<std::size_t> chosen = within_reach(search.intervals, search.undecided);
   for (std::size_t count = kRefineFirstSamples; count <= kRefineMaxSamples && !chosen.empty(); count *= 2) {
     for_blocks(
         options.executor, chosen.size(), 1, [] { return InputComponents(); },
@@ -119,39 +124,60 @@ Uncertainty refine(std::size_t top, const MixtureView<T>& mixture, const Weights
           const std::size_t n = chosen[k];
           components.load(mixture, n, options.first_input + n);
           const MonteCarloResult mc =
-              monte_carlo_input(components, weights, count, options.seed, options.first_input + n);
-          cut(intervals[n], mc, z);
-          samples[n] += static_cast<double>(mc.num_samples);
+              monte_carlo_input(components, *mixture.weights, count, options.seed, options.first_input + n);
+          cut(search.intervals[n], mc, z);
+          search.samples[n] += static_cast<double>(mc.num_samples);
         });
-    in_play = contenders(intervals, in_play, top);
-    undecided = overlapping(intervals, in_play);
-    chosen = within_reach(intervals, undecided);
+    in_play = contenders(search.intervals, in_play, top);
+    search.undecided = overlapping(search.intervals, in_play);
+    chosen = within_reach(search.intervals, search.undecided);
   }
+}
 
-  Uncertainty result = start;
-  result.extras = {{"lower", {}}, {"upper", {}}, {"samples", samples}, {"undecided", {}}};
-  result.resize(mixture.num_inputs);
-  for (std::size_t n = 0; n < intervals.size(); ++n) {
+}  // namespace
+
+template <class T>
+Uncertainty refine(std::size_t top, const MixtureView<T>& mixture, const EstimateOptions& options) {
+  check(top > 0, "the number of inputs to put in order is 0; write 'refine:10'");
+  const double entropy = mixture.weights->entropy;
+  const Uncertainty start = bounds(mixture, options);
+  const std::vector<double>& least = start.extra("upper_log_deficit");
+  const std::vector<double>& most = start.extra("lower_log_deficit");
+  Search search{.intervals = std::vector<Interval>(mixture.num_inputs),
+                .samples = std::vector<double>(mixture.num_inputs),
+                .undecided = {}};
+  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+    search.intervals[n] = {least[n], most[n], start.log_deficit[n]};
+  }
+  sample_undecided(top, mixture, options, search);
+
+  Uncertainty result = Uncertainty::of(mixture.num_inputs, kRefineExtras);
+  result.epistemic = start.epistemic;
+  result.set_aleatoric(start.aleatoric);
+  const std::vector<double>& start_lower = start.extra("lower");
+  const std::vector<double>& start_upper = start.extra("upper");
+  std::vector<double>& lower = result.extra("lower");
+  std::vector<double>& upper = result.extra("upper");
+  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+    const Interval& interval = search.intervals[n];
     // An end that sampling did not move keeps the digits that bounds gave it.
-    const bool low_moved = intervals[n].high < start.extras[3].values[n];
-    const bool high_moved = intervals[n].low > start.extras[4].values[n];
-    const double lower = low_moved ? weights.entropy - std::exp(intervals[n].high) : start.extras[0].values[n];
-    const double upper = high_moved ? weights.entropy - std::exp(intervals[n].low) : start.extras[1].values[n];
-    result.extras[0].values[n] = std::min(lower, upper);
-    result.extras[1].values[n] = upper;
-    result.log_deficit[n] = intervals[n].value;
-    if (samples[n] > 0) {
-      result.epistemic[n] = std::clamp(weights.entropy - std::exp(intervals[n].value), std::min(lower, upper), upper);
+    const double low_end = interval.high < most[n] ? entropy - std::exp(interval.high) : start_lower[n];
+    upper[n] = interval.low > least[n] ? entropy - std::exp(interval.low) : start_upper[n];
+    lower[n] = std::min(low_end, upper[n]);
+    result.log_deficit[n] = interval.value;
+    if (search.samples[n] > 0) {
+      result.epistemic[n] = std::clamp(entropy - std::exp(interval.value), lower[n], upper[n]);
       result.total[n] = result.aleatoric[n] + result.epistemic[n];
     }
   }
-  for (const std::size_t n : undecided) {
-    result.extras[3].values[n] = 1;
+  for (const std::size_t n : search.undecided) {
+    result.extra("undecided")[n] = 1;
   }
+  result.extra("samples") = std::move(search.samples);
   return result;
 }
 
-template Uncertainty refine(std::size_t, const MixtureView<float>&, const Weights&, const EstimateOptions&);
-template Uncertainty refine(std::size_t, const MixtureView<double>&, const Weights&, const EstimateOptions&);
+template Uncertainty refine(std::size_t, const MixtureView<float>&, const EstimateOptions&);
+template Uncertainty refine(std::size_t, const MixtureView<double>&, const EstimateOptions&);
 
 }  // namespace dissent

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dissent {
 
 // epistemic:   mutual information between output and component, or an estimate of it
-// aleatoric:   mean entropy of the components
+// aleatoric:   mean entropy of the components, in the mixture's space
 // total:       aleatoric + epistemic
 // log_deficit: ln(H(weights) - epistemic), computed without cancellation. Smaller means more uncertain; it still orders
 //              inputs where epistemic has reached H(weights) to the last bit. -infinity where epistemic >= H(weights).
@@ -18,22 +20,23 @@ struct Uncertainty {
   std::vector<double> total;
   std::vector<double> log_deficit;
 
-  // What only some estimators know, as their headers say: "standard_error", "lower", "upper", "alpha", "samples", ...
+  // What only some estimators know: those that EstimatorInfo::extras names, in that order.
   struct Extra {
     std::string name;
     std::vector<double> values;
   };
   std::vector<Extra> extras;
 
+  static Uncertainty of(std::size_t num_inputs, std::span<const std::string_view> extra_names = {});
+
   std::size_t size() const { return epistemic.size(); }
-  void resize(std::size_t num_inputs) {
-    for (std::vector<double>* column : {&epistemic, &aleatoric, &total, &log_deficit}) {
-      column->resize(num_inputs);
-    }
-    for (Extra& extra : extras) {
-      extra.values.resize(num_inputs);
-    }
-  }
+
+  // The values of an extra; InputError when there is none of that name.
+  std::vector<double>& extra(std::string_view name);
+  const std::vector<double>& extra(std::string_view name) const;
+
+  // Takes another aleatoric part (that of another space) and sets the total to it.
+  void set_aleatoric(std::vector<double> values);
 };
 
 // Whether input a is more uncertain than b: smaller log_deficit first; where both are -infinity, larger epistemic

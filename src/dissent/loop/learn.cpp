@@ -101,7 +101,7 @@ LearnOptions learn_options(const Settings& settings) {
     }
   }
   options.ensemble = fit.ensemble();
-  options.acquisition.check_components(options.ensemble.num_components);
+  options.acquisition.check_model({.num_components = options.ensemble.num_components});
   options.train = fit.train();
   return options;
 }

@@ -24,6 +24,9 @@ struct FullGaussian {
   Eigen::MatrixXd factor;
 };
 
+bool equal(const DiagonalGaussian& p, const DiagonalGaussian& q);  // to the bit
+bool equal(const FullGaussian& p, const FullGaussian& q);
+
 double sum_log_stddev(const DiagonalGaussian& g);  // half the log-determinant of the covariance
 double sum_log_stddev(const FullGaussian& g);
 
@@ -42,7 +45,16 @@ class InputComponents {
  public:
   // Throws like validate(); `number` is the input's number in the message.
   template <class T>
-  void load(const MixtureView<T>& mixture, std::size_t input, std::size_t number);
+  void load(const MixtureView<T>& mixture, std::size_t input, std::size_t number) {
+    load_means(mixture, input, number);
+    load_spread(mixture, input, number);
+  }
+
+  // The two halves of load(), in this order.
+  template <class T>
+  void load_means(const MixtureView<T>& mixture, std::size_t input, std::size_t number);
+  template <class T>
+  void load_spread(const MixtureView<T>& mixture, std::size_t input, std::size_t number);
 
   std::size_t num_components() const { return num_components_; }
   std::size_t num_outputs() const { return num_outputs_; }
@@ -57,6 +69,9 @@ class InputComponents {
   }
 
  private:
+  template <class T>
+  void load_covariance(const MixtureView<T>& mixture, std::size_t input, std::size_t number, std::size_t m);
+
   std::size_t num_components_ = 0;
   std::size_t num_outputs_ = 0;
   bool diagonal_ = true;

@@ -4,12 +4,21 @@
 #include <cmath>
 #include <limits>
 
-#include "dissent/mixture/gaussian.hpp"
-
 namespace dissent {
 
+namespace {
+
+template <class... Args>
+void check_weights(bool holds, fmt::format_string<Args...> rule, Args&&... args) {
+  if (!holds) [[unlikely]] {
+    throw InputError(Fault{.argument = "weights", .rule = fmt::format(rule, std::forward<Args>(args)...)});
+  }
+}
+
+}  // namespace
+
 Weights Weights::uniform(std::size_t num_components) {
-  check(num_components > 0, "weights: a mixture needs at least one component");
+  check_weights(num_components > 0, "a mixture needs at least one component");
   const double m = static_cast<double>(num_components);
   return {std::vector<double>(num_components, 1 / m), std::vector<double>(num_components, -std::log(m)), std::log(m)};
 }
@@ -18,15 +27,15 @@ Weights Weights::from(std::span<const double> given, std::size_t num_components)
   if (given.empty()) {
     return uniform(num_components);
   }
-  check(given.size() == num_components, "weights: {} weights for {} components; give one weight per component",
-        given.size(), num_components);
+  check_weights(given.size() == num_components, "{} weights for {} components; give one weight per component",
+                given.size(), num_components);
   double sum = 0;
   for (std::size_t m = 0; m < given.size(); ++m) {
-    check(std::isfinite(given[m]), "weights: weights[{}] = {} is not a finite number", m, given[m]);
-    check(given[m] >= 0, "weights: weights[{}] = {} is negative; weights must be >= 0", m, given[m]);
+    check_weights(std::isfinite(given[m]), "weights[{}] = {} is not a finite number", m, given[m]);
+    check_weights(given[m] >= 0, "weights[{}] = {} is negative; weights must be >= 0", m, given[m]);
     sum += given[m];
   }
-  check(std::abs(sum - 1) <= 1e-6, "weights: the weights sum to {}; they must sum to 1", sum);
+  check_weights(std::abs(sum - 1) <= 1e-6, "the weights sum to {}; they must sum to 1", sum);
   // Weights made here come back unchanged when they are given again, so that a saved model is the same to the bit.
   if (std::ranges::all_of(given, [&](double w) { return w == given.front(); })) {
     return uniform(num_components);
@@ -46,56 +55,57 @@ Weights Weights::from(std::span<const double> given, std::size_t num_components)
 template <class T>
 Mixture<T> Mixture<T>::diagonal(std::size_t num_inputs, std::size_t num_components, std::size_t num_outputs) {
   const std::size_t size = num_inputs * num_components * num_outputs;
-  return {num_inputs, num_components, num_outputs, std::vector<T>(size), std::vector<T>(size), {}};
+  Mixture mixture{num_inputs, num_components, num_outputs};
+  mixture.mean.resize(size);
+  mixture.stddev.resize(size);
+  return mixture;
 }
 
 template <class T>
 Mixture<T> Mixture<T>::full(std::size_t num_inputs, std::size_t num_components, std::size_t num_outputs) {
   const std::size_t size = num_inputs * num_components * num_outputs;
-  return {num_inputs, num_components, num_outputs, std::vector<T>(size), {}, std::vector<T>(size * num_outputs)};
+  Mixture mixture{num_inputs, num_components, num_outputs};
+  mixture.mean.resize(size);
+  mixture.covariance.resize(size * num_outputs);
+  return mixture;
 }
 
 template <class T>
 MixtureView<T> Mixture<T>::view() const {
   const std::size_t size = num_inputs * num_components * num_outputs;
-  check(mean.size() == size, "mixture: mean has {} values, the shape [{}, {}, {}] needs {}", mean.size(), num_inputs,
+  check(mean.size() == size, "mean has {} values, the shape [{}, {}, {}] needs {}", mean.size(), num_inputs,
         num_components, num_outputs, size);
-  check(stddev.empty() || covariance.empty(), "mixture: both stddev and covariance are set; give one of them");
+  check(stddev.empty() || covariance.empty(), "both stddev and covariance are set; give one of them");
   if (covariance.empty()) {
-    check(stddev.size() == size, "mixture: stddev has {} values, the shape [{}, {}, {}] needs {}", stddev.size(),
-          num_inputs, num_components, num_outputs, size);
-    return {num_inputs, num_components, num_outputs, mean.data(), stddev.data(), nullptr};
+    check(stddev.size() == size, "stddev has {} values, the shape [{}, {}, {}] needs {}", stddev.size(), num_inputs,
+          num_components, num_outputs, size);
+  } else {
+    check(covariance.size() == size * num_outputs, "covariance has {} values, the shape [{}, {}, {}, {}] needs {}",
+          covariance.size(), num_inputs, num_components, num_outputs, num_outputs, size * num_outputs);
   }
-  check(covariance.size() == size * num_outputs,
-        "mixture: covariance has {} values, the shape [{}, {}, {}, {}] needs {}", covariance.size(), num_inputs,
-        num_components, num_outputs, num_outputs, size * num_outputs);
-  return {num_inputs, num_components, num_outputs, mean.data(), nullptr, covariance.data()};
+  MixtureView<T> view{num_inputs, num_components, num_outputs};
+  view.mean = mean.data();
+  (covariance.empty() ? view.stddev : view.covariance) = covariance.empty() ? stddev.data() : covariance.data();
+  view.space = space;
+  view.weights = weights.size() == 0 ? nullptr : &weights;
+  return view;
 }
 
 template <class T>
 void validate_shape(const MixtureView<T>& mixture) {
-  check(mixture.num_components > 0, "mixture: M = 0; a mixture needs at least one component");
-  check(mixture.num_outputs > 0, "mixture: D = 0; a mixture needs at least one output");
+  check(mixture.num_components > 0, "M = 0; a mixture needs at least one component");
+  check(mixture.num_outputs > 0, "D = 0; a mixture needs at least one output");
+  check(mixture.weights == nullptr || mixture.weights->size() == mixture.num_components,
+        "{} weights for {} components; give one weight per component",
+        mixture.weights == nullptr ? 0 : mixture.weights->size(), mixture.num_components);
   if (mixture.num_inputs > 0) {
-    check(mixture.mean != nullptr, "mixture: mean is missing");
-    check((mixture.stddev == nullptr) != (mixture.covariance == nullptr),
-          "mixture: give exactly one of stddev and covariance");
-  }
-}
-
-template <class T>
-void validate(const MixtureView<T>& mixture, std::size_t first_input) {
-  validate_shape(mixture);
-  InputComponents components;
-  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
-    components.load(mixture, n, first_input + n);
+    check(mixture.mean != nullptr, "mean is missing");
+    check((mixture.stddev == nullptr) != (mixture.covariance == nullptr), "give exactly one of stddev and covariance");
   }
 }
 
 template struct Mixture<float>;
 template struct Mixture<double>;
-template void validate(const MixtureView<float>&, std::size_t);
-template void validate(const MixtureView<double>&, std::size_t);
 template void validate_shape(const MixtureView<float>&);
 template void validate_shape(const MixtureView<double>&);
 

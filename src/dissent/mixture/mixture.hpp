@@ -2,6 +2,9 @@
 //
 // Memory convention, here and everywhere: N inputs, M components, D outputs; row-major and contiguous, mean[n][m][d],
 // stddev[n][m][d] or covariance[n][m][d][d]. The M weights are shared by all inputs. float32 or float64.
+//
+// A mixture says in which space its outputs are. The epistemic uncertainty is the same in all of them, for an
+// invertible map takes nothing from what outputs say about the component; entropies (aleatoric, total) are not.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +29,10 @@ struct Weights {
   static Weights from(std::span<const double> given, std::size_t num_components);
 };
 
+// kOutput: the user's units. kBase: where a model keeps its Gaussians, before a map (a flow, a scaling) to the user's
+// units.
+enum class Space { kOutput, kBase };
+
 // A mixture in someone else's memory. Exactly one of stddev and covariance is set (either may be set when N = 0).
 template <class T>
 struct MixtureView {
@@ -35,6 +42,8 @@ struct MixtureView {
   const T* mean = nullptr;
   const T* stddev = nullptr;
   const T* covariance = nullptr;
+  Space space = Space::kOutput;
+  const Weights* weights = nullptr;  // null: uniform
 
   bool diagonal() const { return covariance == nullptr; }
 
@@ -48,6 +57,13 @@ struct MixtureView {
     part.covariance = covariance == nullptr ? nullptr : covariance + begin * row * num_outputs;
     return part;
   }
+
+  // The same with these weights, which must outlive it.
+  MixtureView weighted(const Weights& given) const {
+    MixtureView view = *this;
+    view.weights = &given;
+    return view;
+  }
 };
 
 // A mixture that owns its memory.
@@ -56,13 +72,15 @@ struct Mixture {
   std::size_t num_inputs = 0;
   std::size_t num_components = 0;
   std::size_t num_outputs = 0;
-  std::vector<T> mean;
-  std::vector<T> stddev;
-  std::vector<T> covariance;
+  std::vector<T> mean = {};
+  std::vector<T> stddev = {};
+  std::vector<T> covariance = {};
+  Space space = Space::kOutput;
+  Weights weights = {};  // empty: uniform
 
   static Mixture diagonal(std::size_t num_inputs, std::size_t num_components, std::size_t num_outputs);
   static Mixture full(std::size_t num_inputs, std::size_t num_components, std::size_t num_outputs);
-  // Throws when the arrays' sizes and the shape disagree.
+  // Throws when the arrays' sizes and the shape disagree. Valid while this object stays as it is.
   MixtureView<T> view() const;
 };
 
@@ -72,7 +90,7 @@ struct Mixture {
 template <class T>
 void validate(const MixtureView<T>& mixture, std::size_t first_input = 0);
 
-// Throws unless M >= 1, D >= 1 and the pointers are set as a MixtureView promises.
+// Throws unless M >= 1, D >= 1, weights are M and the pointers are set as a MixtureView promises.
 template <class T>
 void validate_shape(const MixtureView<T>& mixture);
 

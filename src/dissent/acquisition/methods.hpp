@@ -1,0 +1,44 @@
+// The methods that weigh the rows of a batch against each other, behind the registry (acquisition.hpp). Each source
+// says how it works. `candidates`: [N][C], finite, at least as many as the batch.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "dissent/acquisition/acquisition.hpp"
+
+namespace dissent {
+
+// Greedily the largest joint pairwise estimate of the batch.
+Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates);
+
+// Greedily the largest joint mutual information by Monte Carlo.
+Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span<const double> candidates);
+
+// k-means++ on gradients of the components' last layers.
+Choice badge(const AcquisitionTask& task, std::span<const double> candidates);
+
+// How badge draws its picks, of rows of which only distances are known.
+struct KMeansPlusPlus {
+  std::size_t first = 0;
+  double first_score = 0;
+  std::size_t batch = 1;
+  std::function<void(std::size_t centre, std::span<double> squared)> distances;  // from one row to all, squared
+  std::function<double()> uniform;                                               // on (0, 1)
+  std::vector<double>* utilities = nullptr;  // gets the squared distances before each draw, NaN for rows taken
+};
+
+// rows and scores (squared distance to the nearest pick before) of the picks among num_rows >= batch rows. A draw u
+// takes the first row whose share of the squared distances, summed up to it, reaches u; a row already picked is drawn
+// again. When all that is left coincides with picks, the rest is uniform.
+Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task);
+
+// The batch that leaves least of the last layers' Fisher information unexplained. Scores: gains.
+Choice bait(const AcquisitionTask& task, std::span<const double> candidates);
+
+// The farthest row of the largest cluster, by last-layer features.
+Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates);
+
+}  // namespace dissent

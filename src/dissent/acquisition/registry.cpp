@@ -1,0 +1,177 @@
+// Every way to choose rows with its function and traits, and how one is read from its name.
+#include <algorithm>
+
+#include "dissent/acquisition/acquisition.hpp"
+#include "dissent/acquisition/methods.hpp"
+#include "dissent/acquisition/scorers.hpp"
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::string_view kDeficit = "-ln(H(w) - estimate)";
+constexpr std::string_view kBatchDeficit = "-ln(H(w) - estimate) of the picks so far";
+constexpr std::string_view kJointSuffix = "-joint";
+
+constexpr std::size_t kManyOutputs = 257;
+constexpr double kLeastAlpha = 1e-6;  // nearer to 0 or 1 all divergences are next to 0
+
+constexpr Parameter kSamples{.letter = "K",
+                             .whole = true,
+                             .least = 1,
+                             .most = 1e7,
+                             .rule = "a whole number from 1 to 10000000",
+                             .example = "5000"};
+
+Parameter alpha_parameter(Parameter parameter) {
+  if (!parameter.letter.empty()) {
+    parameter.least = kLeastAlpha;
+    parameter.most = 1 - kLeastAlpha;
+    parameter.rule = "a number alpha from 0.000001 to 0.999999";
+  }
+  return parameter;
+}
+
+AcquisitionInfo pairwise_row(const DivergenceInfo& divergence) {
+  return {.name = std::string(divergence.name),
+          .parameter = alpha_parameter(divergence.parameter),
+          .summary = fmt::format("the largest pairwise estimates over {}", divergence.title),
+          .score = kDeficit,
+          .divergence = &divergence,
+          .candidates = 10'000,
+          .needs_components = true,
+          .estimates = true,
+          .scorer = pairwise_scorer};
+}
+
+AcquisitionInfo joint_row(const DivergenceInfo& divergence) {
+  return {.name = fmt::format("{}{}", divergence.name, kJointSuffix),
+          .parameter = alpha_parameter(divergence.parameter),
+          .summary = fmt::format("greedily the largest joint estimate of the batch over {}", divergence.title),
+          .score = kBatchDeficit,
+          .divergence = &divergence,
+          .candidates = 10'000,
+          .needs_components = true,
+          .estimates = true,
+          .choose = [](const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> rows) {
+            return choose_joint(acquisition.divergence(), task, rows);
+          }};
+}
+
+void add_sampled(std::vector<AcquisitionInfo>& rows) {
+  rows.push_back({.name = "mc",
+                  .parameter = kSamples,
+                  .summary = "the largest mutual information by K samples a row (MC-BALD)",
+                  .score = kDeficit,
+                  .candidates = 1'000,
+                  .candidates_many_outputs = 100,
+                  .needs_components = true,
+                  .estimates = true,
+                  .samples = true,
+                  .scorer = monte_carlo_scorer});
+  rows.push_back(
+      {.name = "batchbald",
+       .parameter = kSamples,
+       .summary = "greedily the largest joint mutual information by K samples",
+       .score = kBatchDeficit,
+       .candidates = 1'000,
+       .needs_components = true,
+       .estimates = true,
+       .samples = true,
+       .choose = [](const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
+         return batchbald(acquisition.num_samples(), task, candidates);
+       }});
+}
+
+// Turns a method without parameters into what a row holds.
+template <Choice (*method)(const AcquisitionTask&, std::span<const double>)>
+Choice without_parameters(const Acquisition&, const AcquisitionTask& task, std::span<const double> candidates) {
+  return method(task, candidates);
+}
+
+void add_last_layer_methods(std::vector<AcquisitionInfo>& rows) {
+  rows.push_back({.name = "badge",
+                  .summary = "k-means++ on last-layer gradients at a sampled target",
+                  .score = "squared distance to the nearest pick before",
+                  .candidates = 10'000,
+                  .needs_network = true,
+                  .choose = without_parameters<badge>});
+  rows.push_back({.name = "bait",
+                  .summary = "forward and backward selection by Fisher information of the last layers",
+                  .score = "decrease of the trace when picked",
+                  .candidates = 1'000,
+                  .uses_training = true,
+                  .needs_network = true,
+                  .choose = without_parameters<bait>});
+  rows.push_back({.name = "lcmd",
+                  .summary = "farthest row of the largest cluster, by last-layer features",
+                  .score = "squared distance to the nearest centre",
+                  .candidates = 10'000,
+                  .uses_training = true,
+                  .needs_network = true,
+                  .choose = without_parameters<lcmd>});
+}
+
+std::vector<AcquisitionInfo> all_rows() {
+  std::vector<AcquisitionInfo> rows;
+  for (const auto make : {pairwise_row, joint_row}) {
+    for (const DivergenceInfo& divergence : divergences()) {
+      if (divergence.acquisition) {
+        rows.push_back(make(divergence));
+      }
+    }
+  }
+  add_sampled(rows);
+  add_last_layer_methods(rows);
+  rows.push_back(
+      {.name = "variance",
+       .summary = "the largest variance of the components' means; of a flow, of its base means carried to outputs",
+       .score = "variance of the means, scaled units",
+       .candidates = 10'000,
+       .needs_components = true,
+       .scorer = variance_scorer});
+  rows.push_back({.name = "random",
+                  .summary = "uniformly at random",
+                  .score = "a uniform draw",
+                  .uses_model = false,
+                  .scorer = random_scorer});
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<AcquisitionInfo>& acquisitions() {
+  static const std::vector<AcquisitionInfo> rows = all_rows();
+  return rows;
+}
+
+Acquisition Acquisition::parse(std::string_view text) {
+  const MethodText typed = split_method(text);
+  Acquisition result;
+  result.info_ = &find_method("acquisition", typed.name, acquisitions());
+  const AcquisitionInfo& info = *result.info_;
+  const double value = parse_parameter("acquisition", typed, info.parameter);
+  if (info.divergence != nullptr) {
+    result.divergence_.info = info.divergence;
+    result.divergence_.alpha = typed.parameter ? value : result.divergence_.alpha;
+  } else {
+    result.num_samples_ = static_cast<std::size_t>(value);
+  }
+  result.text_ = method_text(info.name, info.parameter, value);
+  return result;
+}
+
+void Acquisition::check_model(const ModelTraits& model) const {
+  check(!info_->needs_components || model.num_components >= 2,
+        "acquisition '{}' needs at least two components, for it looks at where they differ; there is {}", text_,
+        model.num_components);
+  check(!info_->needs_network || model.has_network,
+        "acquisition '{}' looks at the last layer of a network, and this model has none; choose another", text_);
+}
+
+std::size_t Acquisition::default_candidates(std::size_t num_outputs) const {
+  const bool fewer = num_outputs >= kManyOutputs && info_->candidates_many_outputs > 0;
+  return fewer ? info_->candidates_many_outputs : info_->candidates;
+}
+
+}  // namespace dissent

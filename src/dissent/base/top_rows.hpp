@@ -1,0 +1,61 @@
+// The best K of a stream of rows, in memory for K of them. The order that rows come in does not matter where `before`
+// is a total order.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace dissent {
+
+// Before: before(a, b) says whether row a is better than row b.
+template <class Row, class Before>
+class TopRows {
+ public:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  // A row with its slot below `capacity`, which the caller may use to keep more of it.
+  struct Entry {
+    Row row;
+    std::size_t slot;
+  };
+
+  explicit TopRows(std::size_t capacity, Before before = {}) : capacity_(capacity), before_{std::move(before)} {}
+
+  // The slot of the row, or kNone when it is not among the best: cheap for the many that are not. A row that is better
+  // takes the slot of the worst.
+  std::size_t offer(const Row& row) {
+    std::size_t slot = heap_.size();
+    if (heap_.size() == capacity_) {
+      if (capacity_ == 0 || !before_.rows(row, heap_.front().row)) {
+        return kNone;
+      }
+      std::ranges::pop_heap(heap_, before_);
+      slot = heap_.back().slot;
+      heap_.pop_back();
+    }
+    heap_.push_back({row, slot});
+    std::ranges::push_heap(heap_, before_);  // the worst is at the front
+    return slot;
+  }
+
+  // Best first.
+  std::vector<Entry> sorted() const {
+    std::vector<Entry> entries = heap_;
+    std::ranges::sort(entries, before_);
+    return entries;
+  }
+
+ private:
+  struct EntryBefore {
+    Before rows;
+    bool operator()(const Entry& a, const Entry& b) const { return rows(a.row, b.row); }
+  };
+
+  std::size_t capacity_;
+  EntryBefore before_;
+  std::vector<Entry> heap_;
+};
+
+}  // namespace dissent
