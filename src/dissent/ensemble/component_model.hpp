@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,9 +20,28 @@
 #include "dissent/base/executor.hpp"
 #include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/row_blocks.hpp"
+#include "dissent/matrix/panel.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {
+
+// Names of the columns, and the statistics they are scaled with.
+struct EnsembleColumns {
+  std::vector<std::string> inputs;
+  std::vector<std::string> targets;
+  Scaling input_scaling;
+  Scaling target_scaling;
+};
+
+// What one component's network computes for a block of rows, as panels with a column for each row.
+struct HeadBlock {
+  std::size_t begin = 0;  // the first row
+  std::size_t count = 0;
+  std::size_t component = 0;
+  Panel<const float> hidden;  // activations of the last hidden layer
+  Panel<const float> heads;   // D means and D log-stddevs in scaled units, as in predictions; no rows unless asked for
+};
+using VisitHeads = std::function<void(const HeadBlock& block)>;
 
 // Arrays of a model file by name. Those of whole numbers are kept here; others are views of the model's.
 struct NamedArrays {

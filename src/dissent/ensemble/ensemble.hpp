@@ -35,24 +35,6 @@ class SafetensorsFile;
 // Of model files: what this program writes, and all it reads.
 inline constexpr std::string_view kModelFormatVersion = "1";
 
-// Names of the columns, and the statistics they are scaled with.
-struct EnsembleColumns {
-  std::vector<std::string> inputs;
-  std::vector<std::string> targets;
-  Scaling input_scaling;
-  Scaling target_scaling;
-};
-
-// What one component's network computes for a block of rows, as panels with a column for each row.
-struct HeadBlock {
-  std::size_t begin = 0;  // the first row
-  std::size_t count = 0;
-  std::size_t component = 0;
-  Panel<const float> hidden;  // activations of the last hidden layer
-  Panel<const float> heads;   // D means and D log-stddevs in scaled units, as in predictions; no rows unless asked for
-};
-using VisitHeads = std::function<void(const HeadBlock& block)>;
-
 class Ensemble {
  public:
   // A new ensemble with masks, permutations and initial weights drawn from options.seed. Component j draws from streams

@@ -9,7 +9,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/ensemble/model_kind.hpp"
-#include "dissent/ensemble/train_networks.hpp"
+#include "dissent/ensemble/trainer.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {

@@ -1,8 +1,14 @@
 #include "dissent/ensemble/model_kind.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/ensemble/network_model.hpp"
 #include "dissent/ensemble/train_networks.hpp"
 
@@ -36,5 +42,29 @@ constexpr std::array kKinds{
 std::span<const ModelKind> model_kinds() { return kKinds; }
 
 const ModelKind& model_kind(Model model) { return *std::ranges::find(kKinds, model, &ModelKind::model); }
+
+std::string_view model_name(Model model) { return model_kind(model).name; }
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const ModelKind& kind : model_kinds()) {
+    names.emplace_back(kind.name);
+  }
+  return names;
+}
+
+Model model_from_name(std::string_view name) {
+  const auto found = std::ranges::find(model_kinds(), name, &ModelKind::name);
+  check_argument(found != model_kinds().end(), "model", name.empty() ? "''" : name, "there are: {}{}",
+                 fmt::join(model_names(), ", "), did_you_mean(name, model_names()));
+  return found->model;
+}
+
+std::vector<std::size_t> EnsembleOptions::hidden_sizes() const {
+  const std::span<const std::size_t> widths = hidden.empty() ? model_kind(model).hidden : hidden;
+  return {widths.begin(), widths.end()};
+}
+
+std::size_t EnsembleOptions::flow_layers() const { return model_kind(model).has_flow ? num_flow_layers : 0; }
 
 }  // namespace dissent

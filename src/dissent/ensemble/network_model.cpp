@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
-#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/matrix/rows.hpp"
 
 namespace dissent {

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "dissent/ensemble/component_model.hpp"
-#include "dissent/ensemble/ensemble.hpp"
 #include "dissent/ensemble/options.hpp"
 #include "dissent/network/mask.hpp"
 

@@ -19,10 +19,20 @@
 
 namespace dissent {
 
+struct TrainingRows;
+
 // Scaled, row-major.
 struct ScaledRows {
   std::vector<float> inputs;
   std::vector<float> targets;
+};
+
+// What fit() has prepared: the rows as they were given, and scaled in the order of training, the held-out ones last.
+struct TrainingSet {
+  const TrainOptions& options;
+  const TrainingRows& rows;
+  ScaledRows scaled;
+  std::size_t num_held_out = 0;
 };
 
 class Trainer {
