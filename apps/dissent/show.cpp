@@ -72,7 +72,7 @@ void run_show(const ShowOptions& options) {
                                 {"parameters", num_parameters(model)},
                                 {"inputs", columns_json(model.columns().inputs, model.columns().input_scaling)},
                                 {"targets", columns_json(model.columns().targets, model.columns().target_scaling)}};
-    if (model.flow() != nullptr) {
+    if (!model.output_map().is_identity()) {
       json["flow"] = {{"transform", transform_name(given.transform.kind)},
                       {"layers", given.num_flow_layers},
                       {"bins", given.transform.num_bins},
@@ -96,7 +96,7 @@ void run_show(const ShowOptions& options) {
              : given.own_initial_weights ? "own initial weights"
                                          : "the same initial weights");
   print_line("{:<12} {}", "weights", fmt::join(model.weights().value, ", "));
-  if (model.flow() != nullptr) {
+  if (!model.output_map().is_identity()) {
     print_line("{:<12} {} of {} with {} to {}, conditioner {}", "flow", counted(given.num_flow_layers, "layer"),
                transform_name(given.transform.kind), counted(std::size_t(given.transform.num_bins), "bin"),
                given.transform.tail_bound, fmt::join(given.flow_hidden, ","));

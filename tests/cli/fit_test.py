@@ -197,11 +197,11 @@ class Fit(CliTest):
         self.table("far.csv", data)
         for model in ("pne", "flow"):
             self.refuse("fit", "far.csv", "-t", "y", "-m", model, "-o", "m", "--scaling", "none", *QUICK,
-                        says="far.csv: row 17 column 'w' is 1e+40; it is too far from the other rows")
+                        says="far.csv: column 'w' row 17: '1e+40' is too far from the other rows")
         data[17, 1] = -1.7e308
         data[16, 1] = 1.7e308
         self.table("far.csv", data)
-        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w' has numbers too large to scale")
+        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w': has numbers too large to scale")
 
     def test_bad_tables(self):
         data = rows().astype(object)
@@ -227,7 +227,7 @@ class Fit(CliTest):
 
     def test_bad_options(self):
         fit = ("fit", self.table(), "-t", "y", "-o", "m")
-        self.refuse(*fit, "--model", "gp", says="'gp' is not known; there are: flow, pne")
+        self.refuse(*fit, "--model", "gp", says="model = gp; there are: flow, pne")
         self.refuse(*fit, "--preset", "fast", says="there are: default, paper")
         self.refuse(*fit, "--validation", 1, says=": validation = 1; it must be")
         self.refuse(*fit, "--learning-rate", 0, says="fit: learning_rate = 0; it must be")

@@ -94,7 +94,7 @@ class Suggest(CliTest):
         for name in ("far.csv", "far.npz"):
             for method in ("kl", "kl-joint", "badge", "mc:5", "variance", "random"):
                 self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", name, "-o", "n.csv", "-a", method,
-                             "--candidates", "all", says=f"{name}: row 2346 column 'b' is -1e+200; it is too far from")
+                             "--candidates", "all", says=f"{name}: column 'b' row 2346: '-1e+200' is too far from")
 
     def test_a_diverging_loss_is_reported(self):
         result = dissent("suggest", *self.tables, *QUICK, "--learning-rate", 1e9, "-o", "n.csv", "-q", cwd=self.dir)

@@ -81,8 +81,12 @@ struct FitResult {
 // The fewest rows that can be fitted: two to train on, and one held out if any.
 inline constexpr std::size_t kMinRows = 2;
 
-// InputError for options out of range, values that are not finite (named by row and column) and too few rows.
+// InputError for options out of range, values that are not finite (named by row and column) and too few rows. It names
+// no source: that is for the caller, who knows where the rows are from (in_source).
 FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
               const FitControl& control = {});
+inline FitResult fit(const FitOptions& options, const TrainingRows& rows, const FitControl& control = {}) {
+  return fit(options.ensemble, options.train, rows, control);
+}
 
 }  // namespace dissent

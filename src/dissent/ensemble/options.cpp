@@ -20,20 +20,6 @@ void check_layers(std::string_view name, const std::vector<std::size_t>& widths)
 
 }  // namespace
 
-std::string_view model_name(Model model) { return model == Model::kPne ? "pne" : "flow"; }
-
-Model model_from_name(std::string_view name) {
-  check(name == "pne" || name == "flow", "model: '{}' is not known; there are: flow, pne", name);
-  return name == "pne" ? Model::kPne : Model::kFlow;
-}
-
-std::vector<std::size_t> EnsembleOptions::hidden_sizes() const {
-  if (!hidden.empty()) {
-    return hidden;
-  }
-  return model == Model::kPne ? std::vector<std::size_t>{50, 50, 50} : std::vector<std::size_t>{40, 40};
-}
-
 void EnsembleOptions::check_values() const {
   check_fields(*this);
   check_layers("hidden", hidden);
@@ -46,10 +32,10 @@ void EnsembleOptions::check_values() const {
 
 void TrainOptions::check_values() const { check_fields(*this); }
 
-TrainOptions TrainOptions::resolved(std::size_t num_inputs, std::size_t num_rows) const {
+TrainOptions TrainOptions::resolved(std::size_t num_input_columns, std::size_t num_rows) const {
   const auto rows = static_cast<double>(num_rows);
   TrainOptions options = *this;
-  options.weight_decay = weight_decay.value_or(std::min(0.3, 3 * static_cast<double>(num_inputs) / rows));
+  options.weight_decay = weight_decay.value_or(std::min(0.3, 3 * static_cast<double>(num_input_columns) / rows));
   options.flow_weight_decay = flow_weight_decay.value_or(std::min(0.5, 150 / rows));
   return options;
 }
