@@ -1,0 +1,232 @@
+#include "dissent/table/pool_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "dissent/base/error.hpp"
+#include "dissent/table/read_table.hpp"
+
+namespace dissent {
+namespace {
+
+// The system may map two megabytes around an item that is looked at, in each column of an array in Fortran order; rows
+// here and there would soon be the whole file in memory.
+constexpr std::size_t kItemsBetweenReleases = 16;
+constexpr std::size_t kRowsAtATime = 8192;
+
+void check_finite(double value, const std::string& source, std::size_t row, const std::string& name) {
+  if (!std::isfinite(value)) [[unlikely]] {
+    throw InputError(Fault{.source = source,
+                           .value = fmt::format("{}", value),
+                           .rule = "is not a finite number",
+                           .column = name,
+                           .row = row});
+  }
+}
+
+Column picked(const Column& column, std::span<const std::size_t> rows) {
+  Column part;
+  part.name = column.name;
+  part.first_text_row = column.first_text_row;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (column.is_missing(rows[k])) {
+      part.missing_rows.push_back(k);
+    }
+    if (column.is_text()) {
+      part.text.push_back(column.text[rows[k]]);
+    } else {
+      part.values.push_back(column.values[rows[k]]);
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+PoolFile::PoolFile(const std::string& path) : source_(path) {
+  if (path.ends_with(".npz")) {
+    open_archive(path);
+  } else {
+    table_ = read_table(path);
+    num_rows_ = table_->num_rows;
+  }
+  in_source(source_, [&] { check(num_rows_ > 0, "has no rows"); });
+}
+
+void PoolFile::open_archive(const std::string& path) {
+  const NpzFile archive(path);
+  std::vector<std::string> names;
+  for (const std::string& name : archive.names()) {
+    NpyFile array = archive.open(name);
+    const std::size_t axes = array.shape().size();
+    check(axes == 1 || axes == 2, "{}: has shape {}; columns need one axis, or two", array.source(),
+          shape_text(array.shape()));
+    check(arrays_.empty() || array.num_rows() == num_rows_, "{}: has {} rows, '{}' has {}; all must have as many",
+          array.source(), array.num_rows(), names.empty() ? "" : names.front(), num_rows_);
+    num_rows_ = array.num_rows();
+    for (std::size_t k = 0; k < array.row_size(); ++k) {
+      names.push_back(axes == 1 ? name : fmt::format("{}{}", name, k));
+      columns_.push_back({names.back(), arrays_.size(), k});
+    }
+    arrays_.push_back(std::move(array));
+  }
+  check_column_names(names, path);
+}
+
+template <class Visit>
+void PoolFile::visit(std::size_t array, std::span<const std::size_t> rows, const Visit& visit) const {
+  const NpyFile& file = arrays_[array];
+  std::vector<double> buffer;
+  std::size_t num_items = 0;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    visit(k, file.rows<double>(rows[k], rows[k] + 1, buffer));
+    num_items += file.row_size();
+    if (num_items >= kItemsBetweenReleases || k + 1 == rows.size()) {
+      file.release(0, num_rows_);
+      num_items = 0;
+    }
+  }
+}
+
+bool PoolFile::has(const std::string& name) const {
+  return table_ ? table_->has(name) : std::ranges::find(columns_, name, &ArrayColumn::name) != columns_.end();
+}
+
+void PoolFile::check_columns(const std::vector<std::string>& names) const {
+  if (table_) {
+    for (const std::string& name : names) {
+      table_->column(name);
+    }
+    return;
+  }
+  find(names);
+}
+
+std::vector<const PoolFile::ArrayColumn*> PoolFile::find(const std::vector<std::string>& names) const {
+  std::vector<const ArrayColumn*> found;
+  for (const std::string& name : names) {
+    const auto column = std::ranges::find(columns_, name, &ArrayColumn::name);
+    if (column == columns_.end()) {
+      std::string known;
+      for (const ArrayColumn& other : columns_) {
+        known += (known.empty() ? "" : ", ") + other.name;
+      }
+      throw InputError(Fault{.source = source_, .rule = fmt::format("has no column '{}'; it has: {}", name, known)});
+    }
+    found.push_back(&*column);
+  }
+  return found;
+}
+
+void PoolFile::read(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
+                    std::span<double> out) const {
+  for (; begin < end; begin += std::min(kRowsAtATime, end - begin)) {
+    const std::size_t count = std::min(kRowsAtATime, end - begin);
+    read_block(names, begin, begin + count, out);
+    out = out.subspan(count * names.size());
+  }
+}
+
+void PoolFile::read_block(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
+                          std::span<double> out) const {
+  const std::size_t C = names.size();
+  if (table_) {
+    std::vector<std::size_t> rows(end - begin);
+    std::iota(rows.begin(), rows.end(), begin);
+    std::ranges::copy(pick(names, rows), out.begin());
+    return;
+  }
+  const std::vector<const ArrayColumn*> columns = find(names);
+  std::vector<double> buffer;
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    const NpyFile& array = arrays_[a];
+    const double* values = nullptr;
+    for (std::size_t c = 0; c < C; ++c) {
+      if (columns[c]->array != a) {
+        continue;
+      }
+      values = values != nullptr ? values : array.rows<double>(begin, end, buffer);
+      for (std::size_t row = begin; row < end; ++row) {
+        const double value = values[(row - begin) * array.row_size() + columns[c]->offset];
+        check_finite(value, source_, row, names[c]);
+        out[(row - begin) * C + c] = value;
+      }
+    }
+    if (values != nullptr) {
+      array.release(0, end);  // a read of rows maps pages before them again
+    }
+  }
+  if (check_) {
+    check_(out.first((end - begin) * C), [&](std::size_t k) { return begin + k; });
+  }
+}
+
+std::vector<double> PoolFile::pick(const std::vector<std::string>& names, std::span<const std::size_t> rows) const {
+  std::vector<double> out = pick_values(names, rows);
+  if (check_) {
+    check_(out, [&](std::size_t k) { return rows[k]; });
+  }
+  return out;
+}
+
+std::vector<double> PoolFile::pick_values(const std::vector<std::string>& names,
+                                          std::span<const std::size_t> rows) const {
+  std::vector<double> out(rows.size() * names.size());
+  if (table_) {
+    in_source(source_, [&] {
+      for (std::size_t c = 0; c < names.size(); ++c) {
+        const Column& column = table_->column(names[c]);
+        column.check_numbers();
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+          out[k * names.size() + c] = column.finite_number(rows[k]);
+        }
+      }
+    });
+    return out;
+  }
+  const std::vector<const ArrayColumn*> columns = find(names);
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    if (std::ranges::find(columns, a, &ArrayColumn::array) == columns.end()) {
+      continue;
+    }
+    visit(a, rows, [&](std::size_t k, const double* values) {
+      for (std::size_t c = 0; c < names.size(); ++c) {
+        if (columns[c]->array == a) {
+          const double value = values[columns[c]->offset];
+          check_finite(value, source_, rows[k], names[c]);
+          out[k * names.size() + c] = value;
+        }
+      }
+    });
+  }
+  return out;
+}
+
+Table PoolFile::table(std::span<const std::size_t> rows) const {
+  Table part;
+  part.source = source_;
+  part.num_rows = rows.size();
+  if (table_) {
+    for (const Column& column : table_->columns) {
+      part.columns.push_back(picked(column, rows));
+    }
+    return part;
+  }
+  for (const ArrayColumn& column : columns_) {
+    part.columns.emplace_back().name = column.name;
+    part.columns.back().values.resize(rows.size());
+  }
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    visit(a, rows, [&](std::size_t k, const double* values) {
+      for (std::size_t c = 0; c < columns_.size(); ++c) {
+        if (columns_[c].array == a) {
+          part.columns[c].values[k] = values[columns_[c].offset];
+        }
+      }
+    });
+  }
+  return part;
+}
+
+}  // namespace dissent
