@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -14,6 +15,17 @@ namespace dissent::cli {
 namespace {
 
 constexpr const char* kFitGroup = "Fit options";  // the help lists them under a heading of their own
+
+const Field<FitOptions>& field_of(const std::string& flag) {
+  std::string name = flag;
+  std::ranges::replace(name, '-', '_');
+  for (const Field<FitOptions>& field : fields<FitOptions>()) {
+    if (field.traits.flag.empty() ? field.name == name : field.traits.flag == flag) {
+      return field;
+    }
+  }
+  fail("'{}' is not an option of a fit", flag);
+}
 
 // "-m,--model" -> "--model"
 std::string long_name(const std::string& names) { return names.substr(names.find("--")); }
@@ -67,16 +79,17 @@ void add_fit_options(CLI::App& command, FitSettings& settings) {
   add("--seed", "Seed of everything random; the same seed gives the same results", "S=0");
 }
 
-Settings given_fit_options(const CLI::App& command) {
-  Settings settings;
+Values given_fit_options(const CLI::App& command) {
+  Values given;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group() == kFitGroup && option->count() > 0) {
-      const bool is_flag = option->get_expected_max() == 0;
-      settings["--" + option->get_lnames().front()] =
-          is_flag ? "" : fmt::format("{}", fmt::join(option->results(), ","));
+      const Field<FitOptions>& field = field_of(option->get_lnames().front());
+      given[std::string(field.name)] = field.type == FieldType::kSwitch
+                                           ? Value(!std::get<bool>(field.get(FitOptions())))
+                                           : parse_value(field, fmt::format("{}", fmt::join(option->results(), ",")));
     }
   }
-  return settings;
+  return given;
 }
 
 std::string loss_text(const FitProgress& progress) {

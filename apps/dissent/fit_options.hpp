@@ -5,9 +5,9 @@
 #include <functional>
 #include <string>
 
+#include "dissent/base/field.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/fit_settings.hpp"
-#include "dissent/loop/campaign.hpp"
 #include "dissent/table/column_options.hpp"
 
 namespace dissent::cli {
@@ -15,8 +15,8 @@ namespace dissent::cli {
 void add_fit_options(CLI::App& command, FitSettings& settings);
 void add_column_options(CLI::App& command, ColumnOptions& options, bool required);
 
-// The fit options that were given, by name ("--epochs": "50"; a switch's value is empty).
-Settings given_fit_options(const CLI::App& command);
+// The fit options that were given, by the names of their fields.
+Values given_fit_options(const CLI::App& command);
 
 // "epoch 40/200, loss 1.310, validation 1.402"
 std::string loss_text(const FitProgress& progress);

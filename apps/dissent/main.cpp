@@ -56,6 +56,13 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// "keep_probability" -> "--keep-probability"
+std::string option_of(std::string_view argument) {
+  std::string option = fmt::format("--{}", argument);
+  std::ranges::replace(option, '_', '-');
+  return option;
+}
+
 int report(const std::string& command, const std::string& message, int exit_code) {
   fmt::print(stderr, "{}: {}\n", command, one_line(message));
   return exit_code;
@@ -191,7 +198,7 @@ int run_and_report(int argc, char** argv) {
     }
     return run(app, argc, argv);
   } catch (const InputError& error) {
-    return report(typed_command(app), error.what(), kBadInput);
+    return report(typed_command(app), error.fault().text(option_of), kBadInput);
   } catch (const std::bad_alloc&) {
     return report(typed_command(app), "out of memory", kFailure);
   } catch (const std::exception& error) {

@@ -13,9 +13,9 @@
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/pool_file.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
-#include "pool_file.hpp"
 #include "progress.hpp"
 
 namespace dissent::cli {
@@ -29,7 +29,7 @@ struct Arguments {
   std::string fitted;
   ChoiceOptions choice{.acquisition = "kl"};
   FitSettings fit;
-  Settings given_fit;
+  Values given_fit;
   std::string output;
   int threads = 0;
   bool json = false;
@@ -43,21 +43,20 @@ struct Labelled {
 
 Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
                    const Labelled& rows, Executor& executor) {
-  try {
-    FitResult result = fit(arguments.fit.ensemble(), arguments.fit.train(),
-                           {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets},
-                           {&executor, fit_bar(arguments.quiet || arguments.json)});
-    warn_diverged(result.report);
-    return std::move(result.model);
-  } catch (const InputError& error) {
-    fail_fit(table.source, error);
-  }
+  FitResult result = in_source(table.source, [&] {
+    return fit(arguments.fit.ensemble(), arguments.fit.train(),
+               {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets},
+               {&executor, fit_bar(arguments.quiet || arguments.json)});
+  });
+  warn_diverged(result.report);
+  return std::move(result.model);
 }
 
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
 std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
-  if (!arguments.choice.candidates.empty()) {
-    return parse_candidates(arguments.choice.candidates);
+  const Candidates given = parse_candidates(arguments.choice.candidates);
+  if (!std::holds_alternative<MethodDefault>(given)) {
+    return std::holds_alternative<All>(given) ? 0 : std::get<std::size_t>(given);
   }
   const bool cheap = acquisition.streams() && acquisition.kind() != AcquisitionKind::kMonteCarlo;
   return cheap ? 0 : acquisition.default_candidates(num_outputs);
@@ -242,7 +241,7 @@ void check_arguments(const Arguments& arguments) {
         "give --labelled and --targets to fit a model, or one fitted before by --fitted");
   if (!arguments.fitted.empty()) {
     for (const auto& [name, value] : arguments.given_fit) {
-      check(name == "--seed", "--fitted: the model is fitted already, so {} would do nothing; leave it out", name);
+      check(name == "seed", "`fitted`: the model is fitted already, so `{}` would do nothing; leave it out", name);
     }
   }
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
@@ -295,7 +294,9 @@ void run_suggest(const Arguments& arguments) {
       model = fit_model(arguments, table, input_names, labelled, threads);
     }
   }
-  pool.serve(*model);
+  pool.set_check([&](std::span<const double> rows, const PoolFile::RowNumber& row_of) {
+    model->check_rows(rows, pool.source(), row_of);
+  });
   const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},

@@ -23,7 +23,7 @@ struct Arguments {
   std::string answers;
   bool no_refit = false;
   FitSettings fit;
-  Settings given_fit;
+  Values given_fit;
   int threads = 0;
   bool json = false;
   bool quiet = false;
@@ -41,7 +41,7 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
       fitted = {{"rmse", number(campaign.fitted->rmse)},
                 {"rmse_paper", number(campaign.fitted->rmse_paper)},
                 {"log_likelihood", number(campaign.fitted->log_likelihood)},
-                {"seconds", campaign.fitted->seconds}};
+                {"seconds", campaign.fitted->fit_seconds}};
     }
     print_json({{"version", kVersion},
                 {"directory", arguments.directory},
@@ -60,7 +60,7 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
 }
 
 void run_tell(const Arguments& arguments) {
-  Laboratory laboratory = Laboratory::open(arguments.directory, {.fit = arguments.given_fit});
+  Laboratory laboratory = Laboratory::open(arguments.directory, {.settings = arguments.given_fit});
   const Answers answers = read_answers(read_table(arguments.answers), laboratory.data().target_names);
   ThreadPool threads(arguments.threads);
   laboratory.tell(answers, !arguments.no_refit, {&threads, fit_bar(arguments.quiet || arguments.json)});
