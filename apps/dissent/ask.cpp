@@ -16,6 +16,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
@@ -89,7 +90,7 @@ void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
                     {"inputs", inputs}});
   }
   print_json({{"version", kVersion},
-              {"directory", laboratory.path()},
+              {"directory", laboratory.name()},
               {"round", campaign.rounds.size()},
               {"labelled", laboratory.num_labelled()},
               {"new", num_new},
@@ -104,7 +105,7 @@ void check_output(const Arguments& arguments) {
   for (const std::string& read : {arguments.tables.labelled, arguments.tables.pool, arguments.tables.test}) {
     check_distinct(arguments.output, read);
   }
-  for (const std::string& own : Laboratory::files(arguments.directory)) {
+  for (const std::string& own : CampaignDirectory::files(arguments.directory)) {
     check_distinct(arguments.output, own, "is a file of the campaign");
   }
   check_writable(arguments.output);
@@ -138,17 +139,21 @@ void check_told(const std::string& output, const Laboratory& laboratory) {
     check(!filled || !waiting.contains(row),
           "{}: has an answer for row {} that was not told yet and would be lost; run 'dissent tell {} {}' first, or "
           "give the output another name",
-          output, row, laboratory.path(), output);
+          output, row, laboratory.name(), output);
   }
 }
 
 void run_ask(const Arguments& arguments) {
   check_output(arguments);
-  LaboratoryOptions options{.tables = arguments.tables,
-                            .acquisition = arguments.choice.acquisition,
-                            .candidates = arguments.choice.candidates,
-                            .fit = campaign_settings(arguments.given_fit),
-                            .batch = arguments.choice.batch};
+  Values settings = arguments.given_fit;
+  if (!arguments.choice.acquisition.empty()) {
+    settings["acquisition"] = arguments.choice.acquisition;
+  }
+  if (!arguments.choice.candidates.empty()) {
+    settings["candidates"] = arguments.choice.candidates;
+  }
+  const LaboratoryOptions options{
+      .tables = read_tables(arguments.tables), .settings = settings, .batch = arguments.choice.batch};
   Laboratory laboratory = Laboratory::open(arguments.directory, options);
   if (arguments.output != "-") {
     check_told(arguments.output, laboratory);

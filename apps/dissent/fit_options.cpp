@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -19,19 +20,6 @@ void add_column_options(Command& command, ColumnOptions& options, Need need) {
 
 void add_fit_options(Command& command, FitOptions& options, Values& given) {
   command.fields(options, given, "Fit options");
-}
-
-Settings campaign_settings(const Values& given) {
-  Settings settings;
-  for (const Field<FitOptions>& field : fields<FitOptions>()) {
-    const auto found = given.find(std::string(field.name));
-    if (found != given.end()) {
-      const std::string name = option_name(field, field.get(FitOptions()));
-      check(FitSettings::has(name), "{} is for 'dissent fit'; a campaign does not keep it", name);
-      settings[name] = field.type == FieldType::kSwitch ? "" : to_text(found->second);
-    }
-  }
-  return settings;
 }
 
 std::string loss_text(const FitProgress& progress) {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "command_line.hpp"
+#include "dissent/base/field.hpp"
 #include "dissent/ensemble/fit.hpp"
-#include "dissent/loop/campaign.hpp"
 #include "dissent/table/column_options.hpp"
 
 namespace dissent::cli {
@@ -15,9 +15,6 @@ namespace dissent::cli {
 void add_fit_options(Command& command, FitOptions& options, Values& given);
 void add_column_options(Command& command, ColumnOptions& options, Need need);
 
-// The fit options that were given, as campaigns keep them: by their flags, a switch without a value. Goes away once
-// campaigns keep typed options.
-Settings campaign_settings(const Values& given);
 
 // "epoch 40/200, loss 1.310, validation 1.402"
 std::string loss_text(const FitProgress& progress);

@@ -2,7 +2,6 @@
 #include "dissent/loop/learn.hpp"
 
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/loop/campaign_directory.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -41,7 +41,7 @@ struct Arguments {
 Problem load_data(const Arguments& arguments) {
   if (arguments.problem.empty()) {
     check(arguments.tables.any(), "there is no data: give --labelled, --pool and --targets, or --problem");
-    return load_tables(arguments.tables, arguments.oracle.empty());
+    return make_problem(read_tables(arguments.tables), arguments.oracle.empty());
   }
   check(!arguments.tables.any(),
         "--problem brings its own tables; leave out --labelled, --pool, --test, --targets and --inputs");
@@ -64,30 +64,13 @@ Problem load_data(const Arguments& arguments) {
   return load_problem(arguments.problem, options);
 }
 
-Settings settings_of(const Arguments& arguments) {
-  Settings settings = campaign_settings(arguments.given_fit);
-  settings["--acquisition"] = Acquisition::parse(arguments.choice.acquisition).text();
-  settings["--batch"] = std::to_string(arguments.choice.batch);
-  if (!arguments.choice.candidates.empty()) {
-    settings["--candidates"] = candidates_text(arguments.choice.candidates);
-  }
-  settings["command"] = "learn";
+CampaignSettings settings_of(const Arguments& arguments) {
+  CampaignSettings settings;
+  set_fields(settings, arguments.given_fit);
+  settings.acquisition = Acquisition::parse(arguments.choice.acquisition);
+  settings.batch = arguments.choice.batch;
+  settings.candidates = parse_candidates(arguments.choice.candidates);
   return settings;
-}
-
-Campaign open_campaign(CampaignDirectory& directory, const Problem& data, const Settings& settings) {
-  if (directory.begun()) {
-    Campaign campaign = directory.load();
-    const auto command = campaign.settings.find("command");
-    check(command == campaign.settings.end() || command->second == "learn",
-          "{}: the campaign was begun by 'dissent ask'; go on with 'dissent ask' and 'dissent tell'", directory.path());
-    check_same(campaign, settings, directory.path());
-    check_same(campaign, data, directory.path());
-    return campaign;
-  }
-  Campaign campaign = begin_campaign(data, settings);
-  directory.save(campaign);
-  return campaign;
 }
 
 // "-" where there is no number; of huge ones the size, so that columns stay columns.
@@ -104,21 +87,10 @@ void print_head() {
 }
 
 void print_round(const RoundRecord& record) {
-  print_line("{:>6}  {:>8}  {:>9}  {:>14}  {:>16}  {:>8.1f}", record.round, record.fit.labelled,
-             number_text(record.fit.rmse), number_text(record.fit.log_likelihood), number_text(record.chosen_epistemic),
-             record.fit.seconds + record.score_seconds);
+  print_line("{:>6}  {:>8}  {:>9}  {:>14}  {:>16}  {:>8.1f}", record.round, record.labelled, number_text(record.rmse),
+             number_text(record.log_likelihood), number_text(record.chosen_epistemic),
+             record.fit_seconds + record.score_seconds);
   flush_output();  // minutes may pass until the next
-}
-
-nlohmann::ordered_json round_json(const RoundRecord& record) {
-  return {{"round", record.round},
-          {"labelled", record.fit.labelled},
-          {"rmse", json_of(Value(record.fit.rmse))},
-          {"rmse_paper", json_of(Value(record.fit.rmse_paper))},
-          {"log_likelihood", json_of(Value(record.fit.log_likelihood))},
-          {"chosen_epistemic", json_of(Value(record.chosen_epistemic))},
-          {"fit_seconds", record.fit.seconds},
-          {"score_seconds", record.score_seconds}};
 }
 
 void print_end(const Arguments& arguments, const Campaign& campaign, const Problem& data, LearnEnd end) {
@@ -126,7 +98,7 @@ void print_end(const Arguments& arguments, const Campaign& campaign, const Probl
   if (arguments.json) {
     nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
     for (const RoundRecord& record : campaign.rounds) {
-      rounds.push_back(round_json(record));
+      rounds.push_back(json_of(record));
     }
     print_json({{"version", kVersion},
                 {"directory", arguments.directory},
@@ -164,8 +136,8 @@ void print_stopped(const Arguments& arguments, const Campaign& campaign) {
 }
 
 // Lines and a bar while the campaign runs.
-LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Campaign& campaign, const Problem& data,
-                    const LearnOptions& options, const Interrupt& interrupt) {
+LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& campaign, const Problem& data,
+                    const Interrupt& interrupt) {
   std::unique_ptr<Oracle> oracle;
   if (arguments.oracle.empty()) {
     oracle = std::make_unique<TableOracle>();
@@ -210,41 +182,35 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignDirectory& directory, Ca
       print_round(record);
     }
   };
-  return learn(directory, campaign, data, options, *oracle, arguments.rounds, control);
+  return learn(store, campaign, data, *oracle, arguments.rounds, control);
 }
 
 void run_learn(const Arguments& arguments) {
-  const Settings settings = settings_of(arguments);
-  const LearnOptions options = learn_options(settings);
-  check_candidates(options.candidates, options.batch);
+  const CampaignSettings settings = settings_of(arguments);
+  settings.check_values();
+  check_candidates(settings.candidates, settings.batch);
   check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
         "--oracle-timeout is for --oracle, which is not given");
-  std::error_code absent;  // a campaign's directory is made when the data is there, but what stands in its way is told
-  check(!std::filesystem::exists(arguments.directory, absent) || std::filesystem::is_directory(arguments.directory),
-        "{}: cannot be used as a directory: it is a file", arguments.directory);
-  const Problem data = load_data(arguments);
-  check(arguments.choice.batch <= data.pool.num_rows, "--batch: {} rows are wanted each round; the pool has {}",
-        arguments.choice.batch, data.pool.num_rows);
   CampaignDirectory directory(arguments.directory);
+  const Problem data = load_data(arguments);
   Campaign campaign = open_campaign(directory, data, settings);
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;
   try {
-    end = run_rounds(arguments, directory, campaign, data, options, interrupt);
+    end = run_rounds(arguments, directory, campaign, data, interrupt);
   } catch (const InputError& error) {
-    Fault fault = error.fault();
-    if (campaign.num_pending() > 0) {
-      fault.rule += fmt::format("; nothing is lost: {} for labels, and the same command goes on",
-                                waiting_text(campaign.num_pending()));
+    if (campaign.num_pending() == 0) {
+      throw;
     }
+    Fault fault = error.fault();
+    fault.rule += fmt::format("; nothing is lost: {} for labels, and the same command goes on",
+                              waiting_text(campaign.num_pending()));
     throw InputError(fault);
   }
   if (end == LearnEnd::kStopped) {
-    directory.write_tables(campaign, data);
     print_stopped(arguments, campaign);
     Interrupt::end_program();
   }
-  directory.write_tables(campaign, data);  // a kill may have come between the state and them
   print_end(arguments, campaign, data, end);
 }
 

@@ -13,9 +13,9 @@
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/pool_file.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
-#include "pool_file.hpp"
 #include "progress.hpp"
 
 namespace dissent::cli {
@@ -52,8 +52,9 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
 
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
 std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
-  if (!arguments.choice.candidates.empty()) {
-    return parse_candidates(arguments.choice.candidates);
+  const Candidates given = parse_candidates(arguments.choice.candidates);
+  if (!std::holds_alternative<MethodDefault>(given)) {
+    return std::holds_alternative<All>(given) ? 0 : std::get<std::size_t>(given);
   }
   const bool cheap = acquisition.streams() && !acquisition.info().samples;
   return cheap ? 0 : acquisition.default_candidates(num_outputs);
@@ -285,7 +286,9 @@ void run_suggest(const Arguments& arguments) {
       model = fit_model(arguments, table, input_names, labelled, threads);
     }
   }
-  pool.serve(*model);
+  pool.set_check([&](std::span<const double> rows, const PoolFile::RowNumber& row_of) {
+    model->check_rows(rows, pool.source(), row_of);
+  });
   const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},

@@ -39,7 +39,7 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
       fitted = {{"rmse", json_of(Value(campaign.fitted->rmse))},
                 {"rmse_paper", json_of(Value(campaign.fitted->rmse_paper))},
                 {"log_likelihood", json_of(Value(campaign.fitted->log_likelihood))},
-                {"seconds", campaign.fitted->seconds}};
+                {"seconds", campaign.fitted->fit_seconds}};
     }
     print_json({{"version", kVersion},
                 {"directory", arguments.directory},
@@ -58,7 +58,7 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
 }
 
 void run_tell(const Arguments& arguments) {
-  Laboratory laboratory = Laboratory::open(arguments.directory, {.fit = campaign_settings(arguments.given_fit)});
+  Laboratory laboratory = Laboratory::open(arguments.directory, {.settings = arguments.given_fit});
   const Answers answers = read_answers(read_table(arguments.answers), laboratory.data().target_names);
   ThreadPool threads(arguments.threads);
   laboratory.tell(answers, !arguments.no_refit, {&threads, fit_bar(arguments.quiet || arguments.json)});

@@ -13,7 +13,8 @@ import numpy as np
 from . import _core
 from ._arguments import seed_of, whole_number
 from ._arrays import as_array, as_targets
-from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, _Ensemble
+from ._ensembles import FlowEnsemble, ProbabilisticEnsemble
+from ._estimator import _Ensemble
 from ._parameters import fit_parameters, takes, training_names
 from ._progress import Progress, reporter
 from ._uncertainty import _threads

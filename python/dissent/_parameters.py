@@ -86,10 +86,8 @@ def fit_parameters() -> List[Parameter]:
 
 def ensemble_parameters(model: str) -> List[Parameter]:
     """Those of an estimator for one model: first the one that may be given by position."""
-    names = [field["keyword"] for field in _core.fit_fields() if field["name"].startswith("flow_")]
-    without = ["model"] if model == "flow" else ["model", *names]
-    own = [each for each in fit_parameters() if each.name not in without]
-    return sorted([*own, N_JOBS], key=lambda each: each.name != "n_components")
+    fields = [field for field in _core.fit_fields() if model in field["models"] and field["name"] != "model"]
+    return sorted([*map(_parameter, fields), N_JOBS], key=lambda each: each.name != "n_components")
 
 
 def training_names(model: str) -> List[str]:

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_consistent_length
 from . import _core
 from ._arguments import seed_of, whole_number
 from ._arrays import without_tensors
-from ._ensembles import _Ensemble
+from ._estimator import _Ensemble
 from ._sklearn import BaseEstimator
 from ._uncertainty import _name
 

@@ -2,6 +2,9 @@
 // open them, so that either side can go on with what the other has begun.
 #include "dissent/base/error.hpp"
 #include "dissent/loop/laboratory.hpp"
+#include "dissent/table/csv.hpp"
+#include "dissent/table/read_table.hpp"
+#include "fields.hpp"
 #include "support.hpp"
 
 namespace dissent::python {
@@ -9,13 +12,19 @@ namespace {
 
 constexpr double kAllThreads = 1e12;  // nanoseconds
 
+// By the names labelled, pool and test: "file" and its path, or "text" and CSV.
+using Tables = std::map<std::string, std::pair<std::string, std::string>>;
+
 class OpenCampaign {
  public:
-  // `tables`: paths by the names labelled, pool and test; empty to open a campaign that was begun before. `settings`:
-  // options by their names on the command line.
-  OpenCampaign(const std::string& path, std::map<std::string, std::string> tables, std::vector<std::string> targets,
-               std::vector<std::string> inputs, Settings settings)
-      : laboratory_(open(path, std::move(tables), {std::move(targets), std::move(inputs)}, std::move(settings))) {}
+  // `tables` are empty to open a campaign that was begun before. `settings`: those of the campaign by keyword.
+  OpenCampaign(const std::string& path, const Tables& tables, std::vector<std::string> targets,
+               std::vector<std::string> inputs, const py::dict& settings)
+      : laboratory_(Laboratory::open(path, {{table(tables, "labelled"),
+                                             table(tables, "pool"),
+                                             table(tables, "test"),
+                                             {std::move(targets), std::move(inputs)}},
+                                            values_of<CampaignSettings>(settings)})) {}
 
   // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`.
   py::array_t<std::int64_t> ask(std::size_t batch, int threads, const py::object& progress) {
@@ -52,13 +61,9 @@ class OpenCampaign {
   }
 
   py::list rounds() const {
-    using namespace py::literals;
     py::list records;
     for (const RoundRecord& record : campaign().rounds) {
-      records.append(py::dict("round"_a = record.round, "labelled"_a = record.fit.labelled, "rmse"_a = record.fit.rmse,
-                              "rmse_paper"_a = record.fit.rmse_paper, "log_likelihood"_a = record.fit.log_likelihood,
-                              "chosen_epistemic"_a = record.chosen_epistemic, "fit_seconds"_a = record.fit.seconds,
-                              "score_seconds"_a = record.score_seconds));
+      records.append(to_dict(record));
     }
     return records;
   }
@@ -72,26 +77,22 @@ class OpenCampaign {
     return to_numpy(pick_rows(data.pool.inputs, num_columns, rows), {rows.size(), num_columns});
   }
 
-  const std::string& path() const { return laboratory_.path(); }
-  const Settings& settings() const { return campaign().settings; }
+  std::string path() const { return laboratory_.name(); }
+  py::dict settings() const { return to_dict(campaign().settings); }
   const std::vector<std::string>& inputs() const { return laboratory_.data().input_names; }
   const std::vector<std::string>& targets() const { return laboratory_.data().target_names; }
   std::size_t num_labelled() const { return laboratory_.num_labelled(); }
   std::size_t num_pool() const { return laboratory_.data().pool.num_rows; }
 
  private:
-  static Laboratory open(const std::string& path, std::map<std::string, std::string> tables, ColumnOptions columns,
-                         Settings settings) {
-    LaboratoryOptions options;
-    options.tables = {tables["labelled"], tables["pool"], tables["test"], std::move(columns)};
-    const auto take = [&](const char* name) {
-      const auto found = settings.extract(name);
-      return found ? found.mapped() : std::string();
-    };
-    options.acquisition = take("--acquisition");
-    options.candidates = take("--candidates");
-    options.fit = std::move(settings);
-    return Laboratory::open(path, options);
+  // What comes as text has the argument's name for its source, so that errors name what was given.
+  static std::optional<Table> table(const Tables& tables, const std::string& name) {
+    const auto found = tables.find(name);
+    if (found == tables.end()) {
+      return std::nullopt;
+    }
+    const auto& [kind, text] = found->second;
+    return kind == "file" ? read_table(text) : parse_csv(text, name);
   }
 
   const Campaign& campaign() const { return laboratory_.campaign(); }
@@ -103,8 +104,7 @@ class OpenCampaign {
 
 void bind_campaign(py::module_& module) {
   py::class_<OpenCampaign>(module, "Campaign")
-      .def(py::init<std::string, std::map<std::string, std::string>, std::vector<std::string>, std::vector<std::string>,
-                    Settings>(),
+      .def(py::init<std::string, Tables, std::vector<std::string>, std::vector<std::string>, py::dict>(),
            py::arg("path"), py::arg("tables"), py::arg("targets"), py::arg("inputs"), py::arg("settings"))
       .def("ask", &OpenCampaign::ask, py::arg("batch"), py::arg("threads"), py::arg("progress"))
       .def("tell", &OpenCampaign::tell, py::arg("rows"), py::arg("targets").noconvert(), py::arg("refit"),

@@ -22,7 +22,7 @@ py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& in
   const TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
   FitTeller tell(progress);
   FitResult result = unlocked(threads, kAllThreads, [&](Executor& executor) {
-    return fit(options.ensemble, options.train, rows, {&executor, std::ref(tell)});
+    return fit(options, rows, {&executor, std::ref(tell)});
   });
   return py::make_tuple(std::move(result.model), to_dict(result.report));
 }
@@ -88,12 +88,15 @@ py::dict describe(const Ensemble& model) {
   return result;
 }
 
-// The options of a fit; "preset" says whether the preset sets it.
+// The options of a fit: "preset" says whether the preset sets it, "models" which have it.
 py::list fit_fields() {
   py::list list;
   for (const Field<FitOptions>& field : fields<FitOptions>()) {
     py::dict described = describe_field(field, field.get(FitOptions()));
     described["preset"] = find_field<TrainOptions>(field.name) != nullptr;
+    std::vector<std::string> models = model_names();
+    std::erase_if(models, [&](const std::string& name) { return !has_option(model_from_name(name), field.name); });
+    described["models"] = models;
     list.append(described);
   }
   return list;

@@ -249,6 +249,9 @@ class Strategy(PackageTest):
         self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1})
 
 
+SPLINES = {"transform": "rational_quadratic", "bins": 4, "tail_bound": 3.0}
+
+
 class Campaigns(PackageTest, FolderTest):
     OPTIONS = {"model": "pne", "n_components": 3, "epochs": 30, "acquisition": "kl", "random_state": 2}
     TYPED = ["--model", "pne", "--components", 3, "--epochs", 30, "--acquisition", "kl", "--seed", 2]
@@ -367,7 +370,7 @@ class Campaigns(PackageTest, FolderTest):
     def test_every_option_of_a_fit(self):
         """The model of a campaign is that of an estimator with the same parameters."""
         for kind, name, own in (
-            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2, "flow_weight_decay": 0.125}),
+            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2, "flow_weight_decay": 0.125, **SPLINES}),
             (dissent.ProbabilisticEnsemble, "pne", {"share_weights": True}),
         ):
             options = {

@@ -19,12 +19,30 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+CampaignSettings other_settings() {
+  CampaignSettings settings;
+  settings.batch = 3;
+  settings.candidates = All();
+  settings.acquisition = Acquisition::parse("mc:50");
+  settings.fit.ensemble.keep_probability = 1;
+  settings.fit.ensemble.weights = {0.1, 1.0 / 3, 0.3, 0.2, 0.1};
+  settings.fit.train.weight_decay = 0.25;
+  return settings;
+}
+
 Campaign example() {
-  Campaign campaign = begin_campaign(small_problem(), {{"--batch", "3"}, {"--no-masks", ""}, {"-x", "a,\"b\" \n"}});
+  Campaign campaign = begin_campaign(small_problem(), other_settings(), Driver::kAsk);
   campaign.chosen = {{7, 1, 0.1, 1.0 / 3, -0.2, {1e-300, -0.0}}, {2, 1, INFINITY, 0.1, 0.2, {}}};
-  campaign.rounds = {{1, {12, 0.1, kNan, -7.25, 1.5, 0}, 0.3, 0.25}};
-  campaign.fitted = FitRecord{13, 0.5, 0.25, kNan, 2, 0xfedcba9876543210};
+  campaign.rounds = {{1, 12, 0.1, kNan, -7.25, 0.3, 1.5, 0.25}};
+  campaign.fitted = RoundRecord{2, 13, 0.5, 0.25, kNan, 0, 2, 0};
+  campaign.model_fingerprint = 0xfedcba9876543210;
   return campaign;
+}
+
+CampaignDirectory held(const std::string& path) {
+  CampaignDirectory directory(path);
+  directory.hold();
+  return directory;
 }
 
 // Another writer of safetensors may put arrays anywhere; they are copied then, and the copy must live while it is read.
@@ -48,13 +66,16 @@ TEST(CampaignDirectory, TheStateReadsBackToTheSameBytes) {
   const TempDir dir;
   save_campaign(dir.file("a"), example());
   const Campaign read = load_campaign(dir.file("a"));
-  EXPECT_EQ(read.settings, example().settings);
+  EXPECT_EQ(read.driver, Driver::kAsk);
+  EXPECT_EQ(get_fields(read.settings), get_fields(example().settings));
+  EXPECT_EQ(read.settings.fit.ensemble.weights[1], 1.0 / 3);
   EXPECT_EQ(read.chosen[0].targets, (std::vector<double>{1e-300, -0.0}));
   EXPECT_TRUE(read.chosen[1].targets.empty());
   EXPECT_EQ(read.chosen[1].score, INFINITY);
   EXPECT_EQ(read.rounds[0].round, 1U);
-  EXPECT_TRUE(std::isnan(read.rounds[0].fit.rmse_paper));
-  EXPECT_EQ(read.fitted->fingerprint, 0xfedcba9876543210);
+  EXPECT_TRUE(std::isnan(read.rounds[0].rmse_paper));
+  EXPECT_EQ(read.fitted->labelled, 13U);
+  EXPECT_EQ(read.model_fingerprint, 0xfedcba9876543210);
   save_campaign(dir.file("b"), read);
   EXPECT_EQ(read_bytes(dir.file("a")), read_bytes(dir.file("b")));
   save_campaign(dir.file("c"), begin_campaign(small_problem(), {}));
@@ -79,22 +100,25 @@ TEST(CampaignDirectory, DamagedStatesAreErrors) {
     return text.replace(at, from.size(), to);
   };
   EXPECT_NE(refused(replaced("dissent.campaign", "another.campaign")).find("is not the state"), std::string::npos);
-  EXPECT_NE(refused(replaced("\"format_version\":\"1\"", "\"format_version\":\"9\"")).find("version 9"),
+  EXPECT_NE(refused(replaced("\"format_version\":\"2\"", "\"format_version\":\"9\"")).find("version 9"),
             std::string::npos);
   EXPECT_NE(refused(replaced("fedcba98", "fedcbag8")).find("model_fingerprint"), std::string::npos);
   EXPECT_NE(refused(replaced("\"targets\":\"2\"", "\"targets\":\"3\"")).find("chosen.targets"), std::string::npos);
   EXPECT_NE(refused(replaced("chosen.score", "chosen.scare")).find("chosen.score"), std::string::npos);
+  EXPECT_NE(refused(replaced("\"command\":\"ask\"", "\"command\":\"asq\"")).find("command"), std::string::npos);
+  EXPECT_NE(refused(replaced("settings.epochs", "settings.epachs")).find("a setting 'epachs'"), std::string::npos);
+  EXPECT_NE(refused(replaced("\"settings.batch\":\"3\"", "\"settings.batch\":\"0\"")).find("batch = 0; it must be"),
+            std::string::npos);
 }
 
 TEST(CampaignDirectory, HasOneUserAtATime) {
   const TempDir dir;
   const std::string path = dir.file("new/campaign");
   {
-    const CampaignDirectory first(path);
-    EXPECT_NE(message_of<InputError>([&] { CampaignDirectory second(path); }).find("another process is at work"),
-              std::string::npos);
+    const CampaignDirectory first = held(path);
+    EXPECT_NE(message_of<InputError>([&] { held(path); }).find("another process is at work"), std::string::npos);
   }
-  const CampaignDirectory third(path);
+  const CampaignDirectory third = held(path);
   EXPECT_FALSE(third.begun());
 }
 
@@ -102,7 +126,7 @@ TEST(CampaignDirectory, RemovesWhatAKillLeft) {
   const TempDir dir;
   dir.write(".state.safetensors.123-0.tmp", "half");
   dir.write(".notes.tmp", "mine");
-  const CampaignDirectory directory(dir.path());
+  const CampaignDirectory directory = held(dir.path());
   EXPECT_EQ(dir.list(), (std::vector<std::string>{".notes.tmp", "lock"}));
 }
 
@@ -116,13 +140,13 @@ TEST(CampaignDirectory, DoesNotReplaceFilesOfOthers) {
 TEST(CampaignDirectory, MustBeADirectory) {
   const TempDir dir;
   const std::string file = dir.write("file", "x");
-  EXPECT_NE(message_of<InputError>([&] { CampaignDirectory here(file); }).find(file), std::string::npos);
-  EXPECT_NE(message_of<SystemError>([&] { CampaignDirectory here(file + "/below"); }).find(file), std::string::npos);
+  EXPECT_NE(message_of<InputError>([&] { held(file); }).find(file), std::string::npos);
+  EXPECT_NE(message_of<SystemError>([&] { held(file + "/below"); }).find(file), std::string::npos);
 }
 
 TEST(CampaignDirectory, AFullDiskLeavesTheOldState) {
   const TempDir dir;
-  CampaignDirectory directory(dir.path());
+  CampaignDirectory directory = held(dir.path());
   directory.save(example());
   const std::string before = read_bytes(directory.file("state.safetensors"));
   Campaign more = example();
@@ -137,7 +161,7 @@ TEST(CampaignDirectory, AFullDiskLeavesTheOldState) {
 
 TEST(CampaignDirectory, TablesRepeatTheState) {
   const TempDir dir;
-  CampaignDirectory directory(dir.path());
+  CampaignDirectory directory = held(dir.path());
   const Problem data = small_problem();
   directory.write_tables(example(), data);
   const Table rounds = read_csv(directory.file("rounds.csv"));
@@ -154,18 +178,54 @@ TEST(CampaignDirectory, TablesRepeatTheState) {
 
 TEST(CampaignDirectory, KnowsItsModel) {
   const TempDir dir;
-  CampaignDirectory directory(dir.path());
+  CampaignDirectory directory = held(dir.path());
   const Problem data = small_problem();
-  const Campaign campaign = begin_campaign(data, {});
-  const FittedRound fitted = fit_round(campaign, data, quick_options());
-  EXPECT_FALSE(directory.load_model(fitted.record).has_value());
+  Campaign campaign = begin_campaign(data, quick_settings());
+  const FittedRound fitted = fit_round(campaign, data);
+  take_model(campaign, fitted);
+  const std::uint64_t fingerprint = campaign.model_fingerprint;
+  EXPECT_FALSE(directory.load_model(fingerprint).has_value());
   directory.save_model(fitted.model);
-  ASSERT_TRUE(directory.load_model(fitted.record).has_value());
-  FitRecord other = fitted.record;
-  ++other.fingerprint;
-  EXPECT_FALSE(directory.load_model(other).has_value());
+  ASSERT_TRUE(directory.load_model(fingerprint).has_value());
+  EXPECT_FALSE(directory.load_model(fingerprint + 1).has_value());
   std::ofstream(directory.file("model.safetensors")) << "damaged";
-  EXPECT_FALSE(directory.load_model(fitted.record).has_value());
+  EXPECT_FALSE(directory.load_model(fingerprint).has_value());
+}
+
+TEST(CampaignDirectory, TouchesNothingBeforeItIsHeld) {
+  const TempDir dir;
+  const CampaignDirectory directory(dir.file("new"));
+  EXPECT_FALSE(directory.begun());
+  EXPECT_TRUE(dir.list().empty());
+}
+
+TEST(OpenCampaign, BeginsOnceAndGoesOnWithTheSame) {
+  const TempDir dir;
+  const Problem data = small_problem();
+  CampaignSettings settings = quick_settings();
+  const auto refused = [&] {
+    return message_of<InputError>([&] {
+      CampaignDirectory directory(dir.file("c"));
+      open_campaign(directory, data, settings);
+    });
+  };
+  settings.batch = 61;
+  EXPECT_EQ(refused(), "batch = 61; more rows than the pool has, which are 60");
+  EXPECT_TRUE(dir.list().empty());  // nothing is begun by mistake
+  settings.batch = 4;
+  for (int time = 0; time < 2; ++time) {
+    CampaignDirectory directory(dir.file("c"));
+    EXPECT_EQ(open_campaign(directory, data, settings).num_targets, 2U);
+    EXPECT_TRUE(directory.begun());
+  }
+  settings.batch = 5;
+  EXPECT_NE(refused().find("begun with batch = 4 and cannot go on with batch = 5"), std::string::npos);
+  settings.batch = 4;
+  {
+    CampaignDirectory directory = held(dir.file("c"));
+    directory.save(begin_campaign(data, settings, Driver::kAsk));
+  }
+  EXPECT_EQ(refused(), dir.file("c") + ": the campaign was begun by ask; go on with ask and tell");
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace dissent {
 namespace {
 
 Campaign with_choices(const Problem& data) {
-  Campaign campaign = begin_campaign(data, {{"--batch", "3"}});
+  Campaign campaign = begin_campaign(data, CampaignSettings{.batch = 3});
   campaign.chosen = {{7, 1, 0.5, 0.1, 0.2, {}}, {2, 1, 0.4, 0.1, 0.2, {}}, {30, 1, 0.3, 0.1, 0.2, {}}};
-  campaign.rounds.push_back({1, {}, 0.1, 0});
+  campaign.rounds.push_back({.round = 1, .chosen_epistemic = 0.1});
   return campaign;
 }
 
@@ -29,7 +29,7 @@ TEST(Campaign, RowsMoveFromThePoolToTheLabelledOnes) {
   EXPECT_EQ((std::vector<std::size_t>(open.begin(), open.begin() + 7)),
             (std::vector<std::size_t>{0, 1, 3, 4, 5, 6, 8}));
 
-  campaign.fitted = FitRecord{};
+  campaign.fitted = RoundRecord{};
   tell(campaign, 2, std::vector<double>{1.5, -2});
   EXPECT_FALSE(campaign.fitted.has_value());
   EXPECT_EQ(pending(campaign), (std::vector<std::size_t>{0, 1}));
@@ -69,20 +69,28 @@ TEST(Campaign, AnswersThatAreNone) {
 
 TEST(Campaign, OtherSettingsOrDataAreRefused) {
   Problem data = small_problem();
-  const Campaign campaign = begin_campaign(data, {{"--batch", "3"}, {"--no-masks", ""}});
-  check_same(campaign, Settings{{"--batch", "3"}, {"--no-masks", ""}}, "d");
+  CampaignSettings begun{.batch = 3};
+  begun.fit.ensemble.keep_probability = 1;
+  begun.fit.train.epochs = 0;
+  const Campaign campaign = begin_campaign(data, begun);
+  check_same(campaign, begun, "d");
   check_same(campaign, data, "d");
-  const auto refused = [&](const Settings& settings) {
-    return message_of<InputError>([&] { check_same(campaign, settings, "d"); });
+  const auto refused = [&](const char* name, const Value& value) {
+    CampaignSettings other = begun;
+    set_fields(other, {{name, value}});
+    return message_of<InputError>([&] { check_same(campaign, other, "d"); });
   };
-  EXPECT_EQ(refused({{"--batch", "4"}, {"--no-masks", ""}}),
-            "d: the campaign was begun with --batch 3 and cannot go on with --batch 4; use the same options or another "
-            "directory");
-  EXPECT_NE(refused({{"--batch", "3"}}).find("begun with --no-masks and cannot go on without --no-masks"),
+  EXPECT_EQ(refused("batch", std::uint64_t{4}),
+            "d: the campaign was begun with batch = 3 and cannot go on with batch = 4; use the same options, or begin "
+            "another campaign");
+  EXPECT_NE(refused("keep_probability", 0.5).find("begun with keep_probability = 1 and cannot go on with"),
             std::string::npos);
-  EXPECT_NE(refused({{"--batch", "3"}, {"--no-masks", ""}, {"--seed", "1"}}).find("begun without --seed"),
+  EXPECT_NE(refused("seed", std::uint64_t{1}).find("begun with seed = 0"), std::string::npos);
+  EXPECT_NE(refused("epochs", std::uint64_t{5}).find("begun with no epochs and cannot go on with epochs = 5"),
             std::string::npos);
-  check_same(campaign, Settings{{"--batch", "3"}, {"--no-masks", ""}, {"--seed", "0"}}, "d");
+  CampaignSettings same = begun;
+  set_fields(same, {{"seed", std::uint64_t{0}}});
+  check_same(campaign, same, "d");
   Campaign damaged = campaign;
   damaged.chosen.resize(2);
   EXPECT_NE(message_of<InputError>([&] { check_same(damaged, data, "d"); }).find("chosen row 0 twice"),

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "dissent/ensemble/fit_settings.hpp"
 #include "dissent/table/csv.hpp"
 #include "loop/loop_fixture.hpp"
 #include "support/temp_dir.hpp"
@@ -37,8 +36,11 @@ class LaboratoryTest : public testing::Test {
   }
 
   LaboratoryOptions options() const {
-    return {.tables = {dir_.file("l.csv"), dir_.file("p.csv"), "", {{"y"}, {"x"}}},
-            .fit = {{"--model", "pne"}, {"--epochs", "5"}, {"--hidden", "4"}, {"--components", "2"}}};
+    return {.tables = read_tables({dir_.file("l.csv"), dir_.file("p.csv"), "", {{"y"}, {"x"}}}),
+            .settings = {{"model", "pne"},
+                         {"epochs", std::uint64_t{5}},
+                         {"hidden", std::vector<std::uint64_t>{4}},
+                         {"components", std::uint64_t{2}}}};
   }
   Laboratory open(const LaboratoryOptions& options = {}) const { return Laboratory::open(dir_.file("lab"), options); }
 
@@ -110,38 +112,26 @@ TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
   EXPECT_EQ(read_answers(table, {"y"}).rows, (std::vector<std::size_t>{7, 4}));
 }
 
-TEST(FitSettings, ReadsTextsAndSaysWhatIsWrongWithThem) {
-  const LearnOptions options = learn_options({{"--hidden", "8,4"},
-                                              {"--weights", "0.5,0.25,0.25"},
-                                              {"--components", "3"},
-                                              {"--no-bootstrap", ""},
-                                              {"--preset", "paper"},
-                                              {"--batch-size", "0"},
-                                              {"--candidates", "all"},
-                                              {"command", "ask"}});
-  EXPECT_EQ(options.ensemble.hidden, (std::vector<std::size_t>{8, 4}));
-  EXPECT_EQ(options.ensemble.weights, (std::vector<double>{0.5, 0.25, 0.25}));
-  EXPECT_FALSE(options.ensemble.bootstrap);
-  EXPECT_EQ(options.train.epochs, 6000U);
-  EXPECT_EQ(options.train.batch_size, 0U);
-  EXPECT_EQ(options.candidates, kAllCandidates);
-  const auto set = [](const char* name, const char* text) {
-    return message_of([&] { FitSettings().set(name, text); });
-  };
-  EXPECT_EQ(set("--epochs", "0"), "--epochs: '0' is not a whole number >= 1");
-  EXPECT_EQ(set("--hidden", "8,"), "--hidden: '' is not a whole number from 1 to 100000");
-  EXPECT_EQ(set("--learning-rate", "1x"), "--learning-rate: '1x' is not a number");
-  EXPECT_EQ(set("--epoch", "1"), "'--epoch' is not an option of a fit");
+TEST_F(LaboratoryTest, TablesNeedNotBeFiles) {
+  LaboratoryOptions in_memory = options();
+  in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,x\n", "labelled");
+  EXPECT_EQ(message_of([&] { open(in_memory); }), "labelled: column 'y' row 2: 'x' is text; a number is required");
+  EXPECT_FALSE(std::filesystem::exists(dir_.file("lab")));
+  in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,3\n0,1\n", "labelled");
+  EXPECT_EQ(open(in_memory).num_labelled(), 3U);
+  EXPECT_EQ(open().data().train.source, dir_.file("lab/labelled.csv"));
 }
 
-TEST(FitSettings, AValueIsTheSameHoweverItIsWritten) {
-  const auto same = [](const Settings& one, const Settings& other) {
-    return same_fit_setting("--learning-rate", one, other);
-  };
-  EXPECT_TRUE(same({{"--learning-rate", "0.10"}}, {{"--learning-rate", "1e-1"}, {"--seed", "7"}}));
-  EXPECT_FALSE(same({{"--learning-rate", "0.10"}}, {{"--learning-rate", "0.11"}}));
-  EXPECT_FALSE(same({{"--learning-rate", "0.10"}}, {}));
-  EXPECT_TRUE(same_fit_setting("--components", {{"--components", "05"}}, {}));  // the default
+TEST_F(LaboratoryTest, NewSettingsFitANewModel) {
+  {
+    Laboratory laboratory = open(options());
+    laboratory.ask(1);
+  }
+  const auto fitted = [&](const Values& given) { return open({.settings = given}).campaign().fitted.has_value(); };
+  EXPECT_TRUE(fitted({}));
+  EXPECT_TRUE(fitted({{"acquisition", "random"}, {"epochs", std::uint64_t{5}}}));
+  EXPECT_FALSE(fitted({{"epochs", std::uint64_t{6}}}));
+  EXPECT_TRUE(fitted({}));  // nothing was saved
 }
 
 }  // namespace

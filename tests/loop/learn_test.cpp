@@ -6,6 +6,7 @@
 
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/metrics.hpp"
+#include "dissent/loop/campaign_directory.hpp"
 #include "loop/loop_fixture.hpp"
 #include "support/temp_dir.hpp"
 
@@ -15,13 +16,13 @@ namespace {
 struct Trial {
   TempDir dir;
   Problem data = small_problem();
-  LearnOptions options = quick_options();
-  Campaign campaign = begin_campaign(data, {});
+  Campaign campaign = begin_campaign(data, quick_settings());
   TableOracle oracle;
 
   LearnEnd go_on(std::size_t num_rounds, const LearnControl& control = {}) {
     CampaignDirectory directory(dir.path());
-    return learn(directory, campaign, data, options, oracle, num_rounds, control);
+    directory.hold();
+    return learn(directory, campaign, data, oracle, num_rounds, control);
   }
   std::string bytes(const std::string& name) const { return read_bytes(dir.file(name)); }
 };
@@ -31,8 +32,8 @@ void expect_same(const Trial& a, const Trial& b) {
   EXPECT_EQ(a.bytes("model.safetensors"), b.bytes("model.safetensors"));
   ASSERT_EQ(a.campaign.rounds.size(), b.campaign.rounds.size());
   for (std::size_t r = 0; r < a.campaign.rounds.size(); ++r) {
-    EXPECT_EQ(a.campaign.rounds[r].fit.rmse, b.campaign.rounds[r].fit.rmse);
-    EXPECT_EQ(a.campaign.rounds[r].fit.log_likelihood, b.campaign.rounds[r].fit.log_likelihood);
+    EXPECT_EQ(a.campaign.rounds[r].rmse, b.campaign.rounds[r].rmse);
+    EXPECT_EQ(a.campaign.rounds[r].log_likelihood, b.campaign.rounds[r].log_likelihood);
     EXPECT_EQ(a.campaign.rounds[r].chosen_epistemic, b.campaign.rounds[r].chosen_epistemic);
   }
 }
@@ -52,25 +53,26 @@ TEST(Learn, RunsRoundsAndRecordsThem) {
   }
   EXPECT_EQ(rows.size(), 12U);
   for (std::size_t r = 0; r < 3; ++r) {
-    EXPECT_EQ(run.campaign.rounds[r].fit.labelled, 12 + 4 * r);
+    EXPECT_EQ(run.campaign.rounds[r].labelled, 12 + 4 * r);
   }
   // The model in the directory is that of the last round.
   const Ensemble model = Ensemble::load(run.dir.file("model.safetensors"));
   const Metrics metrics = evaluate(model, run.data.test.inputs, run.data.test.targets);
-  EXPECT_NEAR(metrics.rmse, run.campaign.rounds.back().fit.rmse, 1e-12);
-  EXPECT_NEAR(metrics.rmse_paper, run.campaign.rounds.back().fit.rmse_paper, 1e-12);
-  EXPECT_NEAR(metrics.log_likelihood, run.campaign.rounds.back().fit.log_likelihood, 1e-12);
+  EXPECT_NEAR(metrics.rmse, run.campaign.rounds.back().rmse, 1e-12);
+  EXPECT_NEAR(metrics.rmse_paper, run.campaign.rounds.back().rmse_paper, 1e-12);
+  EXPECT_NEAR(metrics.log_likelihood, run.campaign.rounds.back().log_likelihood, 1e-12);
 }
 
 TEST(Learn, StoppedBetweenAnyTwoStepsItEndsTheSame) {
   for (const Model kind : {Model::kPne, Model::kFlow}) {
     Trial unbroken;
-    unbroken.options.ensemble.model = kind;
+    unbroken.campaign.settings.fit.ensemble.model = kind;
     unbroken.go_on(3);
     Trial broken;
-    broken.options.ensemble.model = kind;
+    broken.campaign.settings.fit.ensemble.model = kind;
     {
       CampaignDirectory directory(broken.dir.path());
+      directory.hold();
       directory.save(broken.campaign);
     }
     std::size_t num_stops = 0;
@@ -114,21 +116,24 @@ TEST(Learn, ThreadsAndRoundsAskedForLaterChangeNothing) {
 
 TEST(Learn, SeedsAndRoundsDrawDifferentModels) {
   const Problem data = small_problem();
-  Campaign campaign = begin_campaign(data, {});
-  LearnOptions options = quick_options();
-  const FitRecord first = fit_round(campaign, data, options).record;
-  EXPECT_EQ(first.fingerprint, fit_round(campaign, data, options).record.fingerprint);
+  Campaign campaign = begin_campaign(data, quick_settings());
+  const auto fitted = [&] {
+    const FittedRound round = fit_round(campaign, data);
+    return fingerprint(round.model.parameters());
+  };
+  const std::uint64_t first = fitted();
+  EXPECT_EQ(first, fitted());
   campaign.rounds.emplace_back();
-  EXPECT_NE(first.fingerprint, fit_round(campaign, data, options).record.fingerprint);
+  EXPECT_NE(first, fitted());
   campaign.rounds.clear();
-  ++options.ensemble.seed;
-  EXPECT_NE(first.fingerprint, fit_round(campaign, data, options).record.fingerprint);
+  ++campaign.settings.fit.ensemble.seed;
+  EXPECT_NE(first, fitted());
 }
 
 TEST(Learn, EndsWithThePool) {
   Trial run;
   run.data = small_problem(10);
-  run.campaign = begin_campaign(run.data, {});
+  run.campaign = begin_campaign(run.data, quick_settings());
   EXPECT_EQ(run.go_on(20), LearnEnd::kPoolEmpty);
   EXPECT_EQ(run.campaign.rounds.size(), 3U);  // of 4, 4 and 2 rows
   EXPECT_EQ(run.campaign.chosen.size(), 10U);
@@ -138,9 +143,9 @@ TEST(Learn, EndsWithThePool) {
 TEST(Learn, WithoutTestRowsThereAreNoMetrics) {
   Trial run;
   run.data.test = {};
-  run.campaign = begin_campaign(run.data, {});
+  run.campaign = begin_campaign(run.data, quick_settings());
   run.go_on(1);
-  EXPECT_TRUE(std::isnan(run.campaign.rounds[0].fit.rmse));
+  EXPECT_TRUE(std::isnan(run.campaign.rounds[0].rmse));
   EXPECT_FALSE(std::isnan(run.campaign.rounds[0].chosen_epistemic));
 }
 
@@ -148,8 +153,9 @@ TEST(Learn, AFailingOracleLosesNothing) {
   Trial run;
   {
     CampaignDirectory directory(run.dir.path());
+    directory.hold();
     CommandOracle broken("exit 1");
-    EXPECT_THROW(learn(directory, run.campaign, run.data, run.options, broken, 2), InputError);
+    EXPECT_THROW(learn(directory, run.campaign, run.data, broken, 2), InputError);
   }
   run.campaign = load_campaign(run.dir.file("state.safetensors"));
   EXPECT_EQ(run.campaign.num_pending(), 4U);
@@ -162,14 +168,14 @@ TEST(Learn, AFailingOracleLosesNothing) {
 
 TEST(Learn, CandidatesAreAPartOfThePoolThatChangesEachRound) {
   Trial few;
-  few.options.candidates = 4;  // as many as the batch: all of them are chosen
+  few.campaign.settings.candidates = std::size_t{4};  // as many as the batch: all of them are chosen
   few.go_on(2);
   Trial all;
-  all.options.candidates = kAllCandidates;
+  all.campaign.settings.candidates = All();
   all.go_on(2);
   EXPECT_NE(few.bytes("chosen.csv"), all.bytes("chosen.csv"));
   Trial fewer;
-  fewer.options.candidates = 1;  // never less than the batch
+  fewer.campaign.settings.candidates = std::size_t{1};  // never less than the batch
   fewer.go_on(1);
   EXPECT_EQ(fewer.campaign.chosen.size(), 4U);
 }
@@ -177,7 +183,7 @@ TEST(Learn, CandidatesAreAPartOfThePoolThatChangesEachRound) {
 TEST(Learn, APoolRowTooFarIsToldBeforeAnythingIsChosen) {
   for (const std::size_t row : {0, 59}) {
     Trial run;
-    run.options.candidates = 4;
+    run.campaign.settings.candidates = std::size_t{4};
     run.data.pool.inputs[2 * row] = 1e200;
     EXPECT_THROW(run.go_on(3), InputError);
     EXPECT_TRUE(run.campaign.chosen.empty());

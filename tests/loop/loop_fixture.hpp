@@ -31,15 +31,15 @@ inline Problem small_problem(std::size_t pool_rows = 60) {
   return problem;
 }
 
-inline LearnOptions quick_options() {
-  LearnOptions options;
-  options.ensemble.model = Model::kPne;
-  options.ensemble.hidden = {8};
-  options.ensemble.num_components = 3;
-  options.ensemble.seed = 5;
-  options.train.epochs = 15;
-  options.batch = 4;
-  return options;
+inline CampaignSettings quick_settings() {
+  CampaignSettings settings;
+  settings.fit.ensemble.model = Model::kPne;
+  settings.fit.ensemble.hidden = {8};
+  settings.fit.ensemble.num_components = 3;
+  settings.fit.ensemble.seed = 5;
+  settings.fit.train.epochs = 15;
+  settings.batch = 4;
+  return settings;
 }
 
 }  // namespace dissent

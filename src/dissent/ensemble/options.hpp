@@ -97,6 +97,9 @@ struct FitOptions {
   }
 };
 
+// Whether models of this kind look at the field: those of the flow are for models with a flow.
+bool has_option(Model model, std::string_view field);
+
 // What a preset stands for: "default" or "paper"; InputError for any other name.
 FitOptions fit_preset(std::string_view name);
 

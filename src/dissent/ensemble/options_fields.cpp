@@ -1,6 +1,9 @@
 // The fields of a fit's options: the one place where they are listed.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+
 #include "dissent/base/error.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/options.hpp"
@@ -103,7 +106,14 @@ Field<EnsembleOptions> masks_field() {
       });
 }
 
+constexpr std::array<std::string_view, 6> kFlowFields{"transform",   "bins",        "tail_bound",
+                                                      "flow_hidden", "flow_layers", "flow_weight_decay"};
+
 }  // namespace
+
+bool has_option(Model model, std::string_view field) {
+  return model_kind(model).has_flow || std::ranges::find(kFlowFields, field) == kFlowFields.end();
+}
 
 template <>
 std::span<const Field<EnsembleOptions>> fields() {

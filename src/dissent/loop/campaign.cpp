@@ -11,11 +11,10 @@
 namespace dissent {
 namespace {
 
-std::string shown(const Settings& settings, const std::string& name) {
-  const auto found = settings.find(name);
-  return found == settings.end() ? fmt::format("without {}", name)
-         : found->second.empty() ? fmt::format("with {}", name)
-                                 : fmt::format("with {} {}", name, found->second);
+// "`epochs` = 50", as a rule writes it.
+std::string shown(const Field<CampaignSettings>& field, const CampaignSettings& settings) {
+  const std::string text = to_text(field.get(settings));
+  return text.empty() ? fmt::format("no `{}`", field.name) : fmt::format("`{}` = {}", field.name, text);
 }
 
 }  // namespace
@@ -24,57 +23,38 @@ std::size_t Campaign::num_pending() const {
   return static_cast<std::size_t>(std::ranges::count_if(chosen, [](const ChosenRow& c) { return c.targets.empty(); }));
 }
 
-FitSettings fit_settings(const Settings& settings) {
-  FitSettings fit;
-  for (const auto& [name, value] : settings) {
-    if (FitSettings::has(name)) {
-      fit.set(name, value);
-    }
-  }
-  return fit;
-}
+std::string_view driver_name(Driver driver) { return driver == Driver::kLearn ? "learn" : "ask"; }
 
-bool same_fit_setting(const std::string& name, const Settings& one, const Settings& other) {
-  const auto alone = [&](const Settings& settings) {
-    FitSettings fit;
-    if (const auto found = settings.find(name); found != settings.end()) {
-      fit.set(name, found->second);
-    }
-    return fit;
-  };
-  return alone(one) == alone(other);
-}
-
-Campaign begin_campaign(const Problem& data, Settings settings) {
+Campaign begin_campaign(const Problem& data, CampaignSettings settings, Driver driver) {
   Campaign campaign;
+  campaign.driver = driver;
   campaign.settings = std::move(settings);
   campaign.data_fingerprint = fingerprint(data);
   campaign.num_targets = data.target_names.size();
   return campaign;
 }
 
-void check_same(const Campaign& campaign, const Settings& settings, const std::string& where) {
-  Settings all = campaign.settings;
-  all.insert(settings.begin(), settings.end());
-  for (const auto& [name, ignored] : all) {
-    const std::string begun = shown(campaign.settings, name);
-    const std::string now = shown(settings, name);
-    const bool same = begun == now || (FitSettings::has(name) && same_fit_setting(name, campaign.settings, settings));
-    check(same, "{}: the campaign was begun {} and cannot go on {}; use the same options or another directory", where,
-          begun, now);
+void check_same(const Campaign& campaign, const CampaignSettings& settings, const std::string& where) {
+  if (const Field<CampaignSettings>* field = first_difference(campaign.settings, settings)) {
+    throw InputError(Fault{.source = where,
+                           .rule = fmt::format("the campaign was begun with {} and cannot go on with {}; use the same "
+                                               "options, or begin another campaign",
+                                               shown(*field, campaign.settings), shown(*field, settings))});
   }
 }
 
 void check_same(const Campaign& campaign, const Problem& data, const std::string& where) {
-  check(campaign.num_targets == data.target_names.size() && campaign.data_fingerprint == fingerprint(data),
-        "{}: the campaign was begun with other data; give the same tables and columns, or another directory", where);
-  std::vector<bool> taken(data.pool.num_rows, false);
-  for (const ChosenRow& chosen : campaign.chosen) {
-    check(chosen.row < taken.size() && !taken[chosen.row],
-          "{}: the campaign has chosen row {} twice or beyond the pool of {}; its state is damaged", where, chosen.row,
-          taken.size());
-    taken[chosen.row] = true;
-  }
+  in_source(where, [&] {
+    check(campaign.num_targets == data.target_names.size() && campaign.data_fingerprint == fingerprint(data),
+          "the campaign was begun with other data; give the same tables and columns, or begin another");
+    std::vector<bool> taken(data.pool.num_rows, false);
+    for (const ChosenRow& chosen : campaign.chosen) {
+      check(chosen.row < taken.size() && !taken[chosen.row],
+            "the campaign has chosen row {} twice or beyond the pool of {}; its state is damaged", chosen.row,
+            taken.size());
+      taken[chosen.row] = true;
+    }
+  });
 }
 
 std::vector<std::size_t> pending(const Campaign& campaign) {
@@ -126,6 +106,7 @@ void tell(Campaign& campaign, std::size_t position, std::span<const double> targ
   }
   chosen.targets.assign(targets.begin(), targets.end());
   campaign.fitted.reset();
+  campaign.model_fingerprint = 0;
 }
 
 std::uint64_t fingerprint(const Problem& data) {

@@ -14,13 +14,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "dissent/ensemble/fit_settings.hpp"
+#include "dissent/base/field.hpp"
+#include "dissent/loop/settings.hpp"
 #include "dissent/problem/problem.hpp"
 #include "dissent/table/table.hpp"
 
@@ -35,49 +36,48 @@ struct ChosenRow {
   std::vector<double> targets = {};  // empty: pending
 };
 
-// Metrics are NaN without test rows.
-struct FitRecord {
-  std::size_t labelled = 0;  // rows it was fitted on
+// A round: how its model fares, and what it chose. Metrics are NaN without test rows.
+struct RoundRecord {
+  std::size_t round = 0;
+  std::size_t labelled = 0;  // rows its model was fitted on
   double rmse = 0;
   double rmse_paper = 0;
   double log_likelihood = 0;
-  double seconds = 0;             // fit and evaluation
-  std::uint64_t fingerprint = 0;  // of the model's parameters: tells whether a model file is this model
-};
-
-struct RoundRecord {
-  std::size_t round = 0;
-  FitRecord fit;
-  double chosen_epistemic = 0;  // mean over the rows chosen
+  double chosen_epistemic = 0;  // mean over the rows chosen; 0 before
+  double fit_seconds = 0;       // fit and evaluation
   double score_seconds = 0;
 };
 
-// How a campaign is run, as names and values for people; it can be resumed only with the same.
-using Settings = std::map<std::string, std::string>;
+// The one place where they are listed; of a ChosenRow all but its targets, which are as many as the data has.
+template <>
+std::span<const Field<ChosenRow>> fields();
+template <>
+std::span<const Field<RoundRecord>> fields();
+
+// Where labels come from: an oracle that answers at once, or people, who are asked and tell.
+enum class Driver { kLearn, kAsk };
+std::string_view driver_name(Driver driver);  // "learn", "ask"
 
 struct Campaign {
-  Settings settings;
+  Driver driver = Driver::kLearn;
+  CampaignSettings settings;
   std::uint64_t data_fingerprint = 0;
   std::size_t num_targets = 0;
-  std::vector<ChosenRow> chosen;    // in the order of choice
-  std::vector<RoundRecord> rounds;  // one per choice made
-  std::optional<FitRecord> fitted;  // the present model; none before the first fit and after new labels
+  std::vector<ChosenRow> chosen;        // in the order of choice
+  std::vector<RoundRecord> rounds;      // one per choice made
+  std::optional<RoundRecord> fitted;    // of the present model; none before the first fit and after new labels
+  std::uint64_t model_fingerprint = 0;  // of its parameters: tells whether a saved model is this one
 
   std::size_t next_round() const { return rounds.size() + 1; }
   std::size_t num_pending() const;
 };
 
-// Those of them that are options of a fit.
-FitSettings fit_settings(const Settings& settings);
-// Whether both give this one the same value, however it is written.
-bool same_fit_setting(const std::string& name, const Settings& one, const Settings& other);
-
 // The beginning, before the first fit.
-Campaign begin_campaign(const Problem& data, Settings settings);
+Campaign begin_campaign(const Problem& data, CampaignSettings settings, Driver driver = Driver::kLearn);
 
-// InputError when the campaign was begun with other settings (the first whose value differs is named) or other data, or
-// has chosen rows that the data do not have. `where` names the campaign.
-void check_same(const Campaign& campaign, const Settings& settings, const std::string& where);
+// InputError when the campaign was begun with other settings (the first that differs is named) or other data, or has
+// chosen rows that the data do not have. `where` names the campaign.
+void check_same(const Campaign& campaign, const CampaignSettings& settings, const std::string& where);
 void check_same(const Campaign& campaign, const Problem& data, const std::string& where);
 
 // Positions in campaign.chosen of the rows that wait for their targets.

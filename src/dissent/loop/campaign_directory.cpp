@@ -4,17 +4,20 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/read_table.hpp"
 
 namespace dissent {
 namespace {
@@ -23,14 +26,29 @@ constexpr const char* kState = "state.safetensors";
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kRounds = "rounds.csv";
 constexpr const char* kChosen = "chosen.csv";
+constexpr const char* kLabelled = "labelled.csv";
+constexpr const char* kPool = "pool.csv";
+constexpr const char* kTest = "test.csv";
 constexpr const char* kLock = "lock";
 
+bool exists(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
+
+void check_no_file(const std::string& path) {
+  std::error_code absent;
+  in_source(path, [&] {
+    check(!std::filesystem::exists(path, absent) || std::filesystem::is_directory(path, absent),
+          "cannot be used as a directory: it is a file");
+  });
+}
+
 void create_directory(const std::string& path) {
-  check(!path.empty(), "the campaign's directory has no name");
   std::error_code error;
   std::filesystem::create_directories(path, error);
+  check_no_file(path);
   std::error_code ignored;
-  check(!std::filesystem::is_regular_file(path, ignored), "{}: cannot be used as a directory: it is a file", path);
   if (!std::filesystem::is_directory(path, ignored)) {
     fail_system("{}: cannot be used as a directory: {}", path, error.message());
   }
@@ -57,42 +75,41 @@ void remove_temporaries(const std::string& path) {
   }
 }
 
-// A number that may be unknown, as without test rows.
-void put(CsvWriter& writer, double value) {
-  if (std::isnan(value)) {
+// What is unknown, as a metric without test rows, is missing.
+void put(CsvWriter& writer, const Value& value) {
+  if (const auto* whole = std::get_if<std::uint64_t>(&value)) {
+    writer.field(*whole);
+  } else if (const double number = as_number(value); std::isnan(number)) {
     writer.missing();
   } else {
-    writer.field(value);
+    writer.field(number);
+  }
+}
+
+template <class S>
+void put_fields(CsvWriter& writer, const S& record) {
+  for (const Field<S>& field : fields<S>()) {
+    put(writer, field.get(record));
   }
 }
 
 void write_rounds(const std::string& path, const Campaign& campaign) {
-  CsvWriter writer(path, {"round", "labelled", "rmse", "rmse_paper", "log_likelihood", "chosen_epistemic",
-                          "fit_seconds", "score_seconds"});
+  CsvWriter writer(path, field_names<RoundRecord>());
   for (const RoundRecord& record : campaign.rounds) {
-    writer.field(record.round);
-    writer.field(record.fit.labelled);
-    for (const double value : {record.fit.rmse, record.fit.rmse_paper, record.fit.log_likelihood,
-                               record.chosen_epistemic, record.fit.seconds, record.score_seconds}) {
-      put(writer, value);
-    }
+    put_fields(writer, record);
     writer.end_row();
   }
   writer.commit();
 }
 
 void write_chosen(const std::string& path, const Campaign& campaign, const Problem& data) {
-  std::vector<std::string> names{"round", "row", "score", "epistemic", "aleatoric"};
+  std::vector<std::string> names = field_names<ChosenRow>();
   names.insert(names.end(), data.input_names.begin(), data.input_names.end());
   names.insert(names.end(), data.target_names.begin(), data.target_names.end());
   CsvWriter writer(path, names);
   const std::size_t C = data.input_names.size();
   for (const ChosenRow& chosen : campaign.chosen) {
-    writer.field(chosen.round);
-    writer.field(chosen.row);
-    writer.field(chosen.score);
-    writer.field(chosen.epistemic);
-    writer.field(chosen.aleatoric);
+    put_fields(writer, chosen);
     for (std::size_t c = 0; c < C; ++c) {
       writer.field(data.pool.inputs[chosen.row * C + c]);
     }
@@ -102,6 +119,36 @@ void write_chosen(const std::string& path, const Campaign& campaign, const Probl
     writer.end_row();
   }
   writer.commit();
+}
+
+// A copy of a table: the table it is made from, and where and what it will be.
+struct Copy {
+  std::string source;
+  std::string path;
+  std::string text;
+};
+
+bool holds(const std::string& path, std::string_view text) {
+  const MappedFile file(path);
+  return std::ranges::equal(file.bytes(), std::as_bytes(std::span(text)));
+}
+
+// Copies hold less than the tables they are made from, and replace nothing of anybody else's. Those that are there
+// with the same bytes are of a beginning that was cut short.
+void check_copies(const std::vector<Copy>& copies) {
+  for (const Copy& copy : copies) {
+    for (const Copy& other : copies) {
+      in_source(other.source, [&] {
+        std::error_code ignored;
+        check(!std::filesystem::equivalent(copy.path, other.source, ignored),
+              "would be replaced by the campaign's copy of a table; give another directory");
+      });
+    }
+    in_source(copy.path, [&] {
+      check(!exists(copy.path) || holds(copy.path, copy.text),
+            "is there and would be replaced by the campaign's copy of a table; move it, or give another directory");
+    });
+  }
 }
 
 }  // namespace
@@ -118,8 +165,9 @@ struct CampaignDirectory::Lock {
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
       ::close(descriptor);
-      check(error != EWOULDBLOCK, "{}: another process is at work on this campaign; wait for its end, or stop it",
-            directory);
+      in_source(directory, [&] {
+        check(error != EWOULDBLOCK, "another process is at work on this campaign; wait for its end, or stop it");
+      });
       fail_system("{}: cannot be locked: {}", path, std::strerror(error));
     }
   }
@@ -128,10 +176,9 @@ struct CampaignDirectory::Lock {
   Lock& operator=(const Lock&) = delete;
 };
 
-CampaignDirectory::CampaignDirectory(const std::string& path) : path_(path) {
-  create_directory(path_);
-  lock_ = std::make_unique<Lock>(path_);
-  remove_temporaries(path_);
+CampaignDirectory::CampaignDirectory(std::string path) : path_(std::move(path)) {
+  check(!path_.empty(), "the campaign's directory has no name");
+  check_no_file(path_);
 }
 
 CampaignDirectory::~CampaignDirectory() = default;
@@ -140,22 +187,31 @@ CampaignDirectory& CampaignDirectory::operator=(CampaignDirectory&&) noexcept = 
 
 std::vector<std::string> CampaignDirectory::files(const std::string& path) {
   std::vector<std::string> files;
-  for (const char* name : {kState, kModel, kRounds, kChosen, kLock}) {
+  for (const char* name : {kState, kModel, kRounds, kChosen, kLock, kLabelled, kPool, kTest}) {
     files.push_back(path + "/" + name);
   }
   return files;
 }
 
 bool CampaignDirectory::begun() const {
-  if (std::filesystem::exists(file(kState))) {
+  if (exists(file(kState))) {
     return true;
   }
-  for (const char* name : {kModel, kRounds, kChosen}) {
-    check(!std::filesystem::exists(file(name)),
-          "{}: has a file {}, but no campaign it could belong to; it would be replaced, so give another directory",
-          path_, name);
-  }
+  in_source(path_, [&] {
+    for (const char* name : {kModel, kRounds, kChosen}) {
+      check(!exists(file(name)),
+            "has a file {}, but no campaign it could belong to; it would be replaced, so give another directory", name);
+    }
+  });
   return false;
+}
+
+void CampaignDirectory::hold() {
+  if (lock_ == nullptr) {
+    create_directory(path_);
+    lock_ = std::make_unique<Lock>(path_);
+    remove_temporaries(path_);
+  }
 }
 
 Campaign CampaignDirectory::load() const { return load_campaign(file(kState)); }
@@ -164,15 +220,44 @@ void CampaignDirectory::save(const Campaign& campaign) { save_campaign(file(kSta
 
 void CampaignDirectory::save_model(const Ensemble& model) { model.save(file(kModel)); }
 
-std::optional<Ensemble> CampaignDirectory::load_model(const FitRecord& record) const {
+std::optional<Ensemble> CampaignDirectory::load_model(std::uint64_t fingerprint) const {
   try {
     Ensemble model = Ensemble::load(file(kModel));
-    if (fingerprint(std::as_const(model).parameters()) == record.fingerprint) {
+    if (dissent::fingerprint(std::as_const(model).parameters()) == fingerprint) {
       return model;
     }
   } catch (const InputError&) {
   }
   return std::nullopt;
+}
+
+void CampaignDirectory::save_data(const CampaignTables& tables) {
+  std::vector<Copy> copies;
+  copies.push_back({tables.labelled->source, file(kLabelled), format_csv(*tables.labelled)});
+  copies.push_back({tables.pool->source, file(kPool), format_csv(*tables.pool)});
+  if (tables.test) {
+    copies.push_back({tables.test->source, file(kTest), format_csv(*tables.test)});
+  }
+  in_source(file(kTest), [&] {
+    check(tables.test || !exists(file(kTest)),
+          "is there, but `test` is not given; remove it, or give another directory");
+  });
+  check_copies(copies);
+  for (const Copy& copy : copies) {
+    AtomicFile out(copy.path);
+    out.write(copy.text);
+    out.commit();
+  }
+}
+
+CampaignTables CampaignDirectory::load_data() const {
+  CampaignTables tables;
+  tables.labelled = read_table(file(kLabelled));
+  tables.pool = read_table(file(kPool));
+  if (exists(file(kTest))) {
+    tables.test = read_table(file(kTest));
+  }
+  return tables;
 }
 
 void CampaignDirectory::write_tables(const Campaign& campaign, const Problem& data) {

@@ -1,35 +1,34 @@
 // A campaign on disk: one directory, used by one process at a time.
 //
-//   state.safetensors  the Campaign, replaced atomically after each step: what counts
+//   state.safetensors  the Campaign, replaced atomically after each step: what counts (see campaign_file.hpp)
 //   model.safetensors  the model fitted last
-//   rounds.csv         one row per round: round,labelled,rmse,rmse_paper,log_likelihood,chosen_epistemic,fit_seconds,
-//                      score_seconds
-//   chosen.csv         one row per chosen row: round, row, score, epistemic, aleatoric, inputs, targets; empty
-//                      where pending
+//   rounds.csv         one row per round, one column per field of a RoundRecord
+//   chosen.csv         one row per chosen row: the fields of a ChosenRow, inputs, targets; empty where pending
+//   labelled.csv       where people are asked, copies of the tables: input columns, then targets
+//   pool.csv           every column of the pool but its targets, so that names and notes reach those who measure
+//   test.csv           as labelled.csv, where there is one
 //   lock               held by the process at work (flock), so that its death releases it
 //
-// The tables repeat the state for other programs and are written after it; one that a kill prevented is written at the
-// next step. Whatever fails leaves the state as it was.
+// rounds.csv and chosen.csv repeat the state for other programs and are written after it; one that a kill prevented is
+// written at the next step. Whatever fails leaves the state as it was.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "dissent/ensemble/ensemble.hpp"
-#include "dissent/loop/campaign.hpp"
+#include "dissent/loop/campaign_file.hpp"
+#include "dissent/loop/campaign_store.hpp"
 
 namespace dissent {
 
-class CampaignDirectory {
+class CampaignDirectory : public CampaignStore {
  public:
-  // Creates the directory where there is none, takes the lock and removes what killed processes left half written.
-  // InputError when it is no directory or another process is at work in it, SystemError when it cannot be used.
-  explicit CampaignDirectory(const std::string& path);
-  ~CampaignDirectory();
+  // Touches nothing before hold(). InputError when the path is that of a file.
+  explicit CampaignDirectory(std::string path);
+  ~CampaignDirectory() override;
   CampaignDirectory(CampaignDirectory&&) noexcept;
   CampaignDirectory& operator=(CampaignDirectory&&) noexcept;
 
@@ -38,26 +37,23 @@ class CampaignDirectory {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
-  // Whether a campaign was begun here. InputError when there is none, but files of these names that are not ours.
-  bool begun() const;
-  Campaign load() const;  // InputError for a damaged file
-  void save(const Campaign& campaign);
+  std::string name() const override { return path_; }
+  bool begun() const override;
+  // Removes what killed processes left half written, too. SystemError when the directory cannot be used.
+  void hold() override;
 
-  void save_model(const Ensemble& model);
-  // None when the file is missing, damaged, or not the one that `record` describes: it must be fitted again then.
-  std::optional<Ensemble> load_model(const FitRecord& record) const;
-
-  void write_tables(const Campaign& campaign, const Problem& data);
+  Campaign load() const override;
+  void save(const Campaign& campaign) override;
+  void save_model(const Ensemble& model) override;
+  std::optional<Ensemble> load_model(std::uint64_t fingerprint) const override;
+  void save_data(const CampaignTables& tables) override;
+  CampaignTables load_data() const override;
+  void write_tables(const Campaign& campaign, const Problem& data) override;
 
  private:
   struct Lock;
   std::string path_;
   std::unique_ptr<Lock> lock_;
 };
-
-// The state as a file; what is wrong with it is an InputError that names it.
-void save_campaign(const std::string& path, const Campaign& campaign);
-Campaign load_campaign(const std::string& path);
-Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& source);
 
 }  // namespace dissent

@@ -1,182 +1,219 @@
-// The state of a campaign as a safetensors file. n rows chosen, R rounds, D targets:
-//   chosen.row, chosen.round, chosen.labelled     I64 [n]
-//   chosen.score, .epistemic, .aleatoric          F64 [n]
-//   chosen.targets                                F64 [n, D], 0 where not labelled
-//   rounds                                        F64 [R, 5]: labelled, rmse, rmse_paper, log_likelihood,
-//                                                             chosen_epistemic
-//   rounds.seconds                                F64 [R, 2]: fit, score; the only values that differ between runs
-//   fitted, fitted.seconds                        F64 [1, 4] and [1], or [0, 4] and [0]
-// Metadata: format, format_version, targets, data and model fingerprints, and "setting NAME" for each setting.
-#include <charconv>
-#include <limits>
+#include "dissent/loop/campaign_file.hpp"
 
-#include "dissent/array/safetensors.hpp"
+#include <deque>
+#include <limits>
+#include <utility>
+
 #include "dissent/base/error.hpp"
-#include "dissent/loop/campaign_directory.hpp"
+#include "dissent/base/parse.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr const char* kFormat = "dissent.campaign";
-constexpr const char* kFormatVersion = "1";
-constexpr std::string_view kSettingPrefix = "setting ";
-constexpr std::size_t kRoundColumns = 5;
-constexpr std::size_t kFitColumns = 4;
+constexpr const char* kFormatVersion = "2";
+constexpr std::string_view kSettingPrefix = "settings.";
+constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
-std::uint64_t parse_metadata(const SafetensorsFile& file, const std::string& key, int base) {
+// Arrays to be written, which must stay where they are until then.
+struct Arrays {
+  std::deque<std::vector<std::int64_t>> wholes;
+  std::deque<std::vector<double>> numbers;
+  std::vector<std::pair<std::string, ArrayView>> named;
+
+  void add(const std::string& name, std::vector<std::int64_t> values) {
+    named.emplace_back(name, ArrayView(wholes.emplace_back(std::move(values))));
+  }
+  void add(const std::string& name, std::vector<double> values, const Shape& shape) {
+    named.emplace_back(name, ArrayView(std::span<const double>(numbers.emplace_back(std::move(values))), shape));
+  }
+
+  // One for each field.
+  template <class S>
+  void add_records(const std::string& name, std::span<const S> records) {
+    for (const Field<S>& field : fields<S>()) {
+      std::vector<std::int64_t> whole;
+      std::vector<double> number;
+      for (const S& record : records) {
+        const Value value = field.get(record);
+        field.type == FieldType::kWhole ? whole.push_back(static_cast<std::int64_t>(std::get<std::uint64_t>(value)))
+                                        : number.push_back(as_number(value));
+      }
+      const std::string full = fmt::format("{}.{}", name, field.name);
+      field.type == FieldType::kWhole ? add(full, std::move(whole)) : add(full, std::move(number), {records.size()});
+    }
+  }
+};
+
+void add_targets(Arrays& arrays, const Campaign& campaign) {
+  const std::size_t D = campaign.num_targets;
+  std::vector<std::int64_t> labelled;
+  std::vector<double> targets;
+  for (const ChosenRow& chosen : campaign.chosen) {
+    labelled.push_back(chosen.targets.empty() ? 0 : 1);
+    targets.insert(targets.end(), chosen.targets.begin(), chosen.targets.end());
+    targets.resize(labelled.size() * D, 0);
+  }
+  arrays.add("chosen.labelled", std::move(labelled));
+  arrays.add("chosen.targets", std::move(targets), {campaign.chosen.size(), D});
+}
+
+Metadata metadata_of(const Campaign& campaign) {
+  Metadata metadata{
+      {"format", kFormat},
+      {"format_version", kFormatVersion},
+      {"command", std::string(driver_name(campaign.driver))},
+      {"targets", std::to_string(campaign.num_targets)},
+      {"data_fingerprint", fmt::format("{:016x}", campaign.data_fingerprint)},
+      {"model_fingerprint", fmt::format("{:016x}", campaign.model_fingerprint)},
+  };
+  for (const auto& [name, value] : get_fields(campaign.settings)) {
+    metadata[std::string(kSettingPrefix) + name] = to_text(value);
+  }
+  return metadata;
+}
+
+template <class S>
+std::vector<S> load_records(const SafetensorsFile& file, const std::string& name) {
+  const std::size_t count = file.load(fmt::format("{}.{}", name, fields<S>().front().name)).size();
+  std::vector<S> records(count);
+  for (const Field<S>& field : fields<S>()) {
+    const std::string full = fmt::format("{}.{}", name, field.name);
+    if (field.type == FieldType::kWhole) {
+      const std::vector<std::size_t> values = campaign_file::load_wholes(file, full, count, kAnyNumber);
+      for (std::size_t k = 0; k < count; ++k) {
+        field.set(records[k], std::uint64_t{values[k]});
+      }
+    } else {
+      const std::vector<double> values = campaign_file::load_numbers(file, full, {count});
+      for (std::size_t k = 0; k < count; ++k) {
+        field.set(records[k], values[k]);
+      }
+    }
+  }
+  return records;
+}
+
+CampaignSettings load_settings(const SafetensorsFile& file) {
+  Values given;
+  for (const auto& [key, text] : file.metadata()) {
+    if (!key.starts_with(kSettingPrefix)) {
+      continue;
+    }
+    const std::string name = key.substr(kSettingPrefix.size());
+    const Field<CampaignSettings>* field = find_field<CampaignSettings>(name);
+    check(field != nullptr, "has a setting '{}' that this version does not know", name);
+    given[name] = parse_value(*field, text);
+  }
+  CampaignSettings settings;
+  set_fields(settings, given);
+  return settings;
+}
+
+Campaign read_version_2(const SafetensorsFile& file) {
+  Campaign campaign;
+  const auto command = file.metadata().find("command");
+  const std::string driver = command == file.metadata().end() ? "" : command->second;
+  check(driver == "learn" || driver == "ask", "its metadata have no usable 'command'; it is damaged");
+  campaign.driver = driver == "ask" ? Driver::kAsk : Driver::kLearn;
+  campaign.settings = load_settings(file);
+  campaign.chosen = load_records<ChosenRow>(file, "chosen");
+  campaign.rounds = load_records<RoundRecord>(file, "rounds");
+  const std::vector<RoundRecord> fitted = load_records<RoundRecord>(file, "fitted");
+  check(fitted.size() <= 1, "describes {} models; it is damaged", fitted.size());
+  if (!fitted.empty()) {
+    campaign.fitted = fitted.front();
+  }
+  return campaign;
+}
+
+// What every version promises.
+void check_whole(const Campaign& campaign) {
+  for (std::size_t r = 0; r < campaign.rounds.size(); ++r) {
+    check(campaign.rounds[r].round == r + 1, "round {} stands at place {}; it is damaged", campaign.rounds[r].round,
+          r + 1);
+  }
+  for (const ChosenRow& chosen : campaign.chosen) {
+    check(chosen.round <= campaign.rounds.size(), "row {} was chosen in round {} of {}; it is damaged", chosen.row,
+          chosen.round, campaign.rounds.size());
+  }
+}
+
+Campaign read_campaign(const SafetensorsFile& file) {
+  return in_source(file.source(), [&] {
+    const auto text = [&](const char* key) {
+      const auto found = file.metadata().find(key);
+      return found == file.metadata().end() ? std::string("unknown") : found->second;
+    };
+    check(text("format") == kFormat, "is not the state of a campaign");
+    const std::string version = text("format_version");
+    check(version == "1" || version == kFormatVersion, "is of format version {}; this program reads versions 1 and {}",
+          version, kFormatVersion);
+    Campaign campaign = version == "1" ? campaign_file::read_version_1(file) : read_version_2(file);
+    campaign.data_fingerprint = campaign_file::read_number(file, "data_fingerprint", 16);
+    campaign.model_fingerprint = campaign_file::read_number(file, "model_fingerprint", 16);
+    campaign.num_targets = campaign_file::read_number(file, "targets", 10);
+    campaign_file::load_targets(file, campaign);
+    check_whole(campaign);
+    return campaign;
+  });
+}
+
+}  // namespace
+
+namespace campaign_file {
+
+std::uint64_t read_number(const SafetensorsFile& file, const std::string& key, int base) {
   const auto found = file.metadata().find(key);
-  std::uint64_t value = 0;
-  const std::string text = found == file.metadata().end() ? "" : found->second;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  check(error == std::errc() && end == text.data() + text.size(), "{}: its metadata have no usable '{}'; it is damaged",
-        file.source(), key);
-  return value;
+  const std::optional<std::uint64_t> value =
+      found == file.metadata().end() ? std::nullopt : parse_whole(found->second, base);
+  check(value.has_value(), "its metadata have no usable '{}'; it is damaged", key);
+  return *value;
 }
 
-void append_fit(std::vector<double>& values, const FitRecord& fit) {
-  values.insert(values.end(), {static_cast<double>(fit.labelled), fit.rmse, fit.rmse_paper, fit.log_likelihood});
-}
-
-FitRecord fit_of(std::span<const double> values, double seconds, const std::string& source) {
-  check(values[0] >= 0 && values[0] <= 0x1p53, "{}: a model of {} rows cannot be; it is damaged", source, values[0]);
-  return {static_cast<std::size_t>(values[0]), values[1], values[2], values[3], seconds, 0};
-}
-
-// A column of whole numbers >= 0 that are less than `bound`.
-std::vector<std::size_t> load_numbers(const SafetensorsFile& file, const std::string& name, std::size_t count,
-                                      std::size_t bound) {
+std::vector<std::size_t> load_wholes(const SafetensorsFile& file, const std::string& name, std::size_t count,
+                                     std::size_t bound) {
   const Array array =
       file.load(name, DType::kInt64, {count});  // may own the values, which a loop over a temporary loses
   std::vector<std::size_t> numbers;
   for (const std::int64_t value : array.values<std::int64_t>()) {
-    check(value >= 0 && static_cast<std::size_t>(value) < bound, "{}[{}]: {} is out of range; it is damaged",
-          file.source(), name, value);
+    check(value >= 0 && static_cast<std::size_t>(value) < bound, "{}: {} is out of range; it is damaged", name, value);
     numbers.push_back(static_cast<std::size_t>(value));
   }
   return numbers;
 }
 
-std::vector<double> load_values(const SafetensorsFile& file, const std::string& name, const Shape& shape) {
+std::vector<double> load_numbers(const SafetensorsFile& file, const std::string& name, const Shape& shape) {
   return file.load(name, DType::kFloat64, shape).to<double>();
 }
 
-}  // namespace
-
-void save_campaign(const std::string& path, const Campaign& campaign) {
+void load_targets(const SafetensorsFile& file, Campaign& campaign) {
   const std::size_t n = campaign.chosen.size();
-  const std::size_t R = campaign.rounds.size();
   const std::size_t D = campaign.num_targets;
-  std::vector<std::int64_t> row;
-  std::vector<std::int64_t> round;
-  std::vector<std::int64_t> labelled;
-  std::vector<double> score;
-  std::vector<double> epistemic;
-  std::vector<double> aleatoric;
-  std::vector<double> targets;
-  for (const ChosenRow& chosen : campaign.chosen) {
-    row.push_back(static_cast<std::int64_t>(chosen.row));
-    round.push_back(static_cast<std::int64_t>(chosen.round));
-    labelled.push_back(chosen.targets.empty() ? 0 : 1);
-    score.push_back(chosen.score);
-    epistemic.push_back(chosen.epistemic);
-    aleatoric.push_back(chosen.aleatoric);
-    targets.insert(targets.end(), chosen.targets.begin(), chosen.targets.end());
-    targets.resize(score.size() * D, 0);
-  }
-  std::vector<double> rounds;
-  std::vector<double> seconds;
-  for (const RoundRecord& record : campaign.rounds) {
-    append_fit(rounds, record.fit);
-    rounds.push_back(record.chosen_epistemic);
-    seconds.insert(seconds.end(), {record.fit.seconds, record.score_seconds});
-  }
-  std::vector<double> fitted;
-  std::vector<double> fitted_seconds;
-  if (campaign.fitted) {
-    append_fit(fitted, *campaign.fitted);
-    fitted_seconds.push_back(campaign.fitted->seconds);
-  }
-  Metadata metadata{
-      {"format", kFormat},
-      {"format_version", kFormatVersion},
-      {"targets", std::to_string(D)},
-      {"data_fingerprint", fmt::format("{:016x}", campaign.data_fingerprint)},
-      {"model_fingerprint", fmt::format("{:016x}", campaign.fitted ? campaign.fitted->fingerprint : 0)},
-  };
-  for (const auto& [name, value] : campaign.settings) {
-    metadata[std::string(kSettingPrefix) + name] = value;
-  }
-  const auto matrix = [](const std::vector<double>& values, std::size_t num_rows, std::size_t num_columns) {
-    return ArrayView(std::span<const double>(values), {num_rows, num_columns});
-  };
-  write_safetensors(path,
-                    {{"chosen.row", ArrayView(row)},
-                     {"chosen.round", ArrayView(round)},
-                     {"chosen.labelled", ArrayView(labelled)},
-                     {"chosen.score", ArrayView(score)},
-                     {"chosen.epistemic", ArrayView(epistemic)},
-                     {"chosen.aleatoric", ArrayView(aleatoric)},
-                     {"chosen.targets", matrix(targets, n, D)},
-                     {"rounds", matrix(rounds, R, kRoundColumns)},
-                     {"rounds.seconds", matrix(seconds, R, 2)},
-                     {"fitted", matrix(fitted, fitted_seconds.size(), kFitColumns)},
-                     {"fitted.seconds", ArrayView(fitted_seconds)}},
-                    metadata);
-}
-
-namespace {
-
-Campaign read_campaign(const SafetensorsFile& file) {
-  const std::string& path = file.source();
-  const auto format = file.metadata().find("format");
-  check(format != file.metadata().end() && format->second == kFormat, "{}: is not the state of a campaign", path);
-  const auto version = file.metadata().find("format_version");
-  check(version != file.metadata().end() && version->second == kFormatVersion,
-        "{}: is of format version {}; this program reads version {}", path,
-        version == file.metadata().end() ? "unknown" : version->second, kFormatVersion);
-
-  Campaign campaign;
-  campaign.data_fingerprint = parse_metadata(file, "data_fingerprint", 16);
-  campaign.num_targets = parse_metadata(file, "targets", 10);
-  for (const auto& [key, value] : file.metadata()) {
-    if (key.starts_with(kSettingPrefix)) {
-      campaign.settings[key.substr(kSettingPrefix.size())] = value;
+  const std::vector<std::size_t> labelled = load_wholes(file, "chosen.labelled", n, 2);
+  const std::vector<double> targets = load_numbers(file, "chosen.targets", {n, D});
+  for (std::size_t k = 0; k < n; ++k) {
+    if (labelled[k] == 1) {
+      const std::span<const double> own = std::span(targets).subspan(k * D, D);
+      campaign.chosen[k].targets.assign(own.begin(), own.end());
     }
   }
-  const std::size_t n = file.load("chosen.row").size();
-  const std::size_t D = campaign.num_targets;
-  const Array round_array = file.load("rounds");
-  const std::size_t R = round_array.shape().empty() ? 0 : round_array.shape().front();
-  const std::vector<std::size_t> row = load_numbers(file, "chosen.row", n, std::numeric_limits<std::size_t>::max());
-  const std::vector<std::size_t> round = load_numbers(file, "chosen.round", n, R + 1);
-  const std::vector<std::size_t> labelled = load_numbers(file, "chosen.labelled", n, 2);
-  const std::vector<double> score = load_values(file, "chosen.score", {n});
-  const std::vector<double> epistemic = load_values(file, "chosen.epistemic", {n});
-  const std::vector<double> aleatoric = load_values(file, "chosen.aleatoric", {n});
-  const std::vector<double> targets = load_values(file, "chosen.targets", {n, D});
-  for (std::size_t k = 0; k < n; ++k) {
-    const auto begin = targets.begin() + static_cast<std::ptrdiff_t>(k * D);
-    campaign.chosen.push_back({row[k], round[k], score[k], epistemic[k], aleatoric[k],
-                               labelled[k] == 1 ? std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(D))
-                                                : std::vector<double>()});
-  }
-  const std::vector<double> rounds = load_values(file, "rounds", {R, kRoundColumns});
-  const std::vector<double> seconds = load_values(file, "rounds.seconds", {R, 2});
-  for (std::size_t r = 0; r < R; ++r) {
-    const std::span<const double> values = std::span(rounds).subspan(r * kRoundColumns, kRoundColumns);
-    campaign.rounds.push_back({r + 1, fit_of(values, seconds[2 * r], path), values[kFitColumns], seconds[2 * r + 1]});
-  }
-  const std::size_t num_fits = file.load("fitted.seconds").size();
-  check(num_fits <= 1, "{}: describes {} models; it is damaged", path, num_fits);
-  const std::vector<double> fitted = load_values(file, "fitted", {num_fits, kFitColumns});
-  if (num_fits == 1) {
-    campaign.fitted = fit_of(fitted, load_values(file, "fitted.seconds", {1}).front(), path);
-    campaign.fitted->fingerprint = parse_metadata(file, "model_fingerprint", 16);
-  }
-  return campaign;
 }
 
-}  // namespace
+}  // namespace campaign_file
+
+void save_campaign(const std::string& path, const Campaign& campaign) {
+  Arrays arrays;
+  arrays.add_records<ChosenRow>("chosen", campaign.chosen);
+  add_targets(arrays, campaign);
+  arrays.add_records<RoundRecord>("rounds", campaign.rounds);
+  std::vector<RoundRecord> fitted;
+  if (campaign.fitted) {
+    fitted.push_back(*campaign.fitted);
+  }
+  arrays.add_records<RoundRecord>("fitted", fitted);
+  write_safetensors(path, arrays.named, metadata_of(campaign));
+}
 
 Campaign load_campaign(const std::string& path) { return read_campaign(SafetensorsFile(path)); }
 

@@ -1,7 +1,6 @@
 #include "dissent/loop/learn.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -30,7 +29,7 @@ std::string source_of(const ProblemRows& rows, const char* otherwise) {
 }
 
 // What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
-void measure(const Ensemble& model, const ProblemRows& test, Executor* executor, FitRecord& record) {
+void measure(const Ensemble& model, const ProblemRows& test, Executor* executor, RoundRecord& record) {
   if (test.num_rows == 0) {
     record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
     return;
@@ -45,7 +44,7 @@ void measure(const Ensemble& model, const ProblemRows& test, Executor* executor,
 }
 
 // False, with the rows still pending, when the oracle was stopped.
-bool label_pending(Campaign& campaign, const Problem& data, const LearnOptions& options, Oracle& oracle) {
+bool label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
   const std::vector<std::size_t> positions = pending(campaign);
   std::vector<std::size_t> rows;
   for (const std::size_t position : positions) {
@@ -55,7 +54,7 @@ bool label_pending(Campaign& campaign, const Problem& data, const LearnOptions& 
   if (!targets) {
     return false;
   }
-  check_labels(campaign, data, options.ensemble.scaling, rows, *targets);
+  check_labels(campaign, data, rows, *targets);
   const std::size_t D = campaign.num_targets;
   for (std::size_t k = 0; k < positions.size(); ++k) {
     tell(campaign, positions[k], std::span(*targets).subspan(k * D, D));
@@ -63,56 +62,11 @@ bool label_pending(Campaign& campaign, const Problem& data, const LearnOptions& 
   return true;
 }
 
-std::size_t parse_count(const std::string& name, const std::string& text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  check(error == std::errc() && end == text.data() + text.size() && value >= 1, "{}: '{}' is not a whole number >= 1",
-        name, text);
-  return value;
-}
-
 }  // namespace
 
-std::size_t parse_candidates(const std::string& text) {
-  return text.empty() ? 0 : text == "all" ? kAllCandidates : parse_count("--candidates", text);
-}
-
-std::string candidates_text(const std::string& text) {
-  const std::size_t candidates = parse_candidates(text);
-  return candidates == kAllCandidates ? "all" : std::to_string(candidates);
-}
-
-void check_candidates(std::size_t candidates, std::size_t batch) {
-  check(candidates == 0 || candidates >= batch,
-        "--candidates: {} to choose among {} fewer than the batch of {}; give at least as many, or 'all'",
-        counted(candidates, "row"), candidates == 1 ? "is" : "are", batch);
-}
-
-LearnOptions learn_options(const Settings& settings) {
-  const FitSettings fit = fit_settings(settings);
-  LearnOptions options;
-  for (const auto& [name, value] : settings) {
-    if (name == "--acquisition") {
-      options.acquisition = Acquisition::parse(value);
-    } else if (name == "--batch") {
-      options.batch = parse_count(name, value);
-    } else if (name == "--candidates") {
-      options.candidates = parse_candidates(value);
-    }
-  }
-  options.ensemble = fit.ensemble();
-  options.acquisition.check_model({.num_components = options.ensemble.num_components});
-  options.train = fit.train();
-  return options;
-}
-
-void fail_fit(const std::string& source, const InputError& error) {
-  const std::string_view message = error.what();
-  fail("{}: {}", source, message.starts_with("fit: ") ? message.substr(5) : message);
-}
-
-void check_labels(const Campaign& campaign, const Problem& data, ScalingKind kind, std::span<const std::size_t> rows,
+void check_labels(const Campaign& campaign, const Problem& data, std::span<const std::size_t> rows,
                   std::span<const double> targets) {
+  const ScalingKind kind = campaign.settings.fit.ensemble.scaling;
   const std::size_t D = data.target_names.size();
   std::vector<double> all = labelled_rows(campaign, data).targets;
   const Scaling scaling = fit_scaling(kind, all, D);
@@ -129,41 +83,42 @@ void check_labels(const Campaign& campaign, const Problem& data, ScalingKind kin
   }
 }
 
-FittedRound fit_round(const Campaign& campaign, const Problem& data, const LearnOptions& options,
-                      const FitControl& control) {
+FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitControl& control) {
   const Clock::time_point start = Clock::now();
   const ProblemRows rows = labelled_rows(campaign, data);
+  const FitOptions& options = campaign.settings.fit;
   EnsembleOptions ensemble = options.ensemble;
   ensemble.seed = fit_seed(options.ensemble.seed, campaign.next_round());
-  FittedRound result = [&]() -> FittedRound {
-    try {
-      FitResult fitted =
-          fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, control);
-      return {std::move(fitted.model), {}, std::move(fitted.report)};
-    } catch (const InputError& error) {
-      fail_fit(data.name, error);
-    }
-  }();
-  FitRecord& record = result.record;
+  FitResult fitted = in_source(data.name, [&] {
+    return fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, control);
+  });
+  FittedRound result{std::move(fitted.model), {}, std::move(fitted.report)};
+  RoundRecord& record = result.record;
+  record.round = campaign.next_round();
   record.labelled = rows.num_rows;
   measure(result.model, data.test, control.executor, record);
-  record.fingerprint = fingerprint(std::as_const(result.model).parameters());
-  record.seconds = seconds_since(start);
+  record.fit_seconds = seconds_since(start);
   return result;
 }
 
-const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const LearnOptions& options,
-                               const Ensemble& model, std::size_t count, Executor* executor) {
+void take_model(Campaign& campaign, const FittedRound& fitted) {
+  campaign.fitted = fitted.record;
+  campaign.model_fingerprint = fingerprint(fitted.model.parameters());
+}
+
+const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Ensemble& model, std::size_t count,
+                               Executor* executor) {
   check(campaign.fitted.has_value(), "choose_rows: the campaign has no fitted model");
   const Clock::time_point start = Clock::now();
   const std::size_t round = campaign.next_round();
   const std::vector<std::size_t> open = open_rows(campaign, data);
   check(!open.empty(), "no row of the pool is left");
   const std::size_t batch = std::min(count, open.size());
+  const CampaignSettings& settings = campaign.settings;
   const std::size_t wanted =
-      options.candidates > 0 ? options.candidates : options.acquisition.default_candidates(data.target_names.size());
-  const Stream stream(options.ensemble.seed, Purpose::kAcquire, round);
-  std::vector<std::size_t> candidates = draw_candidates(open.size(), wanted == 0 ? 0 : std::max(wanted, batch), stream);
+      num_candidates(settings.candidates, settings.acquisition, data.target_names.size(), open.size());
+  const Stream stream(settings.fit.ensemble.seed, Purpose::kAcquire, round);
+  std::vector<std::size_t> candidates = draw_candidates(open.size(), std::max(wanted, batch), stream);
   for (std::size_t& candidate : candidates) {
     candidate = open[candidate];
   }
@@ -171,7 +126,7 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
   model.check_rows(data.pool.inputs, source_of(data.pool, "the pool"));
   const std::vector<double> inputs = pick_rows(data.pool.inputs, data.input_names.size(), candidates);
   const ProblemRows training = labelled_rows(campaign, data);
-  const Choice choice = choose(options.acquisition,
+  const Choice choice = choose(settings.acquisition,
                                {.model = model,
                                 .training = {training.inputs, training.targets},
                                 .batch = batch,
@@ -184,56 +139,99 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Le
   }
   const double mean = std::accumulate(choice.epistemic.begin(), choice.epistemic.end(), 0.0) /
                       static_cast<double>(choice.epistemic.size());
-  campaign.rounds.push_back({round, *campaign.fitted, mean, seconds_since(start)});
-  return campaign.rounds.back();
+  RoundRecord& record = campaign.rounds.emplace_back(*campaign.fitted);
+  record.round = round;
+  record.chosen_epistemic = mean;
+  record.score_seconds = seconds_since(start);
+  return record;
 }
 
-LearnEnd learn(CampaignDirectory& directory, Campaign& campaign, const Problem& data, const LearnOptions& options,
-               Oracle& oracle, std::size_t num_rounds, const LearnControl& control) {
-  std::optional<Ensemble> model;
-  // From the step before, or, where that was in another process, from the directory.
-  const auto has_model = [&] {
-    if (campaign.fitted && !model) {
-      model = directory.load_model(*campaign.fitted);
-    }
-    return model.has_value();
-  };
-  while (true) {
-    if (control.stop && control.stop()) {
+namespace {
+
+class Learning {
+ public:
+  Learning(CampaignStore& store, Campaign& campaign, const Problem& data, Oracle& oracle, const LearnControl& control)
+      : store_(store), campaign_(campaign), data_(data), oracle_(oracle), control_(control) {}
+
+  // The next step, or why there is none.
+  std::optional<LearnEnd> step(std::size_t num_rounds) {
+    if (control_.stop && control_.stop()) {
       return LearnEnd::kStopped;
     }
-    if (campaign.num_pending() > 0) {
-      if (!label_pending(campaign, data, options, oracle)) {
-        return LearnEnd::kStopped;
-      }
-      directory.save(campaign);
-      directory.write_tables(campaign, data);
-      model.reset();
-      if (control.finished) {
-        control.finished(campaign.rounds.back());
-      }
-    } else if (campaign.rounds.size() >= num_rounds) {
+    if (campaign_.num_pending() > 0) {
+      return label() ? std::nullopt : std::optional(LearnEnd::kStopped);
+    }
+    if (campaign_.rounds.size() >= num_rounds) {
       return LearnEnd::kRoundsDone;
-    } else if (campaign.chosen.size() == data.pool.num_rows) {
+    }
+    if (campaign_.chosen.size() == data_.pool.num_rows) {
       return LearnEnd::kPoolEmpty;
-    } else if (!has_model()) {
-      const auto fitting = [&](const FitProgress& progress) {
-        if (control.fitting) {
-          control.fitting(progress);
-        }
-        return true;
-      };
-      FittedRound fitted = fit_round(campaign, data, options, {control.executor, fitting});
-      model = std::move(fitted.model);
-      campaign.fitted = fitted.record;
-      if (control.fitted) {
-        control.fitted(fitted.report);
+    }
+    has_model() ? choose() : fit();
+    return std::nullopt;
+  }
+
+ private:
+  bool label() {
+    if (!label_pending(campaign_, data_, oracle_)) {
+      return false;
+    }
+    store_.save(campaign_);
+    store_.write_tables(campaign_, data_);
+    model_.reset();
+    if (control_.finished) {
+      control_.finished(campaign_.rounds.back());
+    }
+    return true;
+  }
+
+  // From the step before, or, where that was in another process, from the store.
+  bool has_model() {
+    if (campaign_.fitted && !model_) {
+      model_ = store_.load_model(campaign_.model_fingerprint);
+    }
+    return model_.has_value();
+  }
+
+  void fit() {
+    const auto fitting = [&](const FitProgress& progress) {
+      if (control_.fitting) {
+        control_.fitting(progress);
       }
-      directory.save_model(*model);
-      directory.save(campaign);
-    } else {
-      choose_rows(campaign, data, options, *model, options.batch, control.executor);
-      directory.save(campaign);
+      return true;
+    };
+    FittedRound fitted = fit_round(campaign_, data_, {control_.executor, fitting});
+    take_model(campaign_, fitted);
+    model_ = std::move(fitted.model);
+    if (control_.fitted) {
+      control_.fitted(fitted.report);
+    }
+    store_.save_model(*model_);
+    store_.save(campaign_);
+  }
+
+  void choose() {
+    choose_rows(campaign_, data_, *model_, campaign_.settings.batch, control_.executor);
+    store_.save(campaign_);
+  }
+
+  CampaignStore& store_;
+  Campaign& campaign_;
+  const Problem& data_;
+  Oracle& oracle_;
+  const LearnControl& control_;
+  std::optional<Ensemble> model_;
+};
+
+}  // namespace
+
+LearnEnd learn(CampaignStore& store, Campaign& campaign, const Problem& data, Oracle& oracle, std::size_t num_rounds,
+               const LearnControl& control) {
+  Learning learning(store, campaign, data, oracle, control);
+  while (true) {
+    if (const std::optional<LearnEnd> end = learning.step(num_rounds)) {
+      store.write_tables(campaign, data);  // a kill may have come between the state and them
+      return *end;
     }
   }
 }

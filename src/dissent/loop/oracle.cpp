@@ -1,7 +1,5 @@
 #include "dissent/loop/oracle.hpp"
 
-#include <cmath>
-
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign.hpp"
@@ -29,30 +27,22 @@ std::optional<std::vector<double>> CommandOracle::label(const Problem& data, std
     }
     question.end_row();
   }
-  const std::size_t D = data.target_names.size();
-  std::vector<double> targets;
-  try {
-    const std::optional<std::string> answer =
-        run_command(command_, question.text(),
-                    {.timeout_seconds = timeout_seconds_,
-                     .max_output_bytes = kSpareBytes + kMaxValueBytes * rows.size() * D,
-                     .stop = stop_});
-    if (!answer) {
-      return std::nullopt;
-    }
-    const Table table = parse_csv(*answer, "its answer");
-    targets = table.matrix(data.target_names);
-    check(table.num_rows == rows.size(), "its answer has {}; it was asked for {}", counted(table.num_rows, "row"),
-          rows.size());
-  } catch (const InputError& error) {
-    fail("oracle {}", std::string_view(error.what()).starts_with('\'')
-                          ? error.what()
-                          : fmt::format("'{}': {}", command_, error.what()));
+  const std::string name = fmt::format("oracle '{}'", command_);
+  const std::size_t num_values = rows.size() * data.target_names.size();
+  const std::optional<std::string> answer = in_source(name, [&] {
+    return run_command(command_, question.text(),
+                       {.timeout_seconds = timeout_seconds_,
+                        .max_output_bytes = kSpareBytes + kMaxValueBytes * num_values,
+                        .stop = stop_});
+  });
+  if (!answer) {
+    return std::nullopt;
   }
-  for (std::size_t k = 0; k < targets.size(); ++k) {
-    check(std::isfinite(targets[k]), "oracle '{}': its answer has {} in row {} column '{}'; labels must be finite",
-          command_, targets[k], k / D + 1, data.target_names[k % D]);
-  }
+  const Table table = parse_csv(*answer, "the answer of " + name);
+  std::vector<double> targets = table.matrix(data.target_names);
+  in_source(table.source, [&] {
+    check(table.num_rows == rows.size(), "has {}; it was asked for {}", counted(table.num_rows, "row"), rows.size());
+  });
   return targets;
 }
 

@@ -147,13 +147,13 @@ int wait_ms(const SubprocessOptions& options, double remaining) {
   return std::isinf(seconds) ? -1 : static_cast<int>(std::min(1e9, std::max(0.0, std::ceil(1000 * seconds))));
 }
 
-void check_status(const std::string& command, int status) {
+void check_status(int status) {
   if (WIFSIGNALED(status)) {
-    fail("'{}' was killed by signal {} ({})", command, WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+    fail("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   }
   const int code = WEXITSTATUS(status);
-  check(code != 127, "'{}' ended with exit code 127: the command was not found", command);
-  check(code == 0, "'{}' ended with exit code {}", command, code);
+  check(code != 127, "ended with exit code 127: the command was not found");
+  check(code == 0, "ended with exit code {}", code);
 }
 
 }  // namespace
@@ -187,12 +187,12 @@ std::optional<std::string> run_command(const std::string& command, std::string_v
     if (options.stop && options.stop()) {
       return std::nullopt;  // ~Child kills it
     }
-    check(ready != 0 || remaining > 0, "'{}' did not end within {} s and was killed", command, options.timeout_seconds);
+    check(ready != 0 || remaining > 0, "did not end within {} s and was killed", options.timeout_seconds);
     if (ready > 0 && wanted[0].revents != 0) {
       const ssize_t count = ::read(reader.get(), buffer.data(), buffer.size());
       if (count > 0) {
         output.append(buffer.data(), static_cast<std::size_t>(count));
-        check(output.size() <= options.max_output_bytes, "'{}' wrote more than {} bytes and was killed", command,
+        check(output.size() <= options.max_output_bytes, "wrote more than {} bytes and was killed",
               options.max_output_bytes);
       } else if (count == 0 || errno != EINTR) {
         reader.close();
@@ -200,7 +200,7 @@ std::optional<std::string> run_command(const std::string& command, std::string_v
     }
     ended = ended || (ready > 0 && wanted[1].revents != 0);
   }
-  check_status(command, child.wait());
+  check_status(child.wait());
   return output;
 }
 

@@ -16,7 +16,7 @@ struct SubprocessOptions {
 };
 
 // What `command` (run by /bin/sh -c, in a process group of its own) writes to standard output when it reads `input`
-// from standard input; its standard error is ours. InputError, naming the command, when it cannot be run, ends with
+// from standard input; its standard error is ours. InputError, whose source is left to the caller, when it ends with
 // another code than 0 or by a signal, takes longer than the timeout or writes too much; nothing when it was stopped. A
 // command that does not end by itself is killed with everything it started in its group. When this process is killed,
 // the shell is killed as well, but what the shell has started may go on.

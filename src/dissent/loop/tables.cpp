@@ -7,32 +7,39 @@ namespace dissent {
 namespace {
 
 ProblemRows rows_of(const Table& table, const Problem& problem, bool with_targets) {
-  check(table.num_rows > 0, "{}: has no rows", table.source);
+  in_source(table.source, [&] { check(table.num_rows > 0, "has no rows"); });
   return {table.num_rows, table.matrix(problem.input_names),
           with_targets ? table.matrix(problem.target_names) : std::vector<double>(), table.source};
 }
 
+std::optional<Table> read_if_given(const std::string& path) {
+  return path.empty() ? std::nullopt : std::optional(read_table(path));
+}
+
 }  // namespace
 
-Problem load_tables(const TablePaths& paths, bool pool_labelled) {
-  check(!paths.labelled.empty(), "--labelled is needed: a table of rows whose targets are known");
-  check(!paths.pool.empty(), "--pool is needed: a table of rows to choose from");
-  check(!paths.columns.targets.empty(), "--targets is needed: the columns to predict");
-  const Table labelled = read_table(paths.labelled);
+CampaignTables read_tables(const TablePaths& paths) {
+  return {read_if_given(paths.labelled), read_if_given(paths.pool), read_if_given(paths.test), paths.columns};
+}
+
+Problem make_problem(const CampaignTables& tables, bool pool_labelled) {
+  check(tables.labelled.has_value(), "`labelled` is needed: a table of rows whose targets are known");
+  check(tables.pool.has_value(), "`pool` is needed: a table of rows to choose from");
+  check(!tables.columns.targets.empty(), "`targets` is needed: the columns to predict");
   Problem problem;
-  problem.name = paths.labelled;
-  problem.target_names = paths.columns.targets;
-  problem.input_names = paths.columns.input_names(labelled);
-  problem.train = rows_of(labelled, problem, true);
-  const Table pool = read_table(paths.pool);
+  problem.name = tables.labelled->source;
+  problem.target_names = tables.columns.targets;
+  problem.input_names = tables.columns.input_names(*tables.labelled);
+  problem.train = rows_of(*tables.labelled, problem, true);
   for (const std::string& name : problem.target_names) {
-    check(!pool_labelled || pool.has(name),
-          "{}: has no column '{}'; a pool without its targets needs --oracle COMMAND, or 'dissent ask' and 'tell'",
-          paths.pool, name);
+    in_source(tables.pool->source, [&] {
+      check(!pool_labelled || tables.pool->has(name),
+            "has no column '{}'; a pool without its targets needs an `oracle`, or people to ask", name);
+    });
   }
-  problem.pool = rows_of(pool, problem, pool_labelled);
-  if (!paths.test.empty()) {
-    problem.test = rows_of(read_table(paths.test), problem, true);
+  problem.pool = rows_of(*tables.pool, problem, pool_labelled);
+  if (tables.test) {
+    problem.test = rows_of(*tables.test, problem, true);
   }
   return problem;
 }

@@ -1,10 +1,12 @@
-// The tables that a campaign begins with, as files.
+// The tables that a campaign begins with: from files, or from anything else that makes a Table.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "dissent/problem/problem.hpp"
 #include "dissent/table/column_options.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 
@@ -19,7 +21,21 @@ struct TablePaths {
   }
 };
 
-// `pool_labelled` says whether the pool must have the targets; if not, they are not read. InputErrors name the file.
-Problem load_tables(const TablePaths& paths, bool pool_labelled);
+// Messages name a table by its source.
+struct CampaignTables {
+  std::optional<Table> labelled = {};
+  std::optional<Table> pool = {};
+  std::optional<Table> test = {};  // may be absent
+  ColumnOptions columns = {};
+
+  bool any() const { return labelled || pool || test || !columns.targets.empty() || !columns.inputs.empty(); }
+};
+
+// Those that have a path.
+CampaignTables read_tables(const TablePaths& paths);
+
+// `pool_labelled` says whether the pool must have the targets; if not, they are not looked at. InputError for a table
+// or column that is missing, and for values that are no finite numbers.
+Problem make_problem(const CampaignTables& tables, bool pool_labelled);
 
 }  // namespace dissent

@@ -8,7 +8,7 @@ namespace dissent {
 
 std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
   for (const std::string& name : targets) {
-    check(std::ranges::count(targets, name) == 1, "--targets: '{}' is given twice", name);
+    check_argument(std::ranges::count(targets, name) == 1, "targets", name, "it is given twice");
   }
   const auto is_target = [&](const std::string& name) { return std::ranges::find(targets, name) != targets.end(); };
   std::vector<std::string> names = inputs;
@@ -18,11 +18,12 @@ std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
         names.push_back(column.name);
       }
     }
-    check(!names.empty(), "{}: every column is a target; at least one must be left as input", table.source);
+    in_source(table.source,
+              [&] { check(!names.empty(), "every column is a target; at least one must be left as input"); });
   }
   for (const std::string& name : names) {
-    check(std::ranges::count(names, name) == 1, "--inputs: '{}' is given twice", name);
-    check(!is_target(name), "--inputs: '{}' is a target as well; a column is one or the other", name);
+    check_argument(std::ranges::count(names, name) == 1, "inputs", name, "it is given twice");
+    check_argument(!is_target(name), "inputs", name, "it is a target as well; a column is one or the other");
   }
   return names;
 }

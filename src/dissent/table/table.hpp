@@ -22,6 +22,14 @@ struct Column {
   std::optional<std::size_t> first_text_row;
 
   bool is_text() const { return first_text_row.has_value(); }
+  bool is_missing(std::size_t row) const;
+
+  // InputError, with column and row, where the column is text or lacks a value.
+  void check_numbers() const;
+  // The number in a row, NaN where it is missing; InputError where the column is text.
+  double number(std::size_t row) const;
+  // Likewise; InputError where it is not finite.
+  double finite_number(std::size_t row) const;
 };
 
 struct Table {

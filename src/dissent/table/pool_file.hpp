@@ -4,16 +4,17 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "dissent/ensemble/ensemble.hpp"
 #include "dissent/array/npz.hpp"
 #include "dissent/table/table.hpp"
 
-namespace dissent::cli {
+namespace dissent {
 
 class PoolFile {
  public:
@@ -25,9 +26,11 @@ class PoolFile {
   bool has(const std::string& name) const;
   void check_columns(const std::vector<std::string>& names) const;  // InputError that names the first missing one
 
-  // From now on rows are handed out for this model, which must outlive this: the columns are its inputs, and a row that
-  // it cannot compute with is an InputError too.
-  void serve(const Ensemble& model) { model_ = &model; }
+  // From now on rows that are handed out pass through `check` first, which throws for those that it does not like: row
+  // k of `rows` is number row_of(k) here.
+  using RowNumber = std::function<std::size_t(std::size_t k)>;
+  using Check = std::function<void(std::span<const double> rows, const RowNumber& row_of)>;
+  void set_check(Check check) { check_ = std::move(check); }
 
   // Rows [begin, end) of the named columns, row-major into `out`. InputError for what is not a finite number.
   void read(const std::vector<std::string>& names, std::size_t begin, std::size_t end, std::span<double> out) const;
@@ -59,7 +62,7 @@ class PoolFile {
   std::optional<Table> table_;   // or
   std::vector<NpyFile> arrays_;  // of an archive
   std::vector<ArrayColumn> columns_;
-  const Ensemble* model_ = nullptr;
+  Check check_;
 };
 
-}  // namespace dissent::cli
+}  // namespace dissent

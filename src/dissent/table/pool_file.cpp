@@ -1,4 +1,4 @@
-#include "pool_file.hpp"
+#include "dissent/table/pool_file.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/table/read_table.hpp"
 
-namespace dissent::cli {
+namespace dissent {
 namespace {
 
 // The system may map two megabytes around an item that is looked at, in each column of an array in Fortran order; rows
@@ -16,7 +16,13 @@ constexpr std::size_t kItemsBetweenReleases = 16;
 constexpr std::size_t kRowsAtATime = 8192;
 
 void check_finite(double value, const std::string& source, std::size_t row, const std::string& name) {
-  check(std::isfinite(value), "{}: row {} column '{}' is {}; numbers must be finite", source, row + 1, name, value);
+  if (!std::isfinite(value)) [[unlikely]] {
+    throw InputError(Fault{.source = source,
+                           .value = fmt::format("{}", value),
+                           .rule = "is not a finite number",
+                           .column = name,
+                           .row = row});
+  }
 }
 
 Column picked(const Column& column, std::span<const std::size_t> rows) {
@@ -24,7 +30,7 @@ Column picked(const Column& column, std::span<const std::size_t> rows) {
   part.name = column.name;
   part.first_text_row = column.first_text_row;
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (std::ranges::binary_search(column.missing_rows, rows[k])) {
+    if (column.is_missing(rows[k])) {
       part.missing_rows.push_back(k);
     }
     if (column.is_text()) {
@@ -45,7 +51,7 @@ PoolFile::PoolFile(const std::string& path) : source_(path) {
     table_ = read_table(path);
     num_rows_ = table_->num_rows;
   }
-  check(num_rows_ > 0, "{}: has no rows", source_);
+  in_source(source_, [&] { check(num_rows_ > 0, "has no rows"); });
 }
 
 void PoolFile::open_archive(const std::string& path) {
@@ -106,7 +112,7 @@ std::vector<const PoolFile::ArrayColumn*> PoolFile::find(const std::vector<std::
       for (const ArrayColumn& other : columns_) {
         known += (known.empty() ? "" : ", ") + other.name;
       }
-      fail("{}: has no column '{}'; it has: {}", source_, name, known);
+      throw InputError(Fault{.source = source_, .rule = fmt::format("has no column '{}'; it has: {}", name, known)});
     }
     found.push_back(&*column);
   }
@@ -151,15 +157,15 @@ void PoolFile::read_block(const std::vector<std::string>& names, std::size_t beg
       array.release(0, end);  // a read of rows maps pages before them again
     }
   }
-  if (model_ != nullptr) {
-    model_->check_rows(out.first((end - begin) * C), source_, [&](std::size_t k) { return begin + k; });
+  if (check_) {
+    check_(out.first((end - begin) * C), [&](std::size_t k) { return begin + k; });
   }
 }
 
 std::vector<double> PoolFile::pick(const std::vector<std::string>& names, std::span<const std::size_t> rows) const {
   std::vector<double> out = pick_values(names, rows);
-  if (model_ != nullptr) {
-    model_->check_rows(out, source_, [&](std::size_t k) { return rows[k]; });
+  if (check_) {
+    check_(out, [&](std::size_t k) { return rows[k]; });
   }
   return out;
 }
@@ -168,21 +174,15 @@ std::vector<double> PoolFile::pick_values(const std::vector<std::string>& names,
                                           std::span<const std::size_t> rows) const {
   std::vector<double> out(rows.size() * names.size());
   if (table_) {
-    for (const std::string& name : names) {
-      const Column& column = table_->column(name);
-      // Named by their places in the file, not among the rows picked.
-      check(!column.is_text(), "{}: column '{}' row {} is text ('{}'); a number is required", source_, name,
-            column.first_text_row.value_or(0) + 1, column.is_text() ? column.text[*column.first_text_row] : "");
-      check(column.missing_rows.empty(), "{}: column '{}' row {} is missing; a number is required", source_, name,
-            column.missing_rows.empty() ? 0 : column.missing_rows.front() + 1);
-    }
-    for (std::size_t c = 0; c < names.size(); ++c) {
-      const Column& column = table_->column(names[c]);
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        out[k * names.size() + c] = column.values[rows[k]];
-        check_finite(column.values[rows[k]], source_, rows[k], names[c]);
+    in_source(source_, [&] {
+      for (std::size_t c = 0; c < names.size(); ++c) {
+        const Column& column = table_->column(names[c]);
+        column.check_numbers();
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+          out[k * names.size() + c] = column.finite_number(rows[k]);
+        }
       }
-    }
+    });
     return out;
   }
   const std::vector<const ArrayColumn*> columns = find(names);
@@ -229,4 +229,4 @@ Table PoolFile::table(std::span<const std::size_t> rows) const {
   return part;
 }
 
-}  // namespace dissent::cli
+}  // namespace dissent

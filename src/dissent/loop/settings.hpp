@@ -1,0 +1,52 @@
+// How a campaign is run, as plain values that list their fields: what its state keeps, and what it can be resumed with.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "dissent/acquisition/acquisition.hpp"
+#include "dissent/base/field.hpp"
+#include "dissent/ensemble/options.hpp"
+
+namespace dissent {
+
+// How many rows are drawn from the pool to choose among: as many as suit the method, all of them, or a number.
+struct MethodDefault {
+  bool operator==(const MethodDefault&) const = default;
+};
+struct All {
+  bool operator==(const All&) const = default;
+};
+using Candidates = std::variant<MethodDefault, All, std::size_t>;
+
+// "all" or a whole number >= 1; empty is MethodDefault. InputError for anything else.
+Candidates parse_candidates(std::string_view text);
+std::string candidates_text(const Candidates& candidates);  // parse_candidates() reads it back
+
+// InputError when there are fewer than rows to choose.
+void check_candidates(const Candidates& candidates, std::size_t batch);
+
+// The number they stand for, of `num_rows` there are; it may be larger.
+std::size_t num_candidates(const Candidates& candidates, const Acquisition& acquisition, std::size_t num_outputs,
+                           std::size_t num_rows);
+
+struct CampaignSettings {
+  Acquisition acquisition = Acquisition::parse("kl");
+  std::size_t batch = 10;  // rows to choose at a time; where people are asked, that of the last time
+  Candidates candidates = {};
+  FitOptions fit = {};  // its seed is that of the campaign
+
+  // InputError for values that cannot be. Candidates are left to check_candidates(), as a batch may be given later.
+  void check_values() const;
+};
+
+template <>
+std::span<const Field<CampaignSettings>> fields();
+
+// `begun` with the values that are given in place of its own. A preset leaves alone what `begun` has of its own, which
+// is all that differs from its own preset.
+CampaignSettings changed_settings(const CampaignSettings& begun, const Values& given);
+
+}  // namespace dissent

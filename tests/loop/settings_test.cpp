@@ -1,0 +1,83 @@
+#include "dissent/loop/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+TEST(CampaignSettings, CandidatesAreADefaultAllOrANumber) {
+  EXPECT_EQ(parse_candidates(""), Candidates(MethodDefault()));
+  EXPECT_EQ(parse_candidates("all"), Candidates(All()));
+  EXPECT_EQ(parse_candidates("020"), Candidates(std::size_t{20}));
+  for (const char* text : {"", "all", "20"}) {
+    EXPECT_EQ(candidates_text(parse_candidates(text)), text);
+  }
+  for (const char* text : {"0", "-1", "1.5", "some"}) {
+    EXPECT_EQ(message_of<InputError>([&] { parse_candidates(text); }),
+              fmt::format("candidates = {}; it must be a whole number >= 1, or 'all'", text));
+  }
+  check_candidates(std::size_t{4}, 4);
+  check_candidates(All(), 4);
+  check_candidates(MethodDefault(), 4);
+  EXPECT_NE(message_of<InputError>([] { check_candidates(std::size_t{3}, 4); }).find("candidates = 3; fewer than"),
+            std::string::npos);
+  const Acquisition chance = Acquisition::parse("random");
+  const Acquisition sampled = Acquisition::parse("mc:10");
+  EXPECT_EQ(num_candidates(MethodDefault(), chance, 1, 70), 70U);
+  EXPECT_EQ(num_candidates(MethodDefault(), sampled, 1, 70), sampled.default_candidates(1));
+  EXPECT_EQ(num_candidates(All(), sampled, 1, 70), 70U);
+  EXPECT_EQ(num_candidates(std::size_t{7}, sampled, 1, 70), 7U);
+}
+
+TEST(CampaignSettings, FieldsReadBackFromTheirTexts) {
+  CampaignSettings settings;
+  set_fields(settings, {{"acquisition", "chernoff:0.3"},
+                        {"candidates", std::uint64_t{30}},
+                        {"preset", "paper"},
+                        {"hidden", std::vector<std::uint64_t>{8, 4}},
+                        {"weights", std::vector<double>{0.5, 0.25, 0.25}},
+                        {"components", std::uint64_t{3}},
+                        {"bootstrap", false},
+                        {"masks", false},
+                        {"batch_size", std::uint64_t{0}}});
+  EXPECT_EQ(settings.fit.train.epochs, 6000U);
+  EXPECT_EQ(settings.fit.ensemble.keep_probability, 1);
+  settings.check_values();
+  Values read;
+  for (const Field<CampaignSettings>& field : fields<CampaignSettings>()) {
+    read[std::string(field.name)] = parse_value(field, to_text(field.get(settings)));
+  }
+  CampaignSettings again;
+  set_fields(again, read);
+  EXPECT_EQ(first_difference(settings, again), nullptr);
+  again.batch = 11;
+  ASSERT_NE(first_difference(settings, again), nullptr);
+  EXPECT_EQ(first_difference(settings, again)->name, "batch");
+}
+
+TEST(CampaignSettings, ValuesThatCannotBeAreRefused) {
+  CampaignSettings one;
+  one.fit.ensemble.num_components = 1;
+  EXPECT_NE(message_of<InputError>([&] { one.check_values(); }).find("at least two components"), std::string::npos);
+  EXPECT_EQ(message_of<InputError>([&] {
+              set_fields(one, {{"batch", std::uint64_t{0}}});
+            }).substr(0, 10),
+            "batch = 0;");
+}
+
+// What was said when the campaign was begun stays, and the preset fills the rest.
+TEST(CampaignSettings, APresetLeavesAloneWhatWasGiven) {
+  CampaignSettings begun;
+  set_fields(begun, {{"epochs", std::uint64_t{7}}, {"hidden", std::vector<std::uint64_t>{8}}});
+  const CampaignSettings paper = changed_settings(begun, {{"preset", "paper"}, {"seed", std::uint64_t{3}}});
+  EXPECT_EQ(paper.fit.train.epochs, 7U);
+  EXPECT_EQ(paper.fit.ensemble.hidden, std::vector<std::size_t>{8});
+  EXPECT_EQ(paper.fit.train.learning_rate, fit_preset("paper").train.learning_rate);
+  EXPECT_EQ(paper.fit.ensemble.seed, 3U);
+  EXPECT_EQ(first_difference(begun, changed_settings(begun, {{"preset", "default"}})), nullptr);
+}
+
+}  // namespace
+}  // namespace dissent
