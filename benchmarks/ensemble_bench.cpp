@@ -61,7 +61,7 @@ void time_step(Ensemble& model, const std::vector<double>& inputs, const std::ve
       {apply_scaling(model.columns().input_scaling, inputs), apply_scaling(model.columns().target_scaling, targets)},
       {});
   trainer.plan_epochs(1'000'000);
-  const std::size_t num_units = model.flow() != nullptr ? 1 : model.num_components();
+  const std::size_t num_units = model.networks().joint() ? 1 : model.num_components();
   std::size_t epoch = 0;
   const Timing timing = measure<ThreadClock>(
       [&] {

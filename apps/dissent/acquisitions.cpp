@@ -43,13 +43,13 @@ void run_acquisitions(bool as_json) {
 
 }  // namespace
 
-void add_acquisitions(CLI::App& app) {
-  CLI::App* command = add_command(app, "acquisitions", "List the ways to choose rows of a pool",
-                                  "  dissent acquisitions\n"
-                                  "  dissent acquisitions --json");
+void add_acquisitions(Command& app) {
+  Command& command = app.add("acquisitions", "List the ways to choose rows of a pool",
+                             "  dissent acquisitions\n"
+                             "  dissent acquisitions --json");
   const auto json = std::make_shared<bool>(false);
-  add_json(*command, *json);
-  command->callback([json] { run_acquisitions(*json); });
+  add_json(command, *json);
+  command.run([json] { run_acquisitions(*json); });
 }
 
 }  // namespace dissent::cli

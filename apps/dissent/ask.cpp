@@ -27,8 +27,8 @@ struct Arguments {
   std::string directory;
   TablePaths tables;
   ChoiceOptions choice;
-  FitSettings fit;
-  Settings given_fit;
+  FitOptions fit;
+  Values given_fit;
   std::string output = "-";
   int threads = 0;
   bool json = false;
@@ -147,7 +147,7 @@ void run_ask(const Arguments& arguments) {
   LaboratoryOptions options{.tables = arguments.tables,
                             .acquisition = arguments.choice.acquisition,
                             .candidates = arguments.choice.candidates,
-                            .fit = arguments.given_fit,
+                            .fit = campaign_settings(arguments.given_fit),
                             .batch = arguments.choice.batch};
   Laboratory laboratory = Laboratory::open(arguments.directory, options);
   if (arguments.output != "-") {
@@ -176,31 +176,24 @@ void run_ask(const Arguments& arguments) {
 
 }  // namespace
 
-void add_ask(CLI::App& app) {
-  CLI::App* command = add_command(
-      app, "ask", "Ask people for labels: the rows of the pool to measure next, as a table to fill in",
-      "  dissent ask DIR --labelled L.csv --pool P.csv --targets y --batch 10 > todo.csv\n"
-      "  dissent ask DIR --batch 10 > todo.csv\n"
-      "The first command begins the campaign, which keeps copies of the tables; later ones need DIR alone.\n"
-      "Rows that wait for an answer are listed first; new ones make them up to --batch.");
+void add_ask(Command& app) {
+  Command& command =
+      app.add("ask", "Ask people for labels: the rows of the pool to measure next, as a table to fill in",
+              "  dissent ask DIR --labelled L.csv --pool P.csv --targets y --batch 10 > todo.csv\n"
+              "  dissent ask DIR --batch 10 > todo.csv\n"
+              "The first command begins the campaign, which keeps copies of the tables; later ones need DIR alone.\n"
+              "Rows that wait for an answer are listed first; new ones make them up to --batch.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("DIR", arguments->directory, "The campaign's directory")
-      ->option_text(" ")
-      ->required()
-      ->check(not_empty);
-  add_table_options(*command, arguments->tables);
-  add_choice_options(*command, arguments->choice);
-  command->add_option("-o,--output", arguments->output, "The table to fill in; standard output by default")
-      ->option_text("FILE.csv")
-      ->check(not_empty);
-  add_fit_options(*command, arguments->fit);
-  add_threads(*command, arguments->threads);
-  add_json(*command, arguments->json);
-  add_quiet(*command, arguments->quiet);
-  command->callback([arguments, command] {
-    arguments->given_fit = given_fit_options(*command);
-    run_ask(*arguments);
-  });
+  command.argument("DIR", arguments->directory, "The campaign's directory");
+  add_table_options(command, arguments->tables);
+  add_choice_options(command, arguments->choice);
+  command.option("-o,--output", arguments->output,
+                 {.help = "The table to fill in; - is standard output", .shown = "FILE.csv"});
+  add_fit_options(command, arguments->fit, arguments->given_fit);
+  add_threads(command, arguments->threads);
+  add_json(command, arguments->json);
+  add_quiet(command, arguments->quiet);
+  command.run([arguments] { run_ask(*arguments); });
 }
 
 }  // namespace dissent::cli

@@ -1,40 +1,41 @@
 #include "campaign_options.hpp"
 
-#include "options.hpp"
+#include "dissent/base/parse.hpp"
 
 namespace dissent::cli {
 namespace {
 
-std::string candidates_check(const std::string& text) {
-  return text == "all"                                  ? ""
-         : whole_number(1, 1'000'000'000)(text).empty() ? ""
-                                                        : "'" + text + "' is neither a whole number >= 1 nor 'all'";
+constexpr std::uint64_t kMostRows = 1'000'000'000;
+
+void check_candidates_text(const std::string& text) {
+  const std::uint64_t count = parse_whole(text).value_or(0);
+  check_argument(text == "all" || (count >= 1 && count <= kMostRows), "candidates", text,
+                 "it must be a whole number from 1 to {}, or all", kMostRows);
 }
 
 }  // namespace
 
-void add_table_options(CLI::App& command, TablePaths& tables) {
-  const auto table = [&](const std::string& name, std::string& value, const std::string& text) {
-    command.add_option(name, value, text)->option_text("FILE")->check(not_empty);
-  };
-  table("--labelled", tables.labelled, "Rows whose targets are known: .csv, .npz, .h5 or .hdf5");
-  table("--pool", tables.pool, "Rows to choose from, with the same inputs");
-  table("--test", tables.test, "Rows to measure each round's model on");
-  add_column_options(command, tables.columns, false);
+void add_table_options(Command& command, TablePaths& tables) {
+  command.option("--labelled", tables.labelled,
+                 {.help = "Rows whose targets are known: .csv, .npz, .h5 or .hdf5", .shown = "FILE"});
+  command.option("--pool", tables.pool, {.help = "Rows to choose from, with the same inputs", .shown = "FILE"});
+  command.option("--test", tables.test, {.help = "Rows to measure each round's model on", .shown = "FILE"});
+  add_column_options(command, tables.columns, Need::kOptional);
 }
 
-void add_choice_options(CLI::App& command, ChoiceOptions& options) {
-  command.add_option("-a,--acquisition", options.acquisition, "How rows are chosen; 'dissent acquisitions' lists all")
-      ->option_text("NAME=kl")
-      ->check(not_empty);
-  command.add_option("-b,--batch", options.batch, "Rows to choose at a time")
-      ->option_text("B=10")
-      ->check(whole_number(1, 1'000'000'000));
-  command
-      .add_option("--candidates", options.candidates,
-                  "Rows drawn from the pool to choose among, or 'all'; by default what suits the method")
-      ->option_text("N")
-      ->check(candidates_check);
+void add_choice_options(Command& command, ChoiceOptions& options) {
+  command.option("-a,--acquisition", options.acquisition,
+                 {.help = "How rows are chosen; 'dissent acquisitions' lists all",
+                  .shown = options.acquisition.empty() ? "NAME=kl" : "NAME"});
+  command.option("-b,--batch", options.batch,
+                 {.help = "Rows to choose at a time", .shown = "B", .least = 1, .most = kMostRows});
+  command.option(
+      "--candidates",
+      {.help = "Rows drawn from the pool to choose among, or 'all'; by default what suits the method", .shown = "N"},
+      [&options](const std::string& text) {
+        check_candidates_text(text);
+        options.candidates = text;
+      });
 }
 
 }  // namespace dissent::cli

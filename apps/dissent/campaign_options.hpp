@@ -1,7 +1,6 @@
 // What the commands of active learning share: options of the tables and of choosing, and rows as CSV.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -18,8 +17,8 @@ struct ChoiceOptions {
   std::string candidates = {};  // empty: as many as suit the method, or that of the campaign
 };
 
-void add_table_options(CLI::App& command, TablePaths& tables);
-void add_choice_options(CLI::App& command, ChoiceOptions& options);
+void add_table_options(Command& command, TablePaths& tables);
+void add_choice_options(Command& command, ChoiceOptions& options);
 
 // One field of a table into a CsvText or CsvWriter.
 template <class Writer>

@@ -20,7 +20,7 @@
 namespace dissent::cli {
 namespace {
 
-constexpr std::uint64_t kMaxRows = 1'000'000'000;  // they are held in memory until the end
+constexpr double kMaxRows = 1e9;  // they are held in memory until the end
 
 struct Arguments {
   std::string problem;
@@ -115,36 +115,27 @@ void run_collect(const Arguments& arguments) {
 
 }  // namespace
 
-void add_collect(CLI::App& app) {
-  CLI::App* command =
-      add_command(app, "collect", "Collect rows of experience from a built-in problem into a file",
-                  "  dissent collect hopper --policy mixed:0.1 --rows 20000 --output hopper.h5\n"
-                  "  dissent collect pendulum --policy expert --rows 1000 --seed 7 --output pendulum.csv\n"
-                  "  dissent collect hetero --rows 500 --output hetero.npz\n"
-                  "mixed:0.1 takes a tenth of the rows from the expert. HDF5 is laid out as in D4RL.");
+void add_collect(Command& app) {
+  Command& command = app.add("collect", "Collect rows of experience from a built-in problem into a file",
+                             "  dissent collect hopper --policy mixed:0.1 --rows 20000 --output hopper.h5\n"
+                             "  dissent collect pendulum --policy expert --rows 1000 --seed 7 --output pendulum.csv\n"
+                             "  dissent collect hetero --rows 500 --output hetero.npz\n"
+                             "mixed:0.1 takes a tenth of the rows from the expert. HDF5 is laid out as in D4RL.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("PROBLEM", arguments->problem, fmt::format("{}", fmt::join(problem_names(), ", ")))
-      ->option_text(" ")
-      ->required();
-  command->add_option("-n,--rows", arguments->num_rows, "How many rows, that is steps")
-      ->option_text("N")
-      ->required()
-      ->check(whole_number(1, kMaxRows));
-  command->add_option("-o,--output", arguments->output, "FILE.h5, FILE.npz or FILE.csv")
-      ->option_text("FILE")
-      ->required()
-      ->check(not_empty);
-  command->add_option("-p,--policy", arguments->policy, "random, expert, mixed:SHARE, or a policy's file")
-      ->option_text("POLICY=random")
-      ->check(not_empty);
-  command->add_option("--model", arguments->model_file, "A MuJoCo XML file in place of the robot's built-in model")
-      ->option_text("FILE")
-      ->check(not_empty);
-  add_threads(*command, arguments->threads);
-  add_seed(*command, arguments->seed);
-  add_json(*command, arguments->json);
-  add_quiet(*command, arguments->quiet);
-  command->callback([arguments] { run_collect(*arguments); });
+  command.argument("PROBLEM", arguments->problem, fmt::format("{}", fmt::join(problem_names(), ", ")));
+  command.option("-n,--rows", arguments->num_rows,
+                 {.help = "How many rows, that is steps", .shown = "N", .least = 1, .most = kMaxRows}, Need::kRequired);
+  command.option("-o,--output", arguments->output, {.help = "FILE.h5, FILE.npz or FILE.csv", .shown = "FILE"},
+                 Need::kRequired);
+  command.option("-p,--policy", arguments->policy,
+                 {.help = "random, expert, mixed:SHARE, or a policy's file", .shown = "POLICY"});
+  command.option("--model", arguments->model_file,
+                 {.help = "A MuJoCo XML file in place of the robot's built-in model", .shown = "FILE"});
+  add_threads(command, arguments->threads);
+  add_seed(command, arguments->seed);
+  add_json(command, arguments->json);
+  add_quiet(command, arguments->quiet);
+  command.run([arguments] { run_collect(*arguments); });
 }
 
 }  // namespace dissent::cli

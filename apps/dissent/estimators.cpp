@@ -43,13 +43,13 @@ void list_as_json(const std::vector<EstimatorInfo>& all) {
 
 }  // namespace
 
-void add_estimators(CLI::App& app) {
-  CLI::App* command = add_command(app, "estimators", "List the estimators with formula, bound and cost",
-                                  "  dissent estimators\n"
-                                  "  dissent estimators --json");
+void add_estimators(Command& app) {
+  Command& command = app.add("estimators", "List the estimators with formula, bound and cost",
+                             "  dissent estimators\n"
+                             "  dissent estimators --json");
   const auto json = std::make_shared<bool>(false);
-  add_json(*command, *json);
-  command->callback([json] { *json ? list_as_json(estimators()) : list_as_table(estimators()); });
+  add_json(command, *json);
+  command.run([json] { *json ? list_as_json(estimators()) : list_as_table(estimators()); });
 }
 
 }  // namespace dissent::cli

@@ -58,18 +58,16 @@ void run_evaluate(const EvaluateOptions& options) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app) {
-  CLI::App* command = add_command(app, "evaluate", "Measure a fitted ensemble on rows whose targets are known",
-                                  "  dissent evaluate y.model test.csv\n"
-                                  "  dissent evaluate y.model test.csv --json");
+void add_evaluate(Command& app) {
+  Command& command = app.add("evaluate", "Measure a fitted ensemble on rows whose targets are known",
+                             "  dissent evaluate y.model test.csv\n"
+                             "  dissent evaluate y.model test.csv --json");
   const auto options = std::make_shared<EvaluateOptions>();
-  command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
-  command->add_option("TEST", options->data, "Table with the model's inputs and targets: .csv, .npz, .h5 or .hdf5")
-      ->option_text(" ")
-      ->required();
-  add_threads(*command, options->threads);
-  add_json(*command, options->json);
-  command->callback([options] { run_evaluate(*options); });
+  command.argument("MODEL", options->model, "Model file of 'dissent fit'");
+  command.argument("TEST", options->data, "Table with the model's inputs and targets: .csv, .npz, .h5 or .hdf5");
+  add_threads(command, options->threads);
+  add_json(command, options->json);
+  command.run([options] { run_evaluate(*options); });
 }
 
 }  // namespace dissent::cli

@@ -20,6 +20,7 @@
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "record_json.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -27,7 +28,8 @@ namespace {
 struct Arguments {
   std::string data;
   ColumnOptions columns;
-  FitSettings fit;
+  FitOptions fit;
+  Values given_fit;
   std::string output;
   std::string checkpoint;
   double checkpoint_every = 5;
@@ -42,8 +44,8 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
   if (arguments.json) {
     const nlohmann::ordered_json json{{"version", kVersion},
                                       {"output", arguments.output},
-                                      {"model", arguments.fit.model},
-                                      {"components", arguments.fit.components},
+                                      {"model", model_name(arguments.fit.ensemble.model)},
+                                      {"components", model.num_components()},
                                       {"inputs", model.columns().inputs},
                                       {"targets", model.columns().targets},
                                       {"rows", report.num_rows},
@@ -55,14 +57,15 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
                                       {"stopped_early", report.stopped_early},
                                       {"resumed_epoch", report.resumed_epoch},
                                       {"diverged", report.diverged},
-                                      {"seed", arguments.fit.seed},
+                                      {"seed", arguments.fit.ensemble.seed},
+                                      {"options", json_of(arguments.fit)},
                                       {"seconds", seconds}};
     print_json(json);
     return;
   }
   if (!arguments.quiet) {
-    print_line("{}: {} of {}, {}, {}", arguments.output, arguments.fit.model,
-               counted(arguments.fit.components, "component"), counted(model.num_inputs(), "input"),
+    print_line("{}: {} of {}, {}, {}", arguments.output, model_name(arguments.fit.ensemble.model),
+               counted(model.num_components(), "component"), counted(model.num_inputs(), "input"),
                counted(model.num_outputs(), "target"));
     print_line("{}, {} held out; {} of {}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,
                report.epochs_run, counted(report.epochs, "epoch"), report.stopped_early ? " (stopped early)" : "",
@@ -87,7 +90,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
     return !interrupt || !interrupt->noted();
   };
   const auto start = std::chrono::steady_clock::now();
-  const FitResult result = fit(arguments.fit.ensemble(), arguments.fit.train(), rows,
+  const FitResult result = fit(arguments.fit.ensemble, arguments.fit.train, rows,
                                {.executor = &threads,
                                 .progress = show,
                                 .checkpoint = arguments.checkpoint,
@@ -108,8 +111,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
 }
 
 void run_fit(const Arguments& arguments) {
-  arguments.fit.ensemble();  // for their checks, before the work
-  arguments.fit.train();
+  arguments.fit.check_values();  // before the work
   check_distinct(arguments.output, arguments.data);
   check_distinct(arguments.output, arguments.checkpoint);
   check_distinct(arguments.checkpoint, arguments.data);
@@ -122,43 +124,30 @@ void run_fit(const Arguments& arguments) {
   const std::vector<std::string> input_names = arguments.columns.input_names(table);
   const std::vector<double> inputs = table.matrix(input_names);
   check(table.num_rows > 0, "{}: has no rows", table.source);
-  try {
-    fit_rows(arguments, {input_names, arguments.columns.targets, inputs, targets});
-  } catch (const InputError& error) {
-    const std::string_view message = error.what();
-    if (!arguments.checkpoint.empty() && message.starts_with(arguments.checkpoint)) {
-      throw;
-    }
-    fail("{}: {}", table.source, message.starts_with("fit: ") ? message.substr(5) : message);
-  }
+  fit_rows(arguments, {input_names, arguments.columns.targets, inputs, targets, table.source});
 }
 
 }  // namespace
 
-void add_fit(CLI::App& app) {
-  CLI::App* command = add_command(app, "fit", "Fit an ensemble that knows what it does not know to a table",
-                                  "  dissent fit data.csv --targets y --output y.model\n"
-                                  "  dissent fit data.npz --targets y1,y2 --inputs a,b --model pne --output y.model\n"
-                                  "  dissent fit data.csv --targets y --preset paper --validation 0 --output y.model");
+void add_fit(Command& app) {
+  Command& command = app.add("fit", "Fit an ensemble that knows what it does not know to a table",
+                             "  dissent fit data.csv --targets y --output y.model\n"
+                             "  dissent fit data.npz --targets y1,y2 --inputs a,b --model pne --output y.model\n"
+                             "  dissent fit data.csv --targets y --preset paper --validation 0 --output y.model");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("DATA", arguments->data, "Table: .csv, .npz, .h5 or .hdf5")->option_text(" ")->required();
-  add_column_options(*command, arguments->columns, true);
-  command->add_option("-o,--output", arguments->output, "The model file to write")
-      ->option_text("MODEL")
-      ->required()
-      ->check(not_empty);
-  add_fit_options(*command, arguments->fit);
-  command
-      ->add_option("--checkpoint", arguments->checkpoint, "Where the state is kept until done; resumed if it is there")
-      ->option_text("FILE")
-      ->check(not_empty);
-  command->add_option("--checkpoint-every", arguments->checkpoint_every, "Seconds between checkpoints, at least")
-      ->option_text("S=5")
-      ->check(number_from(0));
-  add_threads(*command, arguments->threads);
-  add_json(*command, arguments->json);
-  add_quiet(*command, arguments->quiet);
-  command->callback([arguments] { run_fit(*arguments); });
+  command.argument("DATA", arguments->data, "Table: .csv, .npz, .h5 or .hdf5");
+  add_column_options(command, arguments->columns, Need::kRequired);
+  command.option("-o,--output", arguments->output, {.help = "The model file to write", .shown = "MODEL"},
+                 Need::kRequired);
+  add_fit_options(command, arguments->fit, arguments->given_fit);
+  command.option("--checkpoint", arguments->checkpoint,
+                 {.help = "Where the state is kept until done; resumed if it is there", .shown = "FILE"});
+  command.option("--checkpoint-every", arguments->checkpoint_every,
+                 {.help = "Seconds between checkpoints, at least", .shown = "S", .least = 0});
+  add_threads(command, arguments->threads);
+  add_json(command, arguments->json);
+  add_quiet(command, arguments->quiet);
+  command.run([arguments] { run_fit(*arguments); });
 }
 
 }  // namespace dissent::cli

@@ -7,73 +7,28 @@
 #include <optional>
 
 #include "dissent/base/error.hpp"
-#include "options.hpp"
 #include "progress.hpp"
 
 namespace dissent::cli {
-namespace {
 
-constexpr const char* kFitGroup = "Fit options";  // the help lists them under a heading of their own
-
-// "-m,--model" -> "--model"
-std::string long_name(const std::string& names) { return names.substr(names.find("--")); }
-
-}  // namespace
-
-void add_column_options(CLI::App& command, ColumnOptions& options, bool required) {
-  command.add_option("-t,--targets", options.targets, "Columns to predict")
-      ->option_text("Y1,Y2")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->required(required);
-  command.add_option("-i,--inputs", options.inputs, "Columns to predict from; all others by default")
-      ->option_text("X1,X2")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+void add_column_options(Command& command, ColumnOptions& options, Need need) {
+  command.texts("-t,--targets", options.targets, {.help = "Columns to predict", .shown = "Y1,Y2"}, need);
+  command.texts("-i,--inputs", options.inputs,
+                {.help = "Columns to predict from; all others by default", .shown = "X1,X2"});
 }
 
-void add_fit_options(CLI::App& command, FitSettings& settings) {
-  const auto add = [&](const std::string& names, const std::string& text, const std::string& shown) {
-    const auto set = [&settings, name = long_name(names)](const std::string& value) {
-      try {
-        settings.set(name, value);
-      } catch (const InputError& error) {
-        throw CLI::ValidationError(error.what());
-      }
-    };
-    command.add_option_function<std::string>(names, set, text)->option_text(shown)->group(kFitGroup);
-  };
-  const auto flag = [&](const std::string& name, const std::string& text) {
-    const auto set = [&settings, name] { settings.set(name, ""); };
-    command.add_flag_callback(name, set, text)->group(kFitGroup);
-  };
-  add("-m,--model", "flow: any shape of noise. pne: Gaussian noise", "NAME=flow");
-  add("-c,--components", "Members of the ensemble", "M=5");
-  add("--weights", "Weights of the components; uniform by default", "W1,W2");
-  add("--hidden", "Hidden units per layer; 40,40 for flow and 50,50,50 for pne", "H1,H2");
-  add("--scaling", "Of columns: minmax, standard or none", "NAME=minmax");
-  add("--keep-probability", "Of a hidden unit under a component's fixed mask", "P=0.5");
-  flag("--no-masks", "Without each component's fixed dropout mask");
-  flag("--no-bootstrap", "Train every component on the same rows");
-  flag("--same-weights", "Begin all components with the same weights");
-  flag("--share-weights", "One set of weights for all components, which differ by their masks alone");
-  add("--flow-hidden", "Hidden units per layer of the flow's network", "H1,H2=20,20");
-  add("--flow-layers", "Coupling layers of the flow", "L=1");
-  add("--preset", "Training: default, or paper (6000 epochs of Adam at 5e-4)", "NAME=default");
-  add("--epochs", "Passes over the rows", "E");
-  add("--batch-size", "Rows per step; 0: all", "B");
-  add("--learning-rate", "Of the first step", "R");
-  add("--validation", "Share of the rows held out; 0 trains on every row", "SHARE=0.1");
-  add("--seed", "Seed of everything random; the same seed gives the same results", "S=0");
+void add_fit_options(Command& command, FitOptions& options, Values& given) {
+  command.fields(options, given, "Fit options");
 }
 
-Settings given_fit_options(const CLI::App& command) {
+Settings campaign_settings(const Values& given) {
   Settings settings;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group() == kFitGroup && option->count() > 0) {
-      const bool is_flag = option->get_expected_max() == 0;
-      settings["--" + option->get_lnames().front()] =
-          is_flag ? "" : fmt::format("{}", fmt::join(option->results(), ","));
+  for (const Field<FitOptions>& field : fields<FitOptions>()) {
+    const auto found = given.find(std::string(field.name));
+    if (found != given.end()) {
+      const std::string name = option_name(field, field.get(FitOptions()));
+      check(FitSettings::has(name), "{} is for 'dissent fit'; a campaign does not keep it", name);
+      settings[name] = field.type == FieldType::kSwitch ? "" : to_text(found->second);
     }
   }
   return settings;

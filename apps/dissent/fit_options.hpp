@@ -1,22 +1,23 @@
 // The options of fitting, the same in every command that fits: fit, suggest, learn, ask and tell.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 
+#include "command_line.hpp"
 #include "dissent/ensemble/fit.hpp"
-#include "dissent/ensemble/fit_settings.hpp"
 #include "dissent/loop/campaign.hpp"
 #include "dissent/table/column_options.hpp"
 
 namespace dissent::cli {
 
-void add_fit_options(CLI::App& command, FitSettings& settings);
-void add_column_options(CLI::App& command, ColumnOptions& options, bool required);
+// Every field of FitOptions; `given` receives those that are typed.
+void add_fit_options(Command& command, FitOptions& options, Values& given);
+void add_column_options(Command& command, ColumnOptions& options, Need need);
 
-// The fit options that were given, by name ("--epochs": "50"; a switch's value is empty).
-Settings given_fit_options(const CLI::App& command);
+// The fit options that were given, as campaigns keep them: by their flags, a switch without a value. Goes away once
+// campaigns keep typed options.
+Settings campaign_settings(const Values& given);
 
 // "epoch 40/200, loss 1.310, validation 1.402"
 std::string loss_text(const FitProgress& progress);

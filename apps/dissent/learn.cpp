@@ -16,6 +16,7 @@
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "record_json.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -30,8 +31,8 @@ struct Arguments {
   double oracle_timeout = 0;
   std::size_t rounds = 20;
   ChoiceOptions choice{.acquisition = "kl"};
-  FitSettings fit;
-  Settings given_fit;
+  FitOptions fit;
+  Values given_fit;
   int threads = 0;
   bool json = false;
   bool quiet = false;
@@ -45,7 +46,7 @@ Problem load_data(const Arguments& arguments) {
   check(!arguments.tables.any(),
         "--problem brings its own tables; leave out --labelled, --pool, --test, --targets and --inputs");
   ProblemOptions options;
-  options.seed = arguments.fit.seed;
+  options.seed = arguments.fit.ensemble.seed;
   options.num_threads = arguments.threads;
   std::unique_ptr<Progress> progress;
   if (!arguments.quiet && !arguments.json) {
@@ -64,7 +65,7 @@ Problem load_data(const Arguments& arguments) {
 }
 
 Settings settings_of(const Arguments& arguments) {
-  Settings settings = arguments.given_fit;
+  Settings settings = campaign_settings(arguments.given_fit);
   settings["--acquisition"] = Acquisition::parse(arguments.choice.acquisition).text();
   settings["--batch"] = std::to_string(arguments.choice.batch);
   if (!arguments.choice.candidates.empty()) {
@@ -109,17 +110,13 @@ void print_round(const RoundRecord& record) {
   flush_output();  // minutes may pass until the next
 }
 
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
-}
-
 nlohmann::ordered_json round_json(const RoundRecord& record) {
   return {{"round", record.round},
           {"labelled", record.fit.labelled},
-          {"rmse", number_or_null(record.fit.rmse)},
-          {"rmse_paper", number_or_null(record.fit.rmse_paper)},
-          {"log_likelihood", number_or_null(record.fit.log_likelihood)},
-          {"chosen_epistemic", number_or_null(record.chosen_epistemic)},
+          {"rmse", json_of(Value(record.fit.rmse))},
+          {"rmse_paper", json_of(Value(record.fit.rmse_paper))},
+          {"log_likelihood", json_of(Value(record.fit.log_likelihood))},
+          {"chosen_epistemic", json_of(Value(record.chosen_epistemic))},
           {"fit_seconds", record.fit.seconds},
           {"score_seconds", record.score_seconds}};
 }
@@ -134,7 +131,7 @@ void print_end(const Arguments& arguments, const Campaign& campaign, const Probl
     print_json({{"version", kVersion},
                 {"directory", arguments.directory},
                 {"acquisition", arguments.choice.acquisition},
-                {"seed", arguments.fit.seed},
+                {"seed", arguments.fit.ensemble.seed},
                 {"labelled", labelled},
                 {"pool_left", data.pool.num_rows - campaign.chosen.size()},
                 {"pool_empty", end == LearnEnd::kPoolEmpty},
@@ -235,10 +232,12 @@ void run_learn(const Arguments& arguments) {
   try {
     end = run_rounds(arguments, directory, campaign, data, options, interrupt);
   } catch (const InputError& error) {
-    const bool asked = campaign.num_pending() > 0;
-    check(!asked, "{}; nothing is lost: {} for labels, and the same command goes on", error.what(),
-          waiting_text(campaign.num_pending()));
-    throw;
+    Fault fault = error.fault();
+    if (campaign.num_pending() > 0) {
+      fault.rule += fmt::format("; nothing is lost: {} for labels, and the same command goes on",
+                                waiting_text(campaign.num_pending()));
+    }
+    throw InputError(fault);
   }
   if (end == LearnEnd::kStopped) {
     directory.write_tables(campaign, data);
@@ -251,44 +250,35 @@ void run_learn(const Arguments& arguments) {
 
 }  // namespace
 
-void add_learn(CLI::App& app) {
-  CLI::App* command =
-      add_command(app, "learn", "Run a campaign of active learning: fit, choose rows, label them, again",
-                  "  dissent learn out --labelled L.csv --pool P.csv --test T.csv --targets y --rounds 20 --batch 10\n"
-                  "  dissent learn out --labelled L.csv --pool P.csv --targets y --oracle './simulate --quick'\n"
-                  "  dissent learn out --problem hetero --acquisition bhattacharyya --seed 3\n"
-                  "After Ctrl-C, a crash or a kill the same command goes on and ends with the same result.");
+void add_learn(Command& app) {
+  Command& command =
+      app.add("learn", "Run a campaign of active learning: fit, choose rows, label them, again",
+              "  dissent learn out --labelled L.csv --pool P.csv --test T.csv --targets y --rounds 20 --batch 10\n"
+              "  dissent learn out --labelled L.csv --pool P.csv --targets y --oracle './simulate --quick'\n"
+              "  dissent learn out --problem hetero --acquisition bhattacharyya --seed 3\n"
+              "After Ctrl-C, a crash or a kill the same command goes on and ends with the same result.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("DIR", arguments->directory, "The campaign's directory: state, rounds.csv, chosen.csv, model")
-      ->option_text(" ")
-      ->required()
-      ->check(not_empty);
-  add_table_options(*command, arguments->tables);
-  command
-      ->add_option("--problem", arguments->problem,
-                   fmt::format("In place of tables: {}, or an HDF5 or NPZ file", fmt::join(problem_names(), ", ")))
-      ->option_text("NAME")
-      ->check(not_empty);
-  command
-      ->add_option("--oracle", arguments->oracle,
-                   "Command that labels rows: CSV of inputs on its standard input, CSV of targets on its output")
-      ->option_text("CMD")
-      ->check(not_empty);
-  command->add_option("--oracle-timeout", arguments->oracle_timeout, "Kill it after so many seconds; 0: never")
-      ->option_text("S=0")
-      ->check(number_from(0));
-  command->add_option("-n,--rounds", arguments->rounds, "Rounds of the whole campaign; more prolong a finished one")
-      ->option_text("N=20")
-      ->check(whole_number(1, 1'000'000));
-  add_choice_options(*command, arguments->choice);
-  add_fit_options(*command, arguments->fit);
-  add_threads(*command, arguments->threads);
-  add_json(*command, arguments->json);
-  add_quiet(*command, arguments->quiet);
-  command->callback([arguments, command] {
-    arguments->given_fit = given_fit_options(*command);
-    run_learn(*arguments);
-  });
+  command.argument("DIR", arguments->directory, "The campaign's directory: state, rounds.csv, chosen.csv, model");
+  add_table_options(command, arguments->tables);
+  const std::string problems =
+      fmt::format("In place of tables: {}, or an HDF5 or NPZ file", fmt::join(problem_names(), ", "));
+  command.option("--problem", arguments->problem, {.help = problems, .shown = "NAME"});
+  command.option("--oracle", arguments->oracle,
+                 {.help = "Command that labels rows: CSV of inputs on its standard input, CSV of targets on its output",
+                  .shown = "CMD"});
+  command.option("--oracle-timeout", arguments->oracle_timeout,
+                 {.help = "Kill it after so many seconds; 0: never", .shown = "S", .least = 0});
+  command.option("-n,--rounds", arguments->rounds,
+                 {.help = "Rounds of the whole campaign; more prolong a finished one",
+                  .shown = "N",
+                  .least = 1,
+                  .most = 1'000'000});
+  add_choice_options(command, arguments->choice);
+  add_fit_options(command, arguments->fit, arguments->given_fit);
+  add_threads(command, arguments->threads);
+  add_json(command, arguments->json);
+  add_quiet(command, arguments->quiet);
+  command.run([arguments] { run_learn(*arguments); });
 }
 
 }  // namespace dissent::cli

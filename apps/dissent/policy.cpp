@@ -1,6 +1,4 @@
 // dissent policy evaluate | draw: measure a policy, look at it.
-#include "policy.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -102,71 +100,59 @@ void run_draw(const DrawArguments& arguments) {
   }
 }
 
-void add_environment_and_policy(CLI::App& command, std::string& environment, std::string& policy) {
-  command.add_option("ENVIRONMENT", environment, environment_list())->option_text(" ")->required();
-  command.add_option("-p,--policy", policy, "random, expert, or a policy's file")
-      ->option_text("POLICY=expert")
-      ->check(not_empty);
+void add_environment_and_policy(Command& command, std::string& environment, std::string& policy) {
+  command.argument("ENVIRONMENT", environment, fmt::format("{}", fmt::join(environment_names(), ", ")));
+  command.option("-p,--policy", policy, {.help = "random, expert, or a policy's file", .shown = "POLICY"});
 }
 
 }  // namespace
 
-std::string environment_list() { return fmt::format("{}", fmt::join(environment_names(), ", ")); }
-
-void add_policy_evaluate(CLI::App& policy) {
-  CLI::App* command = add_command(policy, "evaluate", "Mean return of a policy over fresh episodes",
-                                  "  dissent policy evaluate hopper\n"
-                                  "  dissent policy evaluate hopper --policy my_hopper.txt --episodes 100 --json");
+void add_policy_evaluate(Command& policy) {
+  Command& command = policy.add("evaluate", "Mean return of a policy over fresh episodes",
+                                "  dissent policy evaluate hopper\n"
+                                "  dissent policy evaluate hopper --policy my_hopper.txt --episodes 100 --json");
   const auto a = std::make_shared<EvaluateArguments>();
-  add_environment_and_policy(*command, a->environment, a->policy);
-  command->add_option("-n,--episodes", a->num_episodes, "How many episodes")
-      ->option_text("N=20")
-      ->check(whole_number(1, 1'000'000));
-  add_threads(*command, a->threads);
-  add_seed(*command, a->seed);
-  add_json(*command, a->json);
-  add_quiet(*command, a->quiet);
-  command->callback([a] { run_evaluate(*a); });
+  add_environment_and_policy(command, a->environment, a->policy);
+  command.option("-n,--episodes", a->num_episodes,
+                 {.help = "How many episodes", .shown = "N", .least = 1, .most = 1'000'000});
+  add_threads(command, a->threads);
+  add_seed(command, a->seed);
+  add_json(command, a->json);
+  add_quiet(command, a->quiet);
+  command.run([a] { run_evaluate(*a); });
 }
 
-void add_policy_draw(CLI::App& policy) {
-  CLI::App* command = add_command(policy, "draw", "A film strip of an episode as SVG",
-                                  "  dissent policy draw hopper --output hopper.svg\n"
-                                  "  dissent policy draw ant --first 300 --every 14 --azimuth 60 --output ant.svg");
+void add_policy_draw(Command& policy) {
+  Command& command = policy.add("draw", "A film strip of an episode as SVG",
+                                "  dissent policy draw hopper --output hopper.svg\n"
+                                "  dissent policy draw ant --first 300 --every 14 --azimuth 60 --output ant.svg");
   const auto a = std::make_shared<DrawArguments>();
-  add_environment_and_policy(*command, a->environment, a->policy);
-  command->add_option("-o,--output", a->output, "FILE.svg")->option_text("FILE")->required()->check(not_empty);
-  command->add_option("--frames", a->film.num_frames, "How many pictures")
-      ->option_text("N=10")
-      ->check(whole_number(1, 1000));
-  command->add_option("--first", a->film.first_step, "Step of the first picture")
-      ->option_text("STEP=0")
-      ->check(whole_number(0, 1'000'000));
-  command->add_option("--every", a->film.steps_per_frame, "Steps between pictures")
-      ->option_text("STEPS=10")
-      ->check(whole_number(1, 1'000'000));
-  command->add_option("--azimuth", a->film.azimuth_degrees, "Camera angle: 0 from the side, 90 from the front")
-      ->option_text("DEGREES=25")
-      ->check(number_from(-360));
-  command->add_option("--elevation", a->film.elevation_degrees, "Camera angle from above")
-      ->option_text("DEGREES=12")
-      ->check(number_from(-360));
-  add_seed(*command, a->film.seed);
-  add_json(*command, a->json);
-  add_quiet(*command, a->quiet);
-  command->callback([a] { run_draw(*a); });
+  add_environment_and_policy(command, a->environment, a->policy);
+  command.option("-o,--output", a->output, {.help = "FILE.svg", .shown = "FILE"}, Need::kRequired);
+  command.option("--frames", a->film.num_frames, {.help = "How many pictures", .shown = "N", .least = 1, .most = 1000});
+  command.option("--first", a->film.first_step,
+                 {.help = "Step of the first picture", .shown = "STEP", .least = 0, .most = 1'000'000});
+  command.option("--every", a->film.steps_per_frame,
+                 {.help = "Steps between pictures", .shown = "STEPS", .least = 1, .most = 1'000'000});
+  command.option("--azimuth", a->film.azimuth_degrees,
+                 {.help = "Camera angle: 0 from the side, 90 from the front", .shown = "DEGREES", .least = -360});
+  command.option("--elevation", a->film.elevation_degrees,
+                 {.help = "Camera angle from above", .shown = "DEGREES", .least = -360});
+  add_seed(command, a->film.seed);
+  add_json(command, a->json);
+  add_quiet(command, a->quiet);
+  command.run([a] { run_draw(*a); });
 }
 
-void add_policy(CLI::App& app) {
-  CLI::App* policy = add_command(app, "policy", "Train, evaluate and draw policies of the simulated problems",
-                                 "  dissent policy train hopper --euler --seed 3 --output my_hopper.txt\n"
-                                 "  dissent policy evaluate hopper --policy my_hopper.txt\n"
-                                 "  dissent policy draw hopper --policy my_hopper.txt --output hopper.svg\n"
-                                 "'dissent policy COMMAND --help' explains each.");
-  policy->require_subcommand(1);
-  add_policy_train(*policy);
-  add_policy_evaluate(*policy);
-  add_policy_draw(*policy);
+void add_policy(Command& app) {
+  Command& policy = app.add("policy", "Train, evaluate and draw policies of the simulated problems",
+                            "  dissent policy train hopper --euler --seed 3 --output my_hopper.txt\n"
+                            "  dissent policy evaluate hopper --policy my_hopper.txt\n"
+                            "  dissent policy draw hopper --policy my_hopper.txt --output hopper.svg\n"
+                            "'dissent policy COMMAND --help' explains each.");
+  add_policy_train(policy);
+  add_policy_evaluate(policy);
+  add_policy_draw(policy);
 }
 
 }  // namespace dissent::cli

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
@@ -14,7 +15,6 @@
 #include "dissent/simulator/ars.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
-#include "policy.hpp"
 #include "progress.hpp"
 
 namespace dissent::cli {
@@ -127,62 +127,54 @@ void run_train(TrainArguments arguments) {
   }
 }
 
-// Texts show the defaults of ArsOptions.
-void add_search_options(CLI::App& command, ArsOptions& o) {
+void add_search_options(Command& command, ArsOptions& o) {
   const auto count = [&command](const char* name, std::size_t& value, const char* text) {
-    command.add_option(name, value, text)
-        ->option_text(fmt::format("N={}", value))
-        ->check(whole_number(1, 1'000'000'000));
+    command.option(name, value, {.help = text, .shown = "N", .least = 1, .most = 1e9});
   };
   const auto number = [&command](const char* name, double& value, const char* text) {
-    command.add_option(name, value, text)->option_text(fmt::format("X={}", value))->check(number_from(0));
+    command.option(name, value, {.help = text, .shown = "X", .least = 0});
+  };
+  const auto file = [&command](const char* name, std::string& value, const char* text) {
+    command.option(name, value, {.help = text, .shown = "FILE"});
   };
   count("-n,--iterations", o.num_iterations, "Updates of the policy");
   count("--directions", o.num_directions, "Random directions an iteration");
   count("--top", o.num_top_directions, "How many of them, the best, are followed");
   number("--step-size", o.step_size, "Step size alpha");
   number("--noise", o.noise, "Size nu of the perturbations");
-  command.add_option("--observe", o.num_observed, "Let the policy see only so many first entries of the observation")
-      ->option_text("N")
-      ->check(whole_number(1, 1'000'000));
+  count("--observe", o.num_observed, "Let the policy see only so many first entries of the observation");
   number("--clock", o.clock_hz, "Let the policy see a clock of this frequency in Hz; 0: none");
   number("--control-weight", o.control_weight, "Weight of the control cost in training");
   number("--alive-weight", o.alive_weight, "Weight of the alive bonus in training");
-  command.add_flag("--euler", o.euler, "Train with Euler's integrator, several times faster; evaluation stays exact");
-  command.add_option("--episode-steps", o.episode_steps, "Cut training episodes off after so many steps")
-      ->option_text("N")
-      ->check(whole_number(1, 1'000'000));
+  command.flag("--euler", o.euler, "Train with Euler's integrator, several times faster; evaluation stays exact");
+  count("--episode-steps", o.episode_steps, "Cut training episodes off after so many steps");
   count("--evaluate-every", o.evaluate_every, "Iterations between evaluations");
   count("--evaluation-episodes", o.num_evaluation_episodes, "Episodes of an evaluation");
-  command.add_option("--start", o.start_file, "Start from this policy instead of zero")
-      ->option_text("FILE")
-      ->check(not_empty);
+  file("--start", o.start_file, "Start from this policy instead of zero");
   number("--start-count", o.start_count, "How many observations its normaliser counts for");
-  command.add_option("--checkpoint", o.checkpoint_file, "Where the state is kept; OUTPUT.state without it")
-      ->option_text("FILE")
-      ->check(not_empty);
+  file("--checkpoint", o.checkpoint_file, "Where the state is kept; OUTPUT.state without it");
   count("--checkpoint-every", o.checkpoint_every, "Iterations between checkpoints");
 }
 
 }  // namespace
 
-void add_policy_train(CLI::App& policy) {
-  CLI::App* command =
-      add_command(policy, "train", "Train a linear policy by augmented random search",
-                  "  dissent policy train hopper --euler --seed 3 --iterations 600 --output my_hopper.txt\n"
-                  "  dissent policy train ant --directions 40 --top 20 --noise 0.03 --clock 2 --control-weight 0.5 \\\n"
-                  "    --euler --episode-steps 200 --seed 1 --output my_ant.txt\n"
-                  "Interrupted or killed, the same command goes on where the state was last saved.");
+void add_policy_train(Command& policy) {
+  Command& command =
+      policy.add("train", "Train a linear policy by augmented random search",
+                 "  dissent policy train hopper --euler --seed 3 --iterations 600 --output my_hopper.txt\n"
+                 "  dissent policy train ant --directions 40 --top 20 --noise 0.03 --clock 2 --control-weight 0.5 \\\n"
+                 "    --euler --episode-steps 200 --seed 1 --output my_ant.txt\n"
+                 "Interrupted or killed, the same command goes on where the state was last saved.");
   const auto a = std::make_shared<TrainArguments>();
-  command->add_option("ENVIRONMENT", a->options.environment, environment_list())->option_text(" ")->required();
-  command->add_option("-o,--output", a->output, "The policy's file")->option_text("FILE")->required()->check(not_empty);
-  add_search_options(*command, a->options);
-  add_threads(*command, a->options.num_threads);
-  add_seed(*command, a->options.seed);
-  add_json(*command, a->json);
-  add_quiet(*command, a->quiet);
-  command->callback([a, command] {
-    if (command->count("--top") == 0) {
+  command.argument("ENVIRONMENT", a->options.environment, fmt::format("{}", fmt::join(environment_names(), ", ")));
+  command.option("-o,--output", a->output, {.help = "The policy's file", .shown = "FILE"}, Need::kRequired);
+  add_search_options(command, a->options);
+  add_threads(command, a->options.num_threads);
+  add_seed(command, a->options.seed);
+  add_json(command, a->json);
+  add_quiet(command, a->quiet);
+  command.run([a, &command] {
+    if (!command.given("top")) {
       a->options.num_top_directions = std::min(a->options.num_top_directions, a->options.num_directions);
     }
     run_train(*a);

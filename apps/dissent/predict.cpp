@@ -103,7 +103,6 @@ void run_predict(const PredictOptions& options) {
   check(options.mixture.empty() || options.mixture.ends_with(".npz"), "--mixture: '{}' must end in .npz",
         options.mixture);
   for (const double quantile : options.quantiles) {
-    check(quantile > 0 && quantile < 1, "--quantiles: {} is not between 0 and 1", quantile);
     check(std::ranges::count(options.quantiles, quantile) == 1, "--quantiles: {} is given twice", quantile);
   }
   for (const std::string& name : {options.output, options.mixture}) {
@@ -148,33 +147,25 @@ void run_predict(const PredictOptions& options) {
 
 }  // namespace
 
-void add_predict(CLI::App& app) {
-  CLI::App* command =
-      add_command(app, "predict", "Predict with a fitted ensemble: mean, stddev, quantiles and uncertainty",
-                  "  dissent predict y.model new.csv --output predictions.csv\n"
-                  "  dissent predict y.model pool.csv --mixture pool.npz && dissent score pool.npz --top 10");
+void add_predict(Command& app) {
+  Command& command =
+      app.add("predict", "Predict with a fitted ensemble: mean, stddev, quantiles and uncertainty",
+              "  dissent predict y.model new.csv --output predictions.csv\n"
+              "  dissent predict y.model pool.csv --mixture pool.npz && dissent score pool.npz --top 10");
   const auto options = std::make_shared<PredictOptions>();
-  command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
-  command->add_option("INPUTS", options->inputs, "Table with the model's input columns: .csv, .npz, .h5 or .hdf5")
-      ->option_text(" ")
-      ->required();
-  command->add_option("--quantiles", options->quantiles, "Quantiles of each target, between 0 and 1")
-      ->option_text("Q=0.05,0.95")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("-e,--estimator", options->estimator, "Of the epistemic uncertainty; see 'dissent estimators'")
-      ->option_text("NAME=kl");
-  command->add_option("-o,--output", options->output, "Predictions, in the table's units")
-      ->option_text("OUT.csv")
-      ->check(not_empty);
-  command->add_option("--mixture", options->mixture, "The components, for 'dissent score'")
-      ->option_text("OUT.npz")
-      ->check(not_empty);
-  add_threads(*command, options->threads);
-  add_seed(*command, options->seed);
-  add_json(*command, options->json);
-  add_quiet(*command, options->quiet);
-  command->callback([options] { run_predict(*options); });
+  command.argument("MODEL", options->model, "Model file of 'dissent fit'");
+  command.argument("INPUTS", options->inputs, "Table with the model's input columns: .csv, .npz, .h5 or .hdf5");
+  command.option("--quantiles", options->quantiles,
+                 {.help = "Quantiles of each target, between 0 and 1", .shown = "Q", .above = 0, .below = 1});
+  command.option("-e,--estimator", options->estimator,
+                 {.help = "Of the epistemic uncertainty; see 'dissent estimators'", .shown = "NAME"});
+  command.option("-o,--output", options->output, {.help = "Predictions, in the table's units", .shown = "OUT.csv"});
+  command.option("--mixture", options->mixture, {.help = "The components, for 'dissent score'", .shown = "OUT.npz"});
+  add_threads(command, options->threads);
+  add_seed(command, options->seed);
+  add_json(command, options->json);
+  add_quiet(command, options->quiet);
+  command.run([options] { run_predict(*options); });
 }
 
 }  // namespace dissent::cli

@@ -67,23 +67,17 @@ void run_recalibrate(const RecalibrateOptions& options) {
 
 }  // namespace
 
-void add_recalibrate(CLI::App& app) {
-  CLI::App* command =
-      add_command(app, "recalibrate", "Correct a model's predicted spread on rows it was not trained on",
-                  "  dissent recalibrate y.model held_out.csv --output y2.model");
+void add_recalibrate(Command& app) {
+  Command& command = app.add("recalibrate", "Correct a model's predicted spread on rows it was not trained on",
+                             "  dissent recalibrate y.model held_out.csv --output y2.model");
   const auto options = std::make_shared<RecalibrateOptions>();
-  command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
-  command->add_option("HELD_OUT", options->data, "Table with the model's inputs and targets: .csv, .npz, .h5 or .hdf5")
-      ->option_text(" ")
-      ->required();
-  command->add_option("-o,--output", options->output, "The corrected model")
-      ->option_text("MODEL2")
-      ->required()
-      ->check(not_empty);
-  add_threads(*command, options->threads);
-  add_json(*command, options->json);
-  add_quiet(*command, options->quiet);
-  command->callback([options] { run_recalibrate(*options); });
+  command.argument("MODEL", options->model, "Model file of 'dissent fit'");
+  command.argument("HELD_OUT", options->data, "Table with the model's inputs and targets: .csv, .npz, .h5 or .hdf5");
+  command.option("-o,--output", options->output, {.help = "The corrected model", .shown = "MODEL2"}, Need::kRequired);
+  add_threads(command, options->threads);
+  add_json(command, options->json);
+  add_quiet(command, options->quiet);
+  command.run([options] { run_recalibrate(*options); });
 }
 
 }  // namespace dissent::cli

@@ -145,7 +145,6 @@ void print_chart(const std::vector<Curve>& curves, const std::string& metric) {
 }
 
 void run_rounds(const Arguments& arguments) {
-  check_name("--metric", arguments.metric, kMetrics);
   check(arguments.directories.size() <= kMarks.size(), "{} campaigns; at most {} are drawn together",
         arguments.directories.size(), kMarks.size());
   std::vector<Curve> curves;
@@ -171,19 +170,18 @@ void run_rounds(const Arguments& arguments) {
 
 }  // namespace
 
-void add_rounds(CLI::App& app) {
-  CLI::App* command = add_command(app, "rounds", "Draw the learning curves of campaigns, one or several together",
-                                  "  dissent rounds DIR\n"
-                                  "  dissent rounds by_kl by_chance --metric rmse");
+void add_rounds(Command& app) {
+  Command& command = app.add("rounds", "Draw the learning curves of campaigns, one or several together",
+                             "  dissent rounds DIR\n"
+                             "  dissent rounds by_kl by_chance --metric rmse");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("DIR", arguments->directories, "Directories of 'dissent learn' or 'dissent ask'")
-      ->option_text("...")
-      ->required()
-      ->check(not_empty);
-  command->add_option("--metric", arguments->metric, "log_likelihood, rmse, rmse_paper or chosen_epistemic")
-      ->option_text("NAME=log_likelihood");
-  add_json(*command, arguments->json);
-  command->callback([arguments] { run_rounds(*arguments); });
+  command.arguments("DIR", arguments->directories, "Directories of 'dissent learn' or 'dissent ask'");
+  command.option("--metric", arguments->metric,
+                 {.help = "log_likelihood, rmse, rmse_paper or chosen_epistemic", .shown = "NAME", .names = [] {
+                    return kMetrics;
+                  }});
+  add_json(command, arguments->json);
+  command.run([arguments] { run_rounds(*arguments); });
 }
 
 }  // namespace dissent::cli

@@ -211,36 +211,30 @@ void run_score(const ScoreOptions& options) {
 
 }  // namespace
 
-void add_score(CLI::App& app) {
-  CLI::App* command = add_command(
-      app, "score", "Epistemic, aleatoric and total uncertainty of an ensemble's predictions",
-      "  dissent score ensemble.npz\n"
-      "  dissent score mean.npy,stddev.npy --estimator kl,bhattacharyya --output scores.csv\n"
-      "  dissent score ensemble.npz --estimator refine --top 10 --json\n"
-      "Arrays: mean [N, M, D] and stddev [N, M, D] or covariance [N, M, D, D]; weights [M], if not uniform.\n"
-      "N inputs, M components, D outputs; [N, M] will do for D = 1. Input is streamed, except for refine.");
+void add_score(Command& app) {
+  Command& command =
+      app.add("score", "Epistemic, aleatoric and total uncertainty of an ensemble's predictions",
+              "  dissent score ensemble.npz\n"
+              "  dissent score mean.npy,stddev.npy --estimator kl,bhattacharyya --output scores.csv\n"
+              "  dissent score ensemble.npz --estimator refine --top 10 --json\n"
+              "Arrays: mean [N, M, D] and stddev [N, M, D] or covariance [N, M, D, D]; weights [M], if not uniform.\n"
+              "N inputs, M components, D outputs; [N, M] will do for D = 1. Input is streamed, except for refine.");
   const auto options = std::make_shared<ScoreOptions>();
-  command->add_option("INPUT", options->input, "FILE.npz, or MEAN.npy,STDDEV.npy, or MEAN.npy,COVARIANCE.npy")
-      ->option_text(" ")
-      ->required();
-  command->add_option("-e,--estimator", options->estimators, "Estimators, by commas; see 'dissent estimators'")
-      ->option_text("NAME=kl")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("-w,--weights", options->weights, "Weights of the components: 0.5,0.3,0.2 or a .npy or .csv file")
-      ->option_text("W")
-      ->check(not_empty);
-  command->add_option("-k,--top", options->top, "Only the K most uncertain, by log_deficit of the first estimator")
-      ->option_text("K")
-      ->check(whole_number(1));
-  command->add_option("-o,--output", options->output, "Scores as .csv, .npy or .npz; - is CSV on standard output")
-      ->option_text("FILE")
-      ->check(not_empty);
-  add_threads(*command, options->threads);
-  add_seed(*command, options->seed);
-  add_json(*command, options->json);
-  add_quiet(*command, options->quiet);
-  command->callback([options] { run_score(*options); });
+  command.argument("INPUT", options->input, "FILE.npz, or MEAN.npy,STDDEV.npy, or MEAN.npy,COVARIANCE.npy");
+  command.texts("-e,--estimator", options->estimators,
+                {.help = "Estimators, by commas; see 'dissent estimators'", .shown = "NAME"});
+  command.option("-w,--weights", options->weights,
+                 {.help = "Weights of the components: 0.5,0.3,0.2 or a .npy or .csv file", .shown = "W"});
+  command.option(
+      "-k,--top", options->top,
+      {.help = "Only the K most uncertain, by log_deficit of the first estimator", .shown = "K", .least = 1});
+  command.option("-o,--output", options->output,
+                 {.help = "Scores as .csv, .npy or .npz; - is CSV on standard output", .shown = "FILE"});
+  add_threads(command, options->threads);
+  add_seed(command, options->seed);
+  add_json(command, options->json);
+  add_quiet(command, options->quiet);
+  command.run([options] { run_score(*options); });
 }
 
 }  // namespace dissent::cli

@@ -49,39 +49,38 @@ void check_no_table(const std::string& path) {
   }
 }
 
-void run_show(const ShowOptions& options) {
-  check_no_table(options.model);
-  const Ensemble model = Ensemble::load(options.model);
+nlohmann::ordered_json model_json(const Ensemble& model) {
   const EnsembleOptions& given = model.options();
-  if (options.json) {
-    nlohmann::ordered_json json{{"version", kVersion},
-                                {"written_by", model.written_by()},
-                                {"format_version", std::stoi(std::string(kModelFormatVersion))},
-                                {"recalibrated", !model.spread_factors().empty()},
-                                {"spread_factors", model.spread_factors()},
-                                {"model", model_name(given.model)},
-                                {"components", model.num_components()},
-                                {"weights", model.weights().value},
-                                {"hidden", given.hidden_sizes()},
-                                {"keep_probability", given.keep_probability},
-                                {"bootstrap", given.bootstrap},
-                                {"own_initial_weights", given.own_initial_weights},
-                                {"share_weights", given.share_weights},
-                                {"scaling", scaling_name(given.scaling)},
-                                {"seed", given.seed},
-                                {"parameters", num_parameters(model)},
-                                {"inputs", columns_json(model.columns().inputs, model.columns().input_scaling)},
-                                {"targets", columns_json(model.columns().targets, model.columns().target_scaling)}};
-    if (model.flow() != nullptr) {
-      json["flow"] = {{"transform", transform_name(given.transform.kind)},
-                      {"layers", given.num_flow_layers},
-                      {"bins", given.transform.num_bins},
-                      {"tail_bound", given.transform.tail_bound},
-                      {"hidden", given.flow_hidden}};
-    }
-    print_json(json);
-    return;
+  nlohmann::ordered_json json{{"version", kVersion},
+                              {"written_by", model.written_by()},
+                              {"format_version", std::stoi(std::string(kModelFormatVersion))},
+                              {"recalibrated", !model.spread_factors().empty()},
+                              {"spread_factors", model.spread_factors()},
+                              {"model", model_name(given.model)},
+                              {"components", model.num_components()},
+                              {"weights", model.weights().value},
+                              {"hidden", given.hidden_sizes()},
+                              {"keep_probability", given.keep_probability},
+                              {"bootstrap", given.bootstrap},
+                              {"own_initial_weights", given.own_initial_weights},
+                              {"share_weights", given.share_weights},
+                              {"scaling", scaling_name(given.scaling)},
+                              {"seed", given.seed},
+                              {"parameters", num_parameters(model)},
+                              {"inputs", columns_json(model.columns().inputs, model.columns().input_scaling)},
+                              {"targets", columns_json(model.columns().targets, model.columns().target_scaling)}};
+  if (!model.output_map().is_identity()) {
+    json["flow"] = {{"transform", transform_name(given.transform.kind)},
+                    {"layers", given.num_flow_layers},
+                    {"bins", given.transform.num_bins},
+                    {"tail_bound", given.transform.tail_bound},
+                    {"hidden", given.flow_hidden}};
   }
+  return json;
+}
+
+void print_model(const Ensemble& model) {
+  const EnsembleOptions& given = model.options();
   print_line("{:<12} {}, {}, {}", "model", model_name(given.model), counted(model.num_components(), "component"),
              counted(num_parameters(model), "parameter"));
   print_line("{:<12} format {}, written by dissent {}", "file", kModelFormatVersion, model.written_by());
@@ -96,7 +95,7 @@ void run_show(const ShowOptions& options) {
              : given.own_initial_weights ? "own initial weights"
                                          : "the same initial weights");
   print_line("{:<12} {}", "weights", fmt::join(model.weights().value, ", "));
-  if (model.flow() != nullptr) {
+  if (!model.output_map().is_identity()) {
     print_line("{:<12} {} of {} with {} to {}, conditioner {}", "flow", counted(given.num_flow_layers, "layer"),
                transform_name(given.transform.kind), counted(std::size_t(given.transform.num_bins), "bin"),
                given.transform.tail_bound, fmt::join(given.flow_hidden, ","));
@@ -107,15 +106,24 @@ void run_show(const ShowOptions& options) {
   print_columns("targets", model.columns().targets, model.columns().target_scaling);
 }
 
+void run_show(const ShowOptions& options) {
+  check_no_table(options.model);
+  const Ensemble model = Ensemble::load(options.model);
+  if (options.json) {
+    print_json(model_json(model));
+  } else {
+    print_model(model);
+  }
+}
+
 }  // namespace
 
-void add_show(CLI::App& app) {
-  CLI::App* command =
-      add_command(app, "show", "Describe a model file", "  dissent show y.model\n  dissent show y.model --json");
+void add_show(Command& app) {
+  Command& command = app.add("show", "Describe a model file", "  dissent show y.model\n  dissent show y.model --json");
   const auto options = std::make_shared<ShowOptions>();
-  command->add_option("MODEL", options->model, "Model file of 'dissent fit'")->option_text(" ")->required();
-  add_json(*command, options->json);
-  command->callback([options] { run_show(*options); });
+  command.argument("MODEL", options->model, "Model file of 'dissent fit'");
+  add_json(command, options->json);
+  command.run([options] { run_show(*options); });
 }
 
 }  // namespace dissent::cli

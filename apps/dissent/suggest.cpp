@@ -28,8 +28,8 @@ struct Arguments {
   TablePaths tables;
   std::string fitted;
   ChoiceOptions choice{.acquisition = "kl"};
-  FitSettings fit;
-  Settings given_fit;
+  FitOptions fit;
+  Values given_fit;
   std::string output;
   int threads = 0;
   bool json = false;
@@ -43,15 +43,11 @@ struct Labelled {
 
 Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
                    const Labelled& rows, Executor& executor) {
-  try {
-    FitResult result = fit(arguments.fit.ensemble(), arguments.fit.train(),
-                           {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets},
-                           {&executor, fit_bar(arguments.quiet || arguments.json)});
-    warn_diverged(result.report);
-    return std::move(result.model);
-  } catch (const InputError& error) {
-    fail_fit(table.source, error);
-  }
+  FitResult result = fit(arguments.fit.ensemble, arguments.fit.train,
+                         {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets, table.source},
+                         {&executor, fit_bar(arguments.quiet || arguments.json)});
+  warn_diverged(result.report);
+  return std::move(result.model);
 }
 
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
@@ -117,13 +113,13 @@ std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, 
       "{:.3g} nats on average where the pool has {:.3g} (noise: {:.3g} against {:.3g}){}", disagreement, of_pool,
       mean(ours.aleatoric), mean(usual.aleatoric), outside_text(task.model, chosen, task.training.inputs));
   if (acquisition.kind() == AcquisitionKind::kRandom) {
-    return "Drawn at random; the members disagree about these rows by " + numbers + ".";
+    return "Drawn at random; the components disagree about these rows by " + numbers + ".";
   }
   const bool hardly_more = disagreement <= kHardlyMore * of_pool;
   const std::string finding =
       hardly_more
-          ? "members disagree about these rows hardly more than about the rest of the pool"
-          : fmt::format("members disagree about these rows {:.1f} times as much as usual", disagreement / of_pool);
+          ? "components disagree about these rows hardly more than about the rest of the pool"
+          : fmt::format("components disagree about these rows {:.1f} times as much as usual", disagreement / of_pool);
   if (!by_disagreement(acquisition.kind())) {
     return fmt::format("Chosen by {} ({}); the {}: {}.", acquisition.text(), acquisition.info().summary, finding,
                        numbers);
@@ -182,7 +178,7 @@ void print_report(const Arguments& arguments, const Choice& choice, std::size_t 
                 {"candidates", num_candidates},
                 {"rows", rows},
                 {"reason", why},
-                {"seed", arguments.fit.seed},
+                {"seed", arguments.fit.ensemble.seed},
                 {"output", arguments.output}});
   } else if (!arguments.quiet && arguments.output == "-") {
     fmt::print(stderr, "{}\n", why);  // standard output is the table
@@ -232,17 +228,16 @@ void check_arguments(const Arguments& arguments) {
   const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
   check_candidates(parse_candidates(arguments.choice.candidates), arguments.choice.batch);
   check_csv_output(arguments.output);
-  const EnsembleOptions ensemble = arguments.fit.ensemble();
+  arguments.fit.check_values();
   if (arguments.fitted.empty()) {
-    acquisition.check_components(ensemble.num_components);
+    acquisition.check_components(arguments.fit.ensemble.num_components);
   }
-  arguments.fit.train();
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
         "give --labelled and --targets to fit a model, or one fitted before by --fitted");
   if (!arguments.fitted.empty()) {
     for (const auto& [name, value] : arguments.given_fit) {
-      check(name == "--seed", "--fitted: the model is fitted already, so {} would do nothing; leave it out", name);
+      check(name == "seed", "`fitted`: the model is fitted already, so `{}` would do nothing; leave it out", name);
     }
   }
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
@@ -300,7 +295,7 @@ void run_suggest(const Arguments& arguments) {
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},
                              .batch = arguments.choice.batch,
-                             .stream = Stream(arguments.fit.seed, Purpose::kAcquire),
+                             .stream = Stream(arguments.fit.ensemble.seed, Purpose::kAcquire),
                              .executor = &threads};
   const auto [choice, num_candidates] =
       choose_from(pool, acquisition, task, wanted_candidates(arguments, acquisition, model->num_outputs()),
@@ -317,36 +312,27 @@ void run_suggest(const Arguments& arguments) {
 
 }  // namespace
 
-void add_suggest(CLI::App& app) {
-  CLI::App* command = add_command(
-      app, "suggest", "Choose the rows of a pool that are worth a label most, and say why",
+void add_suggest(Command& app) {
+  Command& command = app.add(
+      "suggest", "Choose the rows of a pool that are worth a label most, and say why",
       "  dissent suggest --labelled L.csv --pool P.csv --targets y --batch 10 --acquisition kl --output next.csv\n"
       "  dissent suggest --fitted y.model --pool P.csv --output next.csv");
   const auto arguments = std::make_shared<Arguments>();
-  command
-      ->add_option("--labelled", arguments->tables.labelled, "Rows whose targets are known; a model is fitted to them")
-      ->option_text("FILE")
-      ->check(not_empty);
-  command->add_option("--pool", arguments->tables.pool, "Rows to choose from, with the same inputs")
-      ->option_text("FILE")
-      ->check(not_empty);
-  add_column_options(*command, arguments->tables.columns, false);
-  command->add_option("--fitted", arguments->fitted, "A model of 'dissent fit', in place of a fit")
-      ->option_text("MODEL")
-      ->check(not_empty);
-  add_choice_options(*command, arguments->choice);
-  command->add_option("-o,--output", arguments->output, "The rows chosen, best first; - is standard output")
-      ->option_text("OUT.csv")
-      ->required()
-      ->check(not_empty);
-  add_fit_options(*command, arguments->fit);
-  add_threads(*command, arguments->threads);
-  add_json(*command, arguments->json);
-  add_quiet(*command, arguments->quiet);
-  command->callback([arguments, command] {
-    arguments->given_fit = given_fit_options(*command);
-    run_suggest(*arguments);
-  });
+  command.option("--labelled", arguments->tables.labelled,
+                 {.help = "Rows whose targets are known; a model is fitted to them", .shown = "FILE"});
+  command.option("--pool", arguments->tables.pool,
+                 {.help = "Rows to choose from, with the same inputs", .shown = "FILE"});
+  add_column_options(command, arguments->tables.columns, Need::kOptional);
+  command.option("--fitted", arguments->fitted,
+                 {.help = "A model of 'dissent fit', in place of a fit", .shown = "MODEL"});
+  add_choice_options(command, arguments->choice);
+  command.option("-o,--output", arguments->output,
+                 {.help = "The rows chosen, best first; - is standard output", .shown = "OUT.csv"}, Need::kRequired);
+  add_fit_options(command, arguments->fit, arguments->given_fit);
+  add_threads(command, arguments->threads);
+  add_json(command, arguments->json);
+  add_quiet(command, arguments->quiet);
+  command.run([arguments] { run_suggest(*arguments); });
 }
 
 }  // namespace dissent::cli

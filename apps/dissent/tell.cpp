@@ -14,6 +14,7 @@
 #include "dissent/table/read_table.hpp"
 #include "fit_options.hpp"
 #include "options.hpp"
+#include "record_json.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -22,8 +23,8 @@ struct Arguments {
   std::string directory;
   std::string answers;
   bool no_refit = false;
-  FitSettings fit;
-  Settings given_fit;
+  FitOptions fit;
+  Values given_fit;
   int threads = 0;
   bool json = false;
   bool quiet = false;
@@ -32,15 +33,12 @@ struct Arguments {
 void print_report(const Arguments& arguments, const Laboratory& laboratory, std::size_t num_told) {
   const Campaign& campaign = laboratory.campaign();
   const std::size_t num_pending = campaign.num_pending();
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
-  };
   if (arguments.json) {
     nlohmann::ordered_json fitted;
     if (campaign.fitted) {
-      fitted = {{"rmse", number(campaign.fitted->rmse)},
-                {"rmse_paper", number(campaign.fitted->rmse_paper)},
-                {"log_likelihood", number(campaign.fitted->log_likelihood)},
+      fitted = {{"rmse", json_of(Value(campaign.fitted->rmse))},
+                {"rmse_paper", json_of(Value(campaign.fitted->rmse_paper))},
+                {"log_likelihood", json_of(Value(campaign.fitted->log_likelihood))},
                 {"seconds", campaign.fitted->seconds}};
     }
     print_json({{"version", kVersion},
@@ -60,7 +58,7 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
 }
 
 void run_tell(const Arguments& arguments) {
-  Laboratory laboratory = Laboratory::open(arguments.directory, {.fit = arguments.given_fit});
+  Laboratory laboratory = Laboratory::open(arguments.directory, {.fit = campaign_settings(arguments.given_fit)});
   const Answers answers = read_answers(read_table(arguments.answers), laboratory.data().target_names);
   ThreadPool threads(arguments.threads);
   laboratory.tell(answers, !arguments.no_refit, {&threads, fit_bar(arguments.quiet || arguments.json)});
@@ -72,30 +70,21 @@ void run_tell(const Arguments& arguments) {
 
 }  // namespace
 
-void add_tell(CLI::App& app) {
-  CLI::App* command =
-      add_command(app, "tell", "Tell the labels of rows that were asked for, some or all, and fit the model again",
-                  "  dissent tell DIR done.csv\n"
-                  "  dissent tell DIR half.csv --no-refit\n"
-                  "The file is that of 'dissent ask' with its targets filled in; rows left empty go on waiting.");
+void add_tell(Command& app) {
+  Command& command =
+      app.add("tell", "Tell the labels of rows that were asked for, some or all, and fit the model again",
+              "  dissent tell DIR done.csv\n"
+              "  dissent tell DIR half.csv --no-refit\n"
+              "The file is that of 'dissent ask' with its targets filled in; rows left empty go on waiting.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("DIR", arguments->directory, "The campaign's directory")
-      ->option_text(" ")
-      ->required()
-      ->check(not_empty);
-  command->add_option("ANSWERS", arguments->answers, "Table with the columns 'row' and the targets")
-      ->option_text(" ")
-      ->required()
-      ->check(not_empty);
-  command->add_flag("--no-refit", arguments->no_refit, "Leave the fit to a later tell or ask");
-  add_fit_options(*command, arguments->fit);
-  add_threads(*command, arguments->threads);
-  add_json(*command, arguments->json);
-  add_quiet(*command, arguments->quiet);
-  command->callback([arguments, command] {
-    arguments->given_fit = given_fit_options(*command);
-    run_tell(*arguments);
-  });
+  command.argument("DIR", arguments->directory, "The campaign's directory");
+  command.argument("ANSWERS", arguments->answers, "Table with the columns 'row' and the targets");
+  command.flag("--no-refit", arguments->no_refit, "Leave the fit to a later tell or ask");
+  add_fit_options(command, arguments->fit, arguments->given_fit);
+  add_threads(command, arguments->threads);
+  add_json(command, arguments->json);
+  add_quiet(command, arguments->quiet);
+  command.run([arguments] { run_tell(*arguments); });
 }
 
 }  // namespace dissent::cli

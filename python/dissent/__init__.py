@@ -1,7 +1,7 @@
-"""How much the members of an ensemble disagree, in nats, in closed form; and where to measure next.
+"""How much the components of an ensemble disagree, in nats, in closed form; and where to measure next.
 
 >>> import numpy as np, dissent
->>> mean = np.array([[0.0, 0.1], [0.0, 5.0]])        # 2 inputs, 2 ensemble members
+>>> mean = np.array([[0.0, 0.1], [0.0, 5.0]])        # 2 inputs, 2 components
 >>> stddev = np.ones((2, 2))
 >>> dissent.epistemic(mean, stddev).round(3)
 array([0.002, 0.693])

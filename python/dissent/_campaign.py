@@ -3,19 +3,23 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import os
-import tempfile
 import threading
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union, Unpack
 
 import numpy as np
 
 from . import _core
+from ._arguments import seed_of, whole_number
 from ._arrays import as_array, as_targets
 from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, _Ensemble
-from ._options import fit_settings, seed_of, switched_back, training_parameters, whole_number
+from ._parameters import fit_parameters, takes, training_names
 from ._progress import Progress, reporter
-from ._uncertainty import _name, _threads
+from ._uncertainty import _threads
+
+if TYPE_CHECKING:
+    from ._constructors import FitKeywords
 
 Path = Union[str, "os.PathLike[str]"]
 Table = Union[Path, Mapping[str, Any], Any]  # a file, columns by name, or a pandas DataFrame
@@ -45,11 +49,11 @@ class Campaign:
         Any of :func:`acquisitions`.
     candidates : int or "all", optional
         Rows drawn from the pool to choose among; what suits the method by default.
-    model : "flow" or "pne"
-    n_components, hidden, ..., random_state : optional
-        As the parameters of :class:`FlowEnsemble`. Given for a campaign that exists, they replace its own from now on.
     threads : int, optional
         One per core by default. Results do not depend on it.
+    model : "flow" or "pne", optional
+    n_components, hidden, ..., random_state : optional
+        As the parameters of :class:`FlowEnsemble`. Given for a campaign that exists, they replace its own from now on.
 
     Examples
     --------
@@ -68,6 +72,7 @@ class Campaign:
     Those of the methods go on from a campaign like this one, of which nothing has been asked yet.
     """
 
+    @takes(fit_parameters())
     def __init__(
         self,
         directory: Path,
@@ -79,62 +84,20 @@ class Campaign:
         test: Optional[Table] = None,
         acquisition: Optional[str] = None,
         candidates: Union[int, str, None] = None,
-        model: Optional[str] = None,
-        n_components: Optional[int] = None,
-        hidden: Optional[Sequence[int]] = None,
-        keep_probability: Optional[float] = None,
-        bootstrap: Optional[bool] = None,
-        own_initial_weights: Optional[bool] = None,
-        share_weights: Optional[bool] = None,
-        weights: Optional[Sequence[float]] = None,
-        scaling: Optional[str] = None,
-        flow_hidden: Optional[Sequence[int]] = None,
-        n_flow_layers: Optional[int] = None,
-        preset: Optional[str] = None,
-        epochs: Optional[int] = None,
-        batch_size: Optional[int] = None,
-        learning_rate: Optional[float] = None,
-        validation: Optional[float] = None,
-        random_state: Optional[int] = None,
         threads: Optional[int] = None,
+        **options: Unpack[FitKeywords],
     ):
-        options = {
-            "model": model,
-            "n_components": n_components,
-            "hidden": hidden,
-            "keep_probability": keep_probability,
-            "bootstrap": bootstrap,
-            "own_initial_weights": own_initial_weights,
-            "share_weights": share_weights,
-            "weights": weights,
-            "scaling": scaling,
-            "flow_hidden": flow_hidden,
-            "n_flow_layers": n_flow_layers,
-            "preset": preset,
-            "epochs": epochs,
-            "batch_size": batch_size,
-            "learning_rate": learning_rate,
-            "validation": validation,
-        }
-        settings = fit_settings(options)
-        if random_state is not None:
-            settings["--seed"] = str(seed_of(random_state))
-        if acquisition is not None:
-            settings["--acquisition"] = _name(acquisition, "acquisition")
-        if candidates is not None:
-            settings["--candidates"] = "all" if candidates == "all" else str(whole_number(candidates, "candidates", 1))
-        tables = {"labelled": labelled, "pool": pool, "test": test}
+        settings: Dict[str, Any] = {**options, "acquisition": acquisition, "candidates": candidates}
+        if settings.get("random_state") is not None:
+            settings["random_state"] = seed_of(settings["random_state"])
+        given = {"labelled": labelled, "pool": pool, "test": test}
+        tables = {name: _as_table(table, name) for name, table in given.items() if table is not None}
         self._threads = _threads(threads)
         self._lock = threading.Lock()
         self._owner: Optional[int] = None  # the thread that holds the lock
-        with tempfile.TemporaryDirectory() as folder:
-            paths = {name: _as_file(table, folder, name) for name, table in tables.items() if table is not None}
-            self._open: Optional[_core.Campaign] = _core.Campaign(
-                os.fspath(directory), paths, _names(targets), _names(inputs), settings
-            )
-        for name in switched_back(options, self.settings):
-            self.close()
-            raise ValueError(f"{name}: the campaign has its opposite for good; begin another one")
+        self._open: Optional[_core.Campaign] = _core.Campaign(
+            os.fspath(directory), tables, _names(targets), _names(inputs), settings
+        )
 
     def ask(self, batch: int = 10, *, progress: Progress = None) -> np.ndarray:
         """The rows of the pool that should be labelled next: an array of row numbers, counted from 0.
@@ -173,9 +136,11 @@ class Campaign:
         """
         with self._held() as campaign, reporter(progress) as tell:
             fitted = campaign.model(self._threads, tell)
-            trained = training_parameters(campaign.settings)
+            settings = campaign.settings
         kinds: Dict[str, Type[_Ensemble]] = {"flow": FlowEnsemble, "pne": ProbabilisticEnsemble}
-        return kinds[fitted.describe()["model"]]._from_core(fitted).set_params(**trained)
+        model = fitted.describe()["model"]
+        trained = {name: settings[name] for name in training_names(model)}
+        return kinds[model]._from_core(fitted).set_params(**trained)
 
     def pool_inputs(self, rows: Any) -> np.ndarray:
         """The inputs of rows of the pool: (n, C), in the order of :attr:`inputs`.
@@ -210,11 +175,11 @@ class Campaign:
             return campaign.rounds()
 
     @property
-    def settings(self) -> Dict[str, str]:
-        """The options it runs with, by their names on the command line; what is not there is at its default.
+    def settings(self) -> Dict[str, Any]:
+        """What it runs with: acquisition, batch and candidates, and the options of its fits by their keywords.
 
-        >>> campaign.settings["--model"]
-        'pne'
+        >>> campaign.settings["model"], campaign.settings["n_components"]
+        ('pne', 5)
         """
         with self._held() as campaign:
             return campaign.settings
@@ -312,20 +277,19 @@ def _row_numbers(rows: Any) -> List[int]:
     return [int(row) for row in array]
 
 
-def _as_file(table: Table, folder: str, name: str) -> str:
+def _as_table(table: Table, name: str) -> Tuple[str, str]:
+    """A file by its path, anything else as CSV text."""
     if isinstance(table, (str, os.PathLike)):
-        return os.fspath(table)
-    path = os.path.join(folder, name + ".csv")
+        return "file", os.fspath(table)
     if hasattr(table, "to_csv"):
-        table.to_csv(path, index=False)
-        return path
+        return "text", table.to_csv(index=False)
     if not isinstance(table, Mapping):
         raise TypeError(f"{name} must be a file, a DataFrame or a mapping, not {type(table).__name__}")
     columns = {str(key): as_array(column, f"{name}['{key}']") for key, column in table.items()}
     if any(column.ndim != 1 for column in columns.values()) or len({len(column) for column in columns.values()}) > 1:
         raise ValueError(f"{name}: columns must be one-dimensional and of equal length")
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values())))
-    return path
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values())))
+    return "text", text.getvalue()

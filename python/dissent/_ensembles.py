@@ -12,8 +12,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._arguments import seed_of, whole_number
 from ._arrays import as_targets, without_tensors
-from ._options import fit_settings, seed_of, whole_number
+from ._constructors import FlowParameters, ProbabilisticParameters
+from ._parameters import documented, ensemble_parameters
 from ._progress import Progress, reporter
 from ._sklearn import BaseEstimator, RegressorMixin
 from ._uncertainty import Uncertainty, _threads
@@ -76,10 +78,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         inputs = [f"x{k}" for k in range(X.shape[1])] if names is None else [str(name) for name in names]
         num_targets = 1 if targets.ndim == 1 else targets.shape[1]
         outputs = _target_names(named, num_targets, inputs)
-        settings = fit_settings({"model": self._model, **self._options()})
-        settings["--seed"] = str(seed_of(self.random_state))
+        options = self._options()
         with reporter(progress) as tell:
-            model, report = _core.fit(settings, inputs, outputs, X, targets, self._threads(), tell)
+            model, report = _core.fit(options, inputs, outputs, X, targets, self._threads(), tell)
         self.model_ = model
         self.fit_report_ = report
         self.n_iter_ = report["epochs_run"]
@@ -229,7 +230,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
     @classmethod
     def _from_core(cls, model: _core.Ensemble) -> Self:
         about = model.describe()
-        fitted = cls(**cls._parameters_of(about))
+        names = [each.name for each in ensemble_parameters(cls._model)]
+        fitted = cls(**{name: value for name, value in about.items() if name in names})
         fitted.model_ = model
         fitted.n_features_in_ = len(about["inputs"])
         if about["inputs"] != [f"x{k}" for k in range(fitted.n_features_in_)]:
@@ -240,17 +242,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _options(self) -> Dict[str, Any]:
         """The parameters that are options of a fit."""
-        return {name: value for name, value in self.get_params().items() if name not in ("random_state", "n_jobs")}
-
-    @classmethod
-    def _parameters_of(cls, about: Dict[str, Any]) -> Dict[str, Any]:
-        same = ("hidden", "keep_probability", "bootstrap", "own_initial_weights", "share_weights", "scaling")
-        return {
-            "n_components": about["num_components"],
-            "weights": about["weights"],
-            "random_state": about["seed"],
-            **{name: about[name] for name in same},
-        }
+        options = {"model": self._model, **self.get_params(), "random_state": seed_of(self.random_state)}
+        del options["n_jobs"]
+        return options
 
     def _threads(self) -> int:
         if self.n_jobs is None or self.n_jobs == -1:
@@ -287,7 +281,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         return {"multioutput": True}
 
 
-class FlowEnsemble(_Ensemble):
+@documented(ensemble_parameters("flow"))
+class FlowEnsemble(FlowParameters, _Ensemble):
     """An ensemble whose components share a normalizing flow: any shape of noise, several modes included.
 
     p(y | x) = sum_j w_j N(f(y; x); mean_j(x), stddev_j(x)) |det df/dy|: each component is a network with its own
@@ -295,33 +290,7 @@ class FlowEnsemble(_Ensemble):
 
     Parameters
     ----------
-    n_components : int
-        Members of the ensemble.
-    hidden : sequence of int, optional
-        Hidden units of each layer of a component, before masking.
-    keep_probability : float
-        Of a hidden unit under a component's fixed mask; 1 is no mask.
-    bootstrap : bool
-        Whether each component trains on its own resample of the rows.
-    own_initial_weights : bool
-        Whether each component begins with its own weights.
-    share_weights : bool
-        One set of weights for all components, which then differ by their masks alone; neither of the two above applies.
-    weights : sequence of float, optional
-        Of the components; uniform by default.
-    scaling : "minmax", "standard" or "none"
-        Of inputs and targets before training. Results are in the units of the data.
-    flow_hidden : sequence of int, optional
-        Hidden units of the network that shapes the flow.
-    n_flow_layers : int
-    preset : "default" or "paper"
-        How to train; the parameters below change single settings of it.
-    epochs, batch_size, learning_rate, validation : optional
-        `validation` is the share of the rows held out to choose the best epoch; 0 trains on all.
-    random_state : int, RandomState, Generator or None
-        An int gives the same bits as ``--seed`` on the command line, on any number of threads.
-    n_jobs : int, optional
-        Threads; None and -1 are one per core. Results do not depend on it.
+    {parameters}
 
     Attributes
     ----------
@@ -344,55 +313,19 @@ class FlowEnsemble(_Ensemble):
 
     _model = "flow"
 
-    def __init__(
-        self,
-        n_components: int = 5,
-        *,
-        hidden: Optional[Sequence[int]] = None,
-        keep_probability: float = 0.5,
-        bootstrap: bool = True,
-        own_initial_weights: bool = True,
-        share_weights: bool = False,
-        weights: Optional[Sequence[float]] = None,
-        scaling: str = "minmax",
-        flow_hidden: Optional[Sequence[int]] = None,
-        n_flow_layers: int = 1,
-        preset: str = "default",
-        epochs: Optional[int] = None,
-        batch_size: Optional[int] = None,
-        learning_rate: Optional[float] = None,
-        validation: Optional[float] = None,
-        random_state: Any = None,
-        n_jobs: Optional[int] = None,
-    ):
-        self.n_components = n_components
-        self.hidden = hidden
-        self.keep_probability = keep_probability
-        self.bootstrap = bootstrap
-        self.own_initial_weights = own_initial_weights
-        self.share_weights = share_weights
-        self.weights = weights
-        self.scaling = scaling
-        self.flow_hidden = flow_hidden
-        self.n_flow_layers = n_flow_layers
-        self.preset = preset
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.validation = validation
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
-    @classmethod
-    def _parameters_of(cls, about: Dict[str, Any]) -> Dict[str, Any]:
-        own = {"flow_hidden": about["flow_hidden"], "n_flow_layers": about["num_flow_layers"]}
-        return {**super()._parameters_of(about), **own}
-
-
-class ProbabilisticEnsemble(_Ensemble):
+@documented(ensemble_parameters("pne"))
+class ProbabilisticEnsemble(ProbabilisticParameters, _Ensemble):
     """An ensemble of networks that each predict a Gaussian: mean and standard deviation of every output.
 
-    The parameters are those of :class:`FlowEnsemble`, without the flow's.
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_, n_outputs_, n_iter_, fit_report_
+        As those of :class:`FlowEnsemble`.
 
     Examples
     --------
@@ -406,41 +339,6 @@ class ProbabilisticEnsemble(_Ensemble):
     """
 
     _model = "pne"
-
-    def __init__(
-        self,
-        n_components: int = 5,
-        *,
-        hidden: Optional[Sequence[int]] = None,
-        keep_probability: float = 0.5,
-        bootstrap: bool = True,
-        own_initial_weights: bool = True,
-        share_weights: bool = False,
-        weights: Optional[Sequence[float]] = None,
-        scaling: str = "minmax",
-        preset: str = "default",
-        epochs: Optional[int] = None,
-        batch_size: Optional[int] = None,
-        learning_rate: Optional[float] = None,
-        validation: Optional[float] = None,
-        random_state: Any = None,
-        n_jobs: Optional[int] = None,
-    ):
-        self.n_components = n_components
-        self.hidden = hidden
-        self.keep_probability = keep_probability
-        self.bootstrap = bootstrap
-        self.own_initial_weights = own_initial_weights
-        self.share_weights = share_weights
-        self.weights = weights
-        self.scaling = scaling
-        self.preset = preset
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.validation = validation
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
 
 def _target_names(y: Any, count: int, inputs: List[str]) -> List[str]:

@@ -10,9 +10,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
+from ._arguments import seed_of, whole_number
 from ._arrays import without_tensors
 from ._ensembles import _Ensemble
-from ._options import seed_of, whole_number
 from ._sklearn import BaseEstimator
 from ._uncertainty import _name
 

@@ -2,10 +2,11 @@
 #include "dissent/ensemble/ensemble.hpp"
 
 #include "dissent/ensemble/fit.hpp"
-#include "dissent/ensemble/fit_settings.hpp"
 #include "dissent/ensemble/metrics.hpp"
+#include "dissent/ensemble/options.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
+#include "fields.hpp"
 #include "support.hpp"
 
 namespace dissent::python {
@@ -13,31 +14,17 @@ namespace {
 
 constexpr double kAllThreads = 1e12;  // nanoseconds: training is worth every thread
 
-using Settings = std::map<std::string, std::string>;  // texts by the options' names on the command line
-
-py::dict report_dict(const FitReport& report) {
-  using namespace py::literals;
-  return py::dict("num_rows"_a = report.num_rows, "num_validation_rows"_a = report.num_validation_rows,
-                  "epochs"_a = report.epochs, "epochs_run"_a = report.epochs_run, "loss"_a = report.loss,
-                  "validation_loss"_a = report.validation_loss, "stopped_early"_a = report.stopped_early,
-                  "diverged"_a = report.diverged);
-}
-
-py::tuple fit_ensemble(const Settings& settings, const std::vector<std::string>& input_names,
+py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
                        int threads, const py::object& progress) {
-  FitSettings given;
-  for (const auto& [name, text] : settings) {
-    given.set(name, text);
-  }
-  const EnsembleOptions options = given.ensemble();
-  const TrainOptions train = given.train();
+  FitOptions options;
+  set_fields(options, values_of<FitOptions>(given));
   const TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
   FitTeller tell(progress);
   FitResult result = unlocked(threads, kAllThreads, [&](Executor& executor) {
-    return fit(options, train, rows, {&executor, std::ref(tell)});
+    return fit(options.ensemble, options.train, rows, {&executor, std::ref(tell)});
   });
-  return py::make_tuple(std::move(result.model), report_dict(result.report));
+  return py::make_tuple(std::move(result.model), to_dict(result.report));
 }
 
 // Nanoseconds, roughly: a multiplication per parameter and row, `passes` times.
@@ -85,25 +72,31 @@ py::array_t<double> sample(const Ensemble& model, const Doubles& inputs, std::si
 }
 
 py::dict evaluate_rows(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
-  using namespace py::literals;
   const std::span<const double> rows = inputs_of(model, inputs);
-  const Metrics m = unlocked(threads, work_of(model, inputs, 256),
-                             [&](Executor& executor) { return evaluate(model, rows, span_of(targets), &executor); });
-  return py::dict("num_rows"_a = m.num_rows, "rmse"_a = m.rmse, "rmse_paper"_a = m.rmse_paper, "mae"_a = m.mae,
-                  "log_likelihood"_a = m.log_likelihood, "crps"_a = m.crps, "coverage_90"_a = m.coverage_90,
-                  "calibration_error"_a = m.calibration_error, "sharpness"_a = m.sharpness);
+  return to_dict(unlocked(threads, work_of(model, inputs, 256),
+                          [&](Executor& executor) { return evaluate(model, rows, span_of(targets), &executor); }));
 }
 
+// Its columns, and the options that it was made with by keyword.
 py::dict describe(const Ensemble& model) {
-  using namespace py::literals;
-  const EnsembleOptions& options = model.options();
-  return py::dict("model"_a = model_name(options.model), "inputs"_a = model.columns().inputs,
-                  "targets"_a = model.columns().targets, "num_components"_a = options.num_components,
-                  "hidden"_a = options.hidden_sizes(), "keep_probability"_a = options.keep_probability,
-                  "bootstrap"_a = options.bootstrap, "own_initial_weights"_a = options.own_initial_weights,
-                  "share_weights"_a = options.share_weights, "scaling"_a = scaling_name(options.scaling),
-                  "flow_hidden"_a = options.flow_hidden, "num_flow_layers"_a = options.num_flow_layers,
-                  "weights"_a = model.weights().value, "seed"_a = options.seed);
+  EnsembleOptions options = model.options();
+  options.hidden = options.hidden_sizes();
+  options.weights = model.weights().value;
+  py::dict result = to_dict(options);
+  result["inputs"] = model.columns().inputs;
+  result["targets"] = model.columns().targets;
+  return result;
+}
+
+// The options of a fit; "preset" says whether the preset sets it.
+py::list fit_fields() {
+  py::list list;
+  for (const Field<FitOptions>& field : fields<FitOptions>()) {
+    py::dict described = describe_field(field, field.get(FitOptions()));
+    described["preset"] = find_field<TrainOptions>(field.name) != nullptr;
+    list.append(described);
+  }
+  return list;
 }
 
 Ensemble parse(const py::bytes& bytes) {
@@ -125,10 +118,8 @@ void bind_ensemble(py::module_& module) {
       .def("log_density", &log_density, matrix("inputs"), matrix("targets"), py::arg("threads"))
       .def("sample", &sample, matrix("inputs"), py::arg("num_samples"), py::arg("seed"), py::arg("threads"))
       .def("evaluate", &evaluate_rows, matrix("inputs"), matrix("targets"), py::arg("threads"));
-  module.def(
-      "check_setting", [](const std::string& name, const std::string& text) { FitSettings().set(name, text); },
-      py::arg("name"), py::arg("text"));
-  module.def("fit", &fit_ensemble, py::arg("settings"), py::arg("input_names"), py::arg("target_names"),
+  module.def("fit_fields", &fit_fields);
+  module.def("fit", &fit_ensemble, py::arg("options"), py::arg("input_names"), py::arg("target_names"),
              matrix("inputs"), matrix("targets"), py::arg("threads"), py::arg("progress"));
 }
 

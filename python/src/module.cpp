@@ -2,6 +2,7 @@
 // (contiguous, float32 or float64); errors go out as ValueError (the caller's) and OSError (the machine's).
 #include "dissent/base/error.hpp"
 #include "dissent/base/version.hpp"
+#include "fields.hpp"
 #include "support.hpp"
 
 PYBIND11_MODULE(_core, module) {
@@ -14,7 +15,8 @@ PYBIND11_MODULE(_core, module) {
         std::rethrow_exception(pointer);
       }
     } catch (const InputError& error) {
-      PyErr_SetString(PyExc_ValueError, error.what());
+      const std::string text = error.fault().text([](std::string_view name) { return python::keyword_of(name); });
+      PyErr_SetString(PyExc_ValueError, text.c_str());
     } catch (const SystemError& error) {
       PyErr_SetString(PyExc_OSError, error.what());
     }

@@ -96,8 +96,8 @@ inline int useful_threads(int asked, double work) {
 template <class Body>
 auto unlocked(int threads, double work, const Body& body) {
   const py::gil_scoped_release release;
-  ThreadPool threads(useful_threads(threads, work), SignalPoll());
-  return body(threads);
+  ThreadPool executor(useful_threads(threads, work), SignalPoll());
+  return body(executor);
 }
 
 // What training tells: Ctrl-C is looked for, and `progress` is called with (epoch, epochs, loss, validation_loss)

@@ -1,4 +1,5 @@
 """dissent.query and dissent.Campaign: the rows that the command line chooses, on the same files."""
+import inspect
 import io
 import json
 import os
@@ -302,7 +303,7 @@ class Campaigns(PackageTest, FolderTest):
         with dissent.Campaign(self.path("python")) as campaign:
             self.assertEqual((campaign.num_labelled, campaign.pending.tolist()), (32, [asked[2]]))
             self.assertEqual((campaign.inputs, campaign.targets), (["a", "b"], ["y"]))
-            self.assertEqual(campaign.settings["--components"], "3")
+            self.assertEqual(campaign.settings["n_components"], 3)
             np.testing.assert_array_equal(campaign.pool_inputs(asked), self.pool.iloc[asked])
             campaign.tell(asked[2:], self.answer(asked[2:]), refit=False)
             model = campaign.model()
@@ -366,7 +367,7 @@ class Campaigns(PackageTest, FolderTest):
     def test_every_option_of_a_fit(self):
         """The model of a campaign is that of an estimator with the same parameters."""
         for kind, name, own in (
-            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2}),
+            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2, "flow_weight_decay": 0.125}),
             (dissent.ProbabilisticEnsemble, "pne", {"share_weights": True}),
         ):
             options = {
@@ -382,7 +383,14 @@ class Campaigns(PackageTest, FolderTest):
                 "epochs": 3,
                 "batch_size": 10,
                 "learning_rate": 1 / 3,
+                "cosine_decay": True,
+                "weight_decay": 0.25,
+                "clip_norm": 3,
                 "validation": 0.2,
+                "out_of_bag": True,
+                "averaging": 0.5,
+                "patience": 0.75,
+                "masks": True,
                 "random_state": 7,
                 **own,
             }
@@ -404,16 +412,25 @@ class Campaigns(PackageTest, FolderTest):
                 estimator.set_params(random_state=loaded.random_state)  # a round has a seed of its own
                 self.assert_same_bits(estimator.fit(x, y).predict(x), loaded.predict(x))
 
-    def test_a_switch_that_was_thrown_stays(self):
+    def test_switches_can_be_put_back(self):
         self.begin().close()
-        dissent.Campaign(self.path("python"), bootstrap=True).close()
-        dissent.Campaign(self.path("python"), bootstrap=False).close()
-        with self.assertRaisesRegex(ValueError, "bootstrap: the campaign has its opposite for good"):
-            with dissent.Campaign(self.path("python"), bootstrap=False) as campaign:
+        for on in (True, False, np.True_):
+            with dissent.Campaign(self.path("python"), bootstrap=on) as campaign:
                 campaign.ask(1)  # saves it
-            dissent.Campaign(self.path("python"), bootstrap=True)
-        with self.assertRaisesRegex(ValueError, "bootstrap: the campaign has its opposite for good"):
-            dissent.Campaign(self.path("python"), bootstrap=np.True_)
+            with dissent.Campaign(self.path("python")) as campaign:
+                self.assertEqual(campaign.settings["bootstrap"], bool(on))
+
+    def test_errors_name_the_table_that_was_given(self):
+        text = self.labelled.assign(a="x")
+        hole = self.pool.assign(b=np.where(np.arange(200) == 3, np.nan, self.pool.b))
+        for tables, message in (
+            ((text, self.pool), "^labelled: column 'a' row 1: 'x' is text"),
+            ((self.labelled, hole), "^pool: column 'b' row 4: .*missing"),
+            (({"a": [1.0, np.inf], "b": [0, 0], "y": [0, 0]}, self.pool), "^labelled: column 'a' row 2: 'inf' is not"),
+            ((self.path("nowhere.csv"), self.pool), "nowhere.csv"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex((ValueError, OSError), message):
+                dissent.Campaign(self.path("b"), *tables, "y")
 
     def test_one_at_a_time(self):
         campaign = self.begin()
@@ -440,13 +457,18 @@ class Campaigns(PackageTest, FolderTest):
             dissent.Campaign(self.path("b"), self.labelled, 3, "y")
         for wrong, text in (
             ({"preset": "papper"}, "paper"),
-            ({"epochs": 1.5}, "epochs = 1.5: '1.5' is not a whole number >= 1"),
+            ({"epochs": 1.5}, "epochs = 1.5; it must be a whole number >= 1"),
             ({"candidates": 0}, "candidates = 0"),
             ({"random_state": -1}, "random_state = -1"),
-            ({"bootstrap": 1}, "bootstrap = 1; it must be True or False"),
+            ({"acquisition": 3}, "acquisition = 3; it must be a name"),
+            ({"n_components": 0}, "n_components = 0; it must be a whole number from 1 to 10000"),
+            ({"bootstrap": 1}, "bootstrap = 1; it must be true or false"),
         ):
             with self.subTest(text), self.assertRaisesRegex(ValueError, text):
                 dissent.Campaign(self.path("b"), self.labelled, self.pool, "y", **wrong)
+        with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'epcohs'"):
+            dissent.Campaign(self.path("b"), self.labelled, self.pool, "y", epcohs=3)
+        self.assertIn("weight_decay", inspect.signature(dissent.Campaign).parameters)
         self.assertFalse(os.path.exists(self.path("b")))
 
 

@@ -1,5 +1,6 @@
 """FlowEnsemble and ProbabilisticEnsemble: scikit-learn's own checks, equality with the command line, persistence."""
 import copy
+import inspect
 import io
 import json
 import os
@@ -174,9 +175,9 @@ class Predictions(PackageTest):
 
     def test_errors(self):
         x, y = rows()
-        with self.assertRaisesRegex(ValueError, "keep_probability = 0; it must be in"):
+        with self.assertRaisesRegex(ValueError, r"keep_probability = 0; it must be a finite number in \(0, 1\]"):
             dissent.FlowEnsemble(keep_probability=0).fit(x, y)
-        with self.assertRaisesRegex(ValueError, "preset: 'papper' is not known"):
+        with self.assertRaisesRegex(ValueError, "preset = papper; there are: default, paper; did you mean 'paper'?"):
             dissent.FlowEnsemble(preset="papper").fit(x, y)
         with self.assertRaisesRegex(ValueError, "n_jobs = 0"):
             dissent.FlowEnsemble(n_jobs=0).fit(x, y)
@@ -185,14 +186,17 @@ class Predictions(PackageTest):
         with self.assertRaisesRegex(ValueError, "2 rows, 1 of them held out"):
             dissent.FlowEnsemble().fit(x[:2], y[:2])
         for wrong, text in (
-            ({"n_components": 2.5}, "n_components = 2.5: '2.5' is not a whole number from 1 to 10000"),
-            ({"hidden": [8, "a"]}, "hidden = .*: 'a' is not a whole number"),
-            ({"hidden": None, "epochs": 0}, "epochs = 0: '0' is not a whole number >= 1"),
-            ({"epochs": "5"}, "epochs = '5'; it must be a number"),
-            ({"epochs": object()}, "epochs = <object .*; it must be a number"),
-            ({"batch_size": -1}, "batch_size = -1: '-1' is not a whole number >= 0"),
+            ({"n_components": 2.5}, "n_components = 2.5; it must be a whole number from 1 to 10000"),
+            ({"hidden": [8, "a"]}, r"hidden = \[8, 'a'\]; it must be whole numbers from 1 to 100000"),
+            ({"hidden": None, "epochs": 0}, "epochs = 0; it must be a whole number >= 1"),
+            ({"epochs": "5"}, "epochs = '5'; it must be a whole number"),
+            ({"epochs": object()}, "epochs = <object .*; it must be a whole number"),
+            ({"batch_size": -1}, "batch_size = -1; it must be a whole number"),
+            ({"n_flow_layers": 101}, "n_flow_layers = 101; it must be a whole number from 1 to 100"),
+            ({"share_weights": True, "keep_probability": 1}, "share_weights = true; with keep_probability = 1"),
+            ({"validation": 1}, r"validation = 1; it must be a finite number in \[0, 1\)"),
             ({"scaling": 3}, "scaling = 3; it must be a name"),
-            ({"bootstrap": "no"}, "bootstrap = 'no'; it must be True or False"),
+            ({"bootstrap": "no"}, "bootstrap = 'no'; it must be true or false"),
             ({"random_state": 2**64}, "a whole number from 0 to"),
             ({"random_state": "a"}, "give a seed, a numpy generator, or None"),
             ({"n_jobs": "a"}, "n_jobs = 'a'"),
@@ -234,6 +238,64 @@ class Predictions(PackageTest):
                 model.log_density(x, wrong)
         with self.assertRaisesRegex(ValueError, r"shape \[2, 2, 1\]"):
             model.metrics(x[:2], y[:2, :, None])
+
+
+class Parameters(PackageTest):
+    """The constructors take what the library lists as options of a fit."""
+
+    def test_every_option_is_a_keyword(self):
+        keywords = {field["keyword"]: field for field in dissent._core.fit_fields()}
+        flow = {name for name, field in keywords.items() if field["name"].startswith("flow_")}
+        self.assertLess({"n_components", "random_state", "n_flow_layers", "weight_decay"}, set(keywords))
+        wanted = (set(keywords) | {"n_jobs"}) - {"model"}
+        for kind, names in zip(BOTH, (wanted, wanted - flow)):
+            parameters = inspect.signature(kind).parameters
+            self.assertEqual(set(parameters), names)
+            self.assertEqual(set(kind().get_params()), names)
+            by_position = [name for name, each in parameters.items() if each.kind is not each.KEYWORD_ONLY]
+            self.assertEqual(by_position, ["n_components"])
+            for name in names:
+                self.assertIn(f"\n    {name} : ", kind.__doc__)
+                field = keywords.get(name)
+                if field is not None and not field["preset"] and field["type"] in ("switch", "number", "text"):
+                    self.assertEqual(parameters[name].default, field["default"], name)
+            self.assertNotIn("{", kind.__doc__)
+
+    def test_defaults(self):
+        parameters = dissent.FlowEnsemble().get_params()
+        fixed = {"n_components": 5, "keep_probability": 0.5, "bootstrap": True, "scaling": "minmax", "preset": "default"}
+        self.assertEqual({name: parameters[name] for name in fixed}, fixed)
+        for name in ("hidden", "weights", "epochs", "batch_size", "validation", "weight_decay", "random_state", "n_jobs"):
+            self.assertIsNone(parameters[name], name)
+        self.assertEqual(dissent.FlowEnsemble(3).n_components, 3)
+        with self.assertRaisesRegex(TypeError, r"FlowEnsemble.__init__\(\) got an unexpected keyword .*'epcohs'"):
+            dissent.FlowEnsemble(epcohs=3)
+        with self.assertRaisesRegex(TypeError, "n_flow_layers"):
+            dissent.ProbabilisticEnsemble(n_flow_layers=3)
+
+    def test_values_of_numpy_and_lists(self):
+        x, y = rows()
+        plain = {"hidden": [6, 5], "epochs": 3, "keep_probability": 0.75, "weights": [0.5, 0.5], "bootstrap": False}
+        other = {
+            "hidden": np.array([6, 5], np.int32),
+            "epochs": 3.0,
+            "keep_probability": np.float32(0.75),
+            "weights": (np.float64(0.5), 0.5),
+            "bootstrap": np.False_,
+        }
+        for kind in BOTH:
+            one, two = (kind(np.int64(2), **each, random_state=0).fit(x, y) for each in (plain, other))
+            self.assert_same_bits(one.predict(x), two.predict(x))
+            self.assertEqual(one.model_.describe(), two.model_.describe())
+
+    def test_an_option_overrides_its_preset(self):
+        x, y = rows()
+        model = dissent.ProbabilisticEnsemble(preset="paper", epochs=2, random_state=0)
+        expected = model.fit(x, y).predict(x)
+        for same in ({"cosine_decay": False}, {"weight_decay": 0}, {"averaging": 0, "patience": 0}):
+            self.assert_same_bits(clone(model).set_params(**same).fit(x, y).predict(x), expected)
+        changed = clone(model).set_params(weight_decay=10.0).fit(x, y).predict(x)
+        self.assertFalse((changed == expected).all())
 
 
 class Persistence(PackageTest):

@@ -107,6 +107,12 @@ model.predcit(x)  # wrong
 model.predict(x, return_std=True).shape  # wrong
 strategy.qurey(x, x[:, 0], model)  # wrong
 dissent.epistmeic(x, x)  # wrong
+dissent.FlowEnsemble(3, hidden=[8, 8], weight_decay=0.1, random_state=np.random.default_rng(0)).epochs
+dissent.FlowEnsemble(epcohs=5)  # wrong
+dissent.ProbabilisticEnsemble(n_flow_layers=2)  # wrong
+dissent.ProbabilisticEnsemble(epochs="5")  # wrong
+dissent.Campaign("c", model="pne", epochs=5, random_state=3, inputs="a")
+dissent.Campaign("c", epcohs=5)  # wrong
 dissent.Campaign("c").model().epistemic(x).max()
 dissent.Campaign("c").tel([0], [0.5])  # wrong
 """
@@ -119,9 +125,10 @@ class Types(PackageTest):
             import mypy.api
         except ImportError:
             self.skipTest("mypy is not installed")
-        package = os.path.join(ROOT, "python", "dissent")
+        package = dissent.__path__[0]  # with the part that the build writes
         with tempfile.TemporaryDirectory() as folder:
             options = ["--cache-dir", folder, "--ignore-missing-imports", "--no-error-summary"]
+            options.append("--enable-incomplete-feature=Unpack")  # newer ones need no telling
             script = os.path.join(folder, "script.py")
             with open(script, "w") as file:
                 file.write(SCRIPT)

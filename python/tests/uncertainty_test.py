@@ -274,7 +274,7 @@ class LongCalls(PackageTest):
 
 
 class ListsOfTensors(PackageTest):
-    def test_one_per_member(self):
+    def test_one_per_component(self):
         """As a loop over an ensemble's models collects them: components first."""
         import torch
 

@@ -187,7 +187,7 @@ class AskTell(CliTest):
         with open(self.path("p.csv"), "a") as file:
             file.write("S40,1,1e200,\n")
         os.mkdir(self.path("lab"))
-        self.run_bad(2, "ask", "lab", *self.begin, says="p.csv: row 41 column 'b' is 1e+200; it is too far")
+        self.run_bad(2, "ask", "lab", *self.begin, says="p.csv: column 'b' row 41: '1e+200' is too far")
 
     def test_answers_and_options_that_cannot_be_are_not_kept(self):
         asked = self.ask(*self.begin, "--batch", 2)

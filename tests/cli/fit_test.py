@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -152,7 +153,8 @@ class Fit(CliTest):
             self.assertEqual((shown["share_weights"], shown["bootstrap"]), (True, False))
             self.run_ok("predict", "a.model", "data.csv", "-o", "out.csv", "-q")
             self.assertTrue(np.all(self.read_csv("out.csv")["epistemic"] > 0))
-        self.refuse("fit", "data.csv", "-t", "y", "-o", "m", "--share-weights", "--no-masks", says="without masks")
+        self.refuse("fit", "data.csv", "-t", "y", "-o", "m", "--share-weights", "--no-masks",
+                    says=["--share-weights", "with --keep-probability = 1 the 5 components would be the same"])
 
     def test_show(self):
         self.fit("--seed", 7, "--weights", "0.5,0.25,0.25")
@@ -198,11 +200,11 @@ class Fit(CliTest):
         self.table("far.csv", data)
         for model in ("pne", "flow"):
             self.refuse("fit", "far.csv", "-t", "y", "-m", model, "-o", "m", "--scaling", "none", *QUICK,
-                        says="far.csv: row 17 column 'w' is 1e+40; it is too far from the other rows")
+                        says="far.csv: column 'w' row 17: '1e+40' is too far from the other rows")
         data[17, 1] = -1.7e308
         data[16, 1] = 1.7e308
         self.table("far.csv", data)
-        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w' has numbers too large to scale")
+        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w': has numbers too large to scale")
 
     def test_bad_tables(self):
         data = rows().astype(object)
@@ -226,13 +228,52 @@ class Fit(CliTest):
         self.refuse("fit", "data.txt", "-t", "y", "-o", "m", says="must end in .csv")
         self.refuse("fit", "none.csv", "-t", "y", "-o", "m", says="none.csv: cannot be read")
 
+    def test_every_option_is_in_the_help_and_in_the_report(self):
+        text = self.run_ok("fit", "--help")
+        listed = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", text.split("Fit options:\n")[1].split("\n\n")[0], re.M))
+        flags = {"masks": "no-masks", "bootstrap": "no-bootstrap", "own_initial_weights": "same-weights",
+                 "cosine_decay": "constant-rate", "out_of_bag": "no-out-of-bag"}
+        options = json.loads(self.fit("--json"))["options"]
+        self.assertEqual({flags.get(name, name.replace("_", "-")) for name in options}, listed)
+        self.assertEqual((options["components"], options["hidden"], options["weight_decay"]), (3, [], None))
+        self.assertRegex(text, r"-c,--components M=5 +Components of the ensemble\n")
+        self.assertRegex(text, r"--flow-hidden H1,H2=20,20 ")
+        self.assertRegex(text, r"--weight-decay W +Of the components")  # no default: it depends on the rows
+
+    def test_options_reach_the_fit(self):
+        for typed, name, value in (("--no-bootstrap", "bootstrap", False), ("--same-weights", "own_initial_weights", False),
+                                   ("--constant-rate", "cosine_decay", False), ("--share-weights", "share_weights", True),
+                                   ("--hidden=8,4", "hidden", [8, 4]), ("--patience=0.25", "patience", 0.25),
+                                   ("--weight-decay=0.125", "weight_decay", 0.125), ("--no-masks", "keep_probability", 1)):
+            self.assertEqual(json.loads(self.fit("--json", typed))["options"][name], value, typed)
+        # What is given overrides the preset, in whatever order.
+        options = json.loads(self.fit("--averaging", 0.5, "--preset", "paper", "--json"))["options"]
+        self.assertEqual([options[name] for name in ("preset", "epochs", "averaging", "learning_rate", "clip_norm")],
+                         ["paper", 30, 0.5, 5e-4, 0])
+
+    def test_values_out_of_range_name_the_option(self):
+        fit = ("fit", self.table(), "-t", "y", "-o", "m")
+        for option, value, rule in (("--epochs", "0", "it must be a whole number >= 1"),
+                                    ("--epochs", "two", "it must be a whole number >= 1"),
+                                    ("--keep-probability", "1.5", "it must be a finite number in (0, 1]"),
+                                    ("--clip-norm", "-1", "it must be a finite number >= 0"),
+                                    ("--flow-hidden", "20,0", "it must be whole numbers from 1 to 100000"),
+                                    ("--scaling", "minmx", "did you mean 'minmax'?"),
+                                    ("--checkpoint-every", "-1", "it must be a finite number >= 0"),
+                                    ("--threads", "1025", "it must be a whole number from 0 to 1024")):
+            self.refuse(*fit, option, value, says=[f"dissent fit: {option} = {value}; ", rule])
+        for option in ("--weights", "--epochs", "--checkpoint"):
+            self.refuse(*fit, option, "", says=f"dissent fit: {option}: the value is empty")
+        self.refuse(*fit, "--epochs", says="--epochs needs a value; see 'dissent fit --help'")
+        self.refuse(*fit, "--seed", 1, "--seed", 2, says="--seed is given more than once; see 'dissent fit --help'")
+
     def test_bad_options(self):
         fit = ("fit", self.table(), "-t", "y", "-o", "m")
-        self.refuse(*fit, "--model", "gp", says="'gp' is not known; there are: flow, pne")
+        self.refuse(*fit, "--model", "gp", says="--model = gp; there are: flow, pne")
         self.refuse(*fit, "--preset", "fast", says="there are: default, paper")
-        self.refuse(*fit, "--validation", 1, says=": validation = 1; it must be")
-        self.refuse(*fit, "--learning-rate", 0, says="fit: learning_rate = 0; it must be")
-        self.refuse(*fit, "--components", 0, says="'0' is not a whole number")
+        self.refuse(*fit, "--validation", 1, says="--validation = 1; it must be")
+        self.refuse(*fit, "--learning-rate", 0, says="--learning-rate = 0; it must be")
+        self.refuse(*fit, "--components", 0, says="--components = 0; it must be a whole number")
         self.refuse(*fit, "--weights", "0.5,0.5", says="2 weights for 5 components")
         self.run_bad(1, "fit", "data.csv", "-t", "y", "-o", "none/m", says="none")
         self.refuse("fit", "data.csv", "-t", "y", "-o", "./data.csv", says="would be overwritten")

@@ -105,8 +105,8 @@ class Learn(CampaignTest):
         self.refuse("learn", "out", "--problem", "hetero", "--inputs", "x", says="--problem brings its own tables")
         self.refuse(*self.learn("out", tables=tables, batch=61), says="--batch: 61 rows are wanted each round; the pool has 60")
         self.refuse(*learn("--acquisition", "lk"), says="acquisition 'lk' is not known")
-        self.refuse(*learn("--candidates", "0"), says="'0' is neither a whole number >= 1 nor 'all'")
-        self.refuse(*learn("--oracle-timeout", "-1"), says="'-1' is not a number >= 0")
+        self.refuse(*learn("--candidates", "0"), says="--candidates = 0; it must be a whole number from 1")
+        self.refuse(*learn("--oracle-timeout", "-1"), says="--oracle-timeout = -1; it must be a finite number >= 0")
         self.refuse(*learn("--oracle-timeout", "1"), says="--oracle-timeout is for --oracle, which is not given")
         self.refuse(*learn("--candidates", "3"), says="--candidates: 3 rows to choose among are fewer than the batch of 4")
         self.table("empty.csv", 0, 1)
@@ -206,7 +206,7 @@ class Learn(CampaignTest):
     def test_a_value_too_far_to_compute_with(self):
         tables = self.tables()
         os.mkdir(self.path("out"))
-        for name, says in (("p.csv", "p.csv: row 31 column 'b' is 1e+200"), ("t.csv", "t.csv: row 31 column 'b' is 1e+200")):
+        for name, says in (("p.csv", "p.csv: column 'b' row 31: '1e+200'"), ("t.csv", "t.csv: column 'b' row 31: '1e+200'")):
             with open(self.path(name)) as file:
                 text = file.read()
             lines = text.splitlines()
@@ -214,7 +214,7 @@ class Learn(CampaignTest):
             with open(self.path(name), "w") as file:
                 file.write("\n".join(lines) + "\n")
             command = self.learn("out", "-q", tables=tables)
-            self.refuse(*command, says=f"dissent learn: {says}; it is too far from the rows of the fit")
+            self.refuse(*command, says=f"dissent learn: {says} is too far from the rows of the fit")
             with open(self.path(name), "w") as file:
                 file.write(text)
             for left in os.listdir(self.path("out")):

@@ -66,7 +66,7 @@ class Predict(CliTest):
         data[4, 1] = -1e300
         self.table("far.csv", data)
         for command, _ in self.each_command("far.csv"):
-            self.run_bad(2, *command, says=": far.csv: row 5 column 'w' is -1e+300; it is too far")
+            self.run_bad(2, *command, says=": far.csv: column 'w' row 5: '-1e+300' is too far")
 
     def test_one_row_is_enough(self):
         self.table("one.csv", rows(1))

@@ -26,7 +26,7 @@ class Suggest(CliTest):
 
     def test_rows_with_scores_and_a_reason(self):
         text = self.suggest("-o", "next.csv")
-        self.assertRegex(text, r"\Anext.csv: 6 of 50 rows\n[^\n]*members disagree about these rows [^\n]*nats on average "
+        self.assertRegex(text, r"\Anext.csv: 6 of 50 rows\n[^\n]*components disagree about these rows [^\n]*nats on average "
                                r"where the pool has [^\n]*outside the labelled range of 'a'\.\n\Z")
         with open(self.path("next.csv")) as file:
             lines = [line.split(",") for line in file.read().splitlines()]
@@ -36,7 +36,7 @@ class Suggest(CliTest):
         self.assertEqual(scores, sorted(scores, reverse=True))
         report = json.loads(self.suggest("-o", "again.csv", "--json"))
         self.assertEqual([str(row["row"]) for row in report["rows"]], [line[0] for line in lines[1:]])
-        self.assertIn("members disagree", report["reason"])
+        self.assertIn("components disagree", report["reason"])
         self.assertIn("Drawn at random", self.suggest("-o", "r.csv", "--acquisition", "random"))
 
     def test_every_method_works(self):
@@ -53,7 +53,7 @@ class Suggest(CliTest):
             return json.loads(self.suggest("-o", "n.csv", "-a", method, "--json"))["reason"]
 
         for method in ("lcmd", "bait", "badge", "variance"):
-            self.assertRegex(reason(method), rf"\AChosen by {method} \(.*\); the members disagree about these rows ")
+            self.assertRegex(reason(method), rf"\AChosen by {method} \(.*\); the components disagree about these rows ")
         self.assertRegex(reason("random"), r"\ADrawn at random; ")
 
     def test_one_component(self):
@@ -78,7 +78,7 @@ class Suggest(CliTest):
         self.assertEqual(self.run_ok(*again, *self.tables[:4], "-q"), ours)
         result = dissent(*again, "--pool", "p.csv", cwd=self.dir)
         self.assertEqual((result.returncode, result.stdout), (0, ours))
-        self.assertRegex(result.stderr, r"\A[^\n]*members disagree about these rows [^\n]*\n\Z")
+        self.assertRegex(result.stderr, r"\A[^\n]*components disagree about these rows [^\n]*\n\Z")
         self.run_bad(2, *again, "--pool", "p.csv", "--epochs", 3, says="fitted already, so --epochs would do nothing")
         self.assertEqual(self.run_ok(*again, *self.tables, "-q"), ours)
         self.run_bad(2, *again, "--pool", "p.csv", "-t", "a", says="--targets: y.model predicts y; leave it out")
@@ -94,7 +94,7 @@ class Suggest(CliTest):
         for name in ("far.csv", "far.npz"):
             for method in ("kl", "kl-joint", "badge", "mc:5", "variance", "random"):
                 self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", name, "-o", "n.csv", "-a", method,
-                             "--candidates", "all", says=f"{name}: row 2346 column 'b' is -1e+200; it is too far from")
+                             "--candidates", "all", says=f"{name}: column 'b' row 2346: '-1e+200' is too far from")
 
     def test_a_diverging_loss_is_reported(self):
         result = dissent("suggest", *self.tables, *QUICK, "--learning-rate", 1e9, "-o", "n.csv", "-q", cwd=self.dir)

@@ -263,10 +263,12 @@ TEST_P(EveryModel, BadInputIsNamed) {
   SampleRows data = pairs(50);
   data.x[2 * 6 + 1] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(message_of<InputError>([&] { fit(options(), kShort, data.rows()); }),
-            "fit: row 7 column 'b' is nan; numbers must be finite");
+            "column 'b' row 7: 'nan' is not a finite number");
   const SampleRows few = pairs(2);
-  EXPECT_EQ(message_of<InputError>([&] { fit(options(), kShort, few.rows()); }),
-            "fit: 2 rows, 1 of them held out; at least 2 must remain to train on");
+  TrainingRows rows = few.rows();
+  rows.source = "few.csv";
+  EXPECT_EQ(message_of<InputError>([&] { fit(options(), kShort, rows); }),
+            "few.csv: 2 rows, 1 of them held out; at least 2 must remain to train on");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::Values(Model::kPne, Model::kFlow),

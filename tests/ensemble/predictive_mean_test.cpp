@@ -1,4 +1,4 @@
-#include "dissent/ensemble/predictive_mean.hpp"
+#include "dissent/ensemble/summary.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include "dissent/base/random.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/fit.hpp"
-#include "dissent/ensemble/summary.hpp"
 
 namespace dissent {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "dissent/base/threads.hpp"
 #include "ensemble/known_truth.hpp"
 
 namespace dissent {

@@ -2,6 +2,7 @@
 // here; quality_slow_test.cpp has many, and says how often chance would break these limits.
 #include <gtest/gtest.h>
 
+#include "dissent/base/threads.hpp"
 #include "ensemble/known_truth.hpp"
 
 namespace dissent {

@@ -123,10 +123,10 @@ TEST(Recalibration, RefusesWhatItCannotJudge) {
               const Rows few = draw(9, 2, {1.0}, 1);
               spread_factors(few.mixture, weights, few.values);
             }),
-            "spread_factors: 9 rows; at least 10 are required");
+            "9 rows; at least 10 are required");
   rows.values[7] = std::nan("");
   EXPECT_EQ(message_of<InputError>([&] { spread_factors(rows.mixture, weights, rows.values); }),
-            "spread_factors: value [7, 0] is nan; it must be finite");
+            "value [7, 0] is nan; it must be finite");
   Ensemble model({}, {{"x"}, {"y"}, {{0}, {1}}, {{0}, {1}}});
   EXPECT_THROW(model.scale_spread(std::vector<double>{1, 1}), InputError);
   EXPECT_THROW(model.scale_spread(std::vector<double>{0}), InputError);

@@ -221,7 +221,7 @@ TEST(TrainerGolden, PredictionsAndDensities) {
     const Golden& golden = published.golden;
     const Ensemble model = published.ensemble({0, 1, 2, 3, 4});
     const Mixture<double> mixture = model.predict(golden["x"].data);
-    const bool flow = model.flow() != nullptr;
+    const bool flow = model.output_map().flow() != nullptr;
     for (const auto& [ours, theirs] : {std::pair(&mixture.mean, flow ? "base_mean" : "mean"),
                                        std::pair(&mixture.stddev, flow ? "base_std" : "std")}) {
       const std::vector<double>& expected = golden[theirs].data;

@@ -69,7 +69,7 @@ TEST(Rows, UnpackMapsInDoublePrecision) {
         }
       }
       for (const bool exponential : {false, true}) {
-        const OutputMap map{offset.data(), scale.data(), exponential, -1.5, 2};
+        const UnpackMap map{offset.data(), scale.data(), exponential, -1.5, 2};
         std::vector<double> all(batch * (cols + 2), -7.0);
         unpack_rows(buffer.panel(), batch, map, {all.data(), cols + 2});
         for (std::size_t b = 0; b < batch; ++b) {

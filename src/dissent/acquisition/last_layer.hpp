@@ -17,7 +17,7 @@
 namespace dissent {
 
 struct LastLayer {
-  static constexpr std::size_t kBlock = 256;
+  static constexpr std::size_t kBlock = kModelBlock;
 
   // Panels: one column per row of the inputs; zero in columns beyond `count`.
   struct Block {

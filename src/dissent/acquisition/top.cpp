@@ -19,18 +19,11 @@ constexpr std::size_t kSampledRows = 20;  // the same for Monte Carlo, which tak
 // A flow carries each component's base mean to outputs, which is not the mean of the component there: that would take
 // samples.
 std::vector<double> variance_of_means(const Ensemble& model, std::span<const double> inputs) {
-  const std::size_t C = model.num_inputs();
   const std::size_t D = model.num_outputs();
   const std::size_t M = model.num_components();
   const Mixture<double> mixture = model.predict(inputs);
-  std::vector<double> mean = mixture.mean;
-  if (model.flow() != nullptr) {
-    std::vector<double> repeated(mixture.num_inputs * M * C);
-    for (std::size_t k = 0; k < mixture.num_inputs * M; ++k) {
-      std::copy_n(inputs.data() + k / M * C, C, repeated.data() + k * C);
-    }
-    model.to_outputs(repeated, mixture.mean, mean, {});
-  }
+  std::vector<double> mean(mixture.mean.size());
+  model.carry(inputs, M, mixture.mean, mean, {});
   std::vector<double> variance(mixture.num_inputs);
   for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
     for (std::size_t d = 0; d < D; ++d) {

@@ -1,32 +1,21 @@
 #include "dissent/ensemble/checkpoint.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "dissent/array/safetensors.hpp"
+#include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/ensemble/value_json.hpp"
 
 namespace dissent {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kFormat = "dissent.checkpoint";
 constexpr const char* kFormatVersion = "1";
 constexpr std::size_t kRecordSize = 9;
-
-// Against mistakes, not against malice: a multiplication and a shift for each value.
-std::uint64_t digest(std::span<const double> values, std::uint64_t hash) {
-  for (const double value : values) {
-    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
 
 void append_record(const UnitRecord& unit, std::vector<double>& out) {
   out.insert(out.end(), {unit.first_loss, unit.best_loss, unit.loss, unit.validation_loss,
@@ -75,19 +64,13 @@ void read_block(const SafetensorsFile& file, const std::string& name, std::span<
 std::string fit_identity(const Ensemble& model, const TrainOptions& train, const TrainingRows& rows) {
   Json json = Json::parse(model.describe());
   json["weights"] = model.weights().value;
-  json["epochs"] = train.epochs;
-  json["batch_size"] = train.batch_size;
-  json["learning_rate"] = train.learning_rate;
-  json["cosine_decay"] = train.cosine_decay;
-  json["weight_decay"] = train.weight_decay ? Json(*train.weight_decay) : Json();
-  json["flow_weight_decay"] = train.flow_weight_decay ? Json(*train.flow_weight_decay) : Json();
-  json["clip_norm"] = train.clip_norm;
-  json["validation"] = train.validation;
-  json["out_of_bag"] = train.out_of_bag;
-  json["averaging"] = train.averaging;
-  json["patience"] = train.patience;
-  json["rows"] = fmt::format("{} rows, digest {:016x}", rows.inputs.size() / rows.input_names.size(),
-                             digest(rows.targets, digest(rows.inputs, rows.inputs.size())));
+  for (const Field<TrainOptions>& field : fields<TrainOptions>()) {
+    json[field.name] = to_json(field.get(train));
+  }
+  Digest digest;
+  digest.add(rows.inputs);
+  digest.add(rows.targets);
+  json["rows"] = fmt::format("{} rows, digest {:016x}", rows.inputs.size() / rows.input_names.size(), digest.value());
   return json.dump();
 }
 

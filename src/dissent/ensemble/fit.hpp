@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "dissent/base/executor.hpp"
+#include "dissent/base/field.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/ensemble/options.hpp"
 
@@ -34,6 +35,7 @@ struct TrainingRows {
   std::vector<std::string> target_names;
   std::span<const double> inputs;
   std::span<const double> targets;
+  std::string source = {};  // the file or table that they are from, for messages
 };
 
 // Negative log-likelihood per row in the user's units, averaged over components (each by itself, not their mixture).
@@ -69,6 +71,9 @@ struct FitReport {
   std::vector<std::size_t> diverged;  // components whose loss diverged; of a joint model all or none
 };
 
+template <>
+std::span<const Field<FitReport>> fields();
+
 struct FitResult {
   Ensemble model;
   FitReport report;
@@ -77,8 +82,12 @@ struct FitResult {
 // The fewest rows that can be fitted: two to train on, and one held out if any.
 inline constexpr std::size_t kMinRows = 2;
 
-// InputError for options out of range, values that are not finite (named by row and column) and too few rows.
+// InputError for options out of range, values that are not finite (named by row and column) and too few rows. It names
+// no source: that is for the caller, who knows where the rows are from (in_source).
 FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
               const FitControl& control = {});
+inline FitResult fit(const FitOptions& options, const TrainingRows& rows, const FitControl& control = {}) {
+  return fit(options.ensemble, options.train, rows, control);
+}
 
 }  // namespace dissent

@@ -12,10 +12,9 @@
 namespace dissent {
 namespace {
 
-void check_sizes(std::span<const double> predicted, std::span<const double> actual, std::string_view function) {
+void check_sizes(std::span<const double> predicted, std::span<const double> actual) {
   check(!actual.empty() && predicted.size() == actual.size(),
-        "{}: {} predicted and {} actual values; they must be as many, and at least one", function, predicted.size(),
-        actual.size());
+        "{} predicted and {} actual values; they must be as many, and at least one", predicted.size(), actual.size());
 }
 
 double mean(std::span<const double> values) {
@@ -43,14 +42,14 @@ std::vector<double> ranks(std::span<const double> values) {
 }  // namespace
 
 double rmse(std::span<const double> predicted, std::span<const double> actual) {
-  check_sizes(predicted, actual, "rmse");
+  check_sizes(predicted, actual);
   return rmse_paper(predicted, actual, actual.size());
 }
 
 double rmse_paper(std::span<const double> predicted, std::span<const double> actual, std::size_t num_outputs) {
-  check_sizes(predicted, actual, "rmse_paper");
-  check(num_outputs > 0 && actual.size() % num_outputs == 0, "rmse_paper: {} values do not make rows of {}",
-        actual.size(), num_outputs);
+  check_sizes(predicted, actual);
+  check(num_outputs > 0 && actual.size() % num_outputs == 0, "{} values do not make rows of {}", actual.size(),
+        num_outputs);
   double sum = 0;
   for (std::size_t begin = 0; begin < actual.size(); begin += num_outputs) {
     double squares = 0;
@@ -63,7 +62,7 @@ double rmse_paper(std::span<const double> predicted, std::span<const double> act
 }
 
 double mean_absolute_error(std::span<const double> predicted, std::span<const double> actual) {
-  check_sizes(predicted, actual, "mean_absolute_error");
+  check_sizes(predicted, actual);
   double sum = 0;
   for (std::size_t k = 0; k < actual.size(); ++k) {
     sum += std::abs(predicted[k] - actual[k]);
@@ -72,7 +71,7 @@ double mean_absolute_error(std::span<const double> predicted, std::span<const do
 }
 
 double calibration_error(std::span<const double> cdf) {
-  check(!cdf.empty(), "calibration_error: there are no values");
+  check(!cdf.empty(), "there are no values");
   constexpr int kLevels = 19;
   double sum = 0;
   for (int level = 1; level <= kLevels; ++level) {
@@ -84,8 +83,8 @@ double calibration_error(std::span<const double> cdf) {
 }
 
 double spearman(std::span<const double> a, std::span<const double> b) {
-  check(a.size() == b.size() && a.size() >= 2, "spearman: {} and {} values; they must be as many, and at least two",
-        a.size(), b.size());
+  check(a.size() == b.size() && a.size() >= 2, "{} and {} values; they must be as many, and at least two", a.size(),
+        b.size());
   const std::vector<double> x = ranks(a);
   const std::vector<double> y = ranks(b);
   const double centre = 0.5 * static_cast<double>(a.size() - 1);
@@ -102,7 +101,7 @@ double spearman(std::span<const double> a, std::span<const double> b) {
 
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
                  Executor* executor) {
-  check(!inputs.empty(), "evaluate: there are no rows");
+  check(!inputs.empty(), "there are no rows");
   const std::vector<double> log_density = model.log_density(inputs, targets, executor);
   const Mixture<double> mixture = model.predict(inputs, executor);
   const Summary summary = summarise(model, inputs, mixture, {.targets = targets, .executor = executor});

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <span>
 
+#include "dissent/base/field.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 
 namespace dissent {
@@ -28,6 +29,9 @@ struct Metrics {
   double calibration_error = 0;
   double sharpness = 0;
 };
+
+template <>
+std::span<const Field<Metrics>> fields();
 
 // InputError without rows.
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,

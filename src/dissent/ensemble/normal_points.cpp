@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "dissent/base/random.hpp"
 #include "dissent/mixture/gaussian.hpp"
@@ -31,6 +32,30 @@ NormalPoints normal_points(std::size_t num_outputs, std::size_t num_grid, std::s
   }
   points.weight.assign(num_draws, 1.0 / static_cast<double>(num_draws));
   return points;
+}
+
+CarriedPoints::CarriedPoints(const Ensemble& model, NormalPoints points) : model_(model), points_(std::move(points)) {}
+
+void CarriedPoints::carry(std::span<const double> inputs, const Mixture<double>& mixture, std::size_t begin,
+                          std::size_t end, bool with_log_det, Executor* executor) {
+  const std::size_t C = model_.num_inputs();
+  const std::size_t M = mixture.num_components;
+  const std::size_t D = mixture.num_outputs;
+  const std::size_t K = points_.size();
+  base_.resize((end - begin) * M * K * D);
+  outputs_.resize(base_.size());
+  log_det_.resize(with_log_det ? (end - begin) * M * K : 0);
+  double* base = base_.data();
+  for (std::size_t component = begin * M; component < end * M; ++component) {
+    const double* const centre = mixture.mean.data() + component * D;
+    const double* const stddev = mixture.stddev.data() + component * D;
+    for (std::size_t k = 0; k < K; ++k) {
+      for (std::size_t d = 0; d < D; ++d) {
+        *base++ = centre[d] + stddev[d] * points_.value[k * D + d];
+      }
+    }
+  }
+  model_.carry(inputs.subspan(begin * C, (end - begin) * C), M * K, base_, outputs_, log_det_, executor);
 }
 
 }  // namespace dissent

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
+
+#include "dissent/ensemble/ensemble.hpp"
 
 namespace dissent {
 
@@ -16,5 +19,29 @@ struct NormalPoints {
 
 // K is num_grid points for one output, else num_draws, which is even.
 NormalPoints normal_points(std::size_t num_outputs, std::size_t num_grid, std::size_t num_draws);
+
+// The Gaussians of a model's mixture, each on K points, carried to outputs a few inputs at a time. Memory is kept from
+// call to call.
+class CarriedPoints {
+ public:
+  CarriedPoints(const Ensemble& model, NormalPoints points);
+
+  const NormalPoints& points() const { return points_; }
+
+  // Inputs [begin, end) of `inputs`, of which `mixture` is the prediction.
+  void carry(std::span<const double> inputs, const Mixture<double>& mixture, std::size_t begin, std::size_t end,
+             bool with_log_det, Executor* executor);
+
+  // [end - begin][M][K][D], and their log-determinants [end - begin][M][K] if asked for.
+  std::span<const double> outputs() const { return outputs_; }
+  std::span<const double> log_det() const { return log_det_; }
+
+ private:
+  const Ensemble& model_;
+  NormalPoints points_;
+  std::vector<double> base_;
+  std::vector<double> outputs_;
+  std::vector<double> log_det_;
+};
 
 }  // namespace dissent

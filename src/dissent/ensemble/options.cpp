@@ -1,10 +1,13 @@
 #include "dissent/ensemble/options.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/mixture/mixture.hpp"
 
 namespace dissent {
@@ -20,19 +23,29 @@ void check_layers(std::string_view name, const std::vector<std::size_t>& widths)
 
 }  // namespace
 
-std::string_view model_name(Model model) { return model == Model::kPne ? "pne" : "flow"; }
+std::string_view model_name(Model model) { return model_kind(model).name; }
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const ModelKind& kind : model_kinds()) {
+    names.emplace_back(kind.name);
+  }
+  return names;
+}
 
 Model model_from_name(std::string_view name) {
-  check(name == "pne" || name == "flow", "model: '{}' is not known; there are: flow, pne", name);
-  return name == "pne" ? Model::kPne : Model::kFlow;
+  const auto found = std::ranges::find(model_kinds(), name, &ModelKind::name);
+  check_argument(found != model_kinds().end(), "model", name.empty() ? "''" : name, "there are: {}{}",
+                 fmt::join(model_names(), ", "), did_you_mean(name, model_names()));
+  return found->model;
 }
 
 std::vector<std::size_t> EnsembleOptions::hidden_sizes() const {
-  if (!hidden.empty()) {
-    return hidden;
-  }
-  return model == Model::kPne ? std::vector<std::size_t>{50, 50, 50} : std::vector<std::size_t>{40, 40};
+  const std::span<const std::size_t> widths = hidden.empty() ? model_kind(model).hidden : hidden;
+  return {widths.begin(), widths.end()};
 }
+
+std::size_t EnsembleOptions::flow_layers() const { return model_kind(model).has_flow ? num_flow_layers : 0; }
 
 void EnsembleOptions::check_values() const {
   check_fields(*this);
@@ -46,10 +59,10 @@ void EnsembleOptions::check_values() const {
 
 void TrainOptions::check_values() const { check_fields(*this); }
 
-TrainOptions TrainOptions::resolved(std::size_t num_inputs, std::size_t num_rows) const {
+TrainOptions TrainOptions::resolved(std::size_t num_input_columns, std::size_t num_rows) const {
   const auto rows = static_cast<double>(num_rows);
   TrainOptions options = *this;
-  options.weight_decay = weight_decay.value_or(std::min(0.3, 3 * static_cast<double>(num_inputs) / rows));
+  options.weight_decay = weight_decay.value_or(std::min(0.3, 3 * static_cast<double>(num_input_columns) / rows));
   options.flow_weight_decay = flow_weight_decay.value_or(std::min(0.5, 150 / rows));
   return options;
 }

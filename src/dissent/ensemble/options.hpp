@@ -1,6 +1,6 @@
 // What an ensemble is and how it is trained, as plain values with the named presets.
 //
-// Models:
+// Models (model_kind.hpp has a row for each):
 //   pne   probabilistic network ensemble: each component gives a Gaussian, N(mean_j(x), diag stddev_j(x)^2).
 //   flow  Nflows Base: the components' Gaussians are bases, all mapped through one shared conditional flow.
 // Presets (of training):
@@ -25,13 +25,14 @@ namespace dissent {
 
 enum class Model { kPne, kFlow };
 
-std::string_view model_name(Model model);      // "pne", "flow"
+std::string_view model_name(Model model);
 Model model_from_name(std::string_view name);  // InputError for any other name
+std::vector<std::string> model_names();
 
 struct EnsembleOptions {
   Model model = Model::kFlow;
   std::size_t num_components = 5;
-  std::vector<std::size_t> hidden = {};  // widths before masking; empty: 50, 50, 50 for pne and 40, 40 for flow
+  std::vector<std::size_t> hidden = {};  // widths before masking; empty: those of the model kind
   double keep_probability = 0.5;         // of a hidden unit under a component's fixed mask; 1: no masks
   bool bootstrap = true;                 // each component trains on its own resample of the rows
   bool own_initial_weights = true;       // false: all components begin with the same (under their own masks)
@@ -42,11 +43,13 @@ struct EnsembleOptions {
   ScalingKind scaling = ScalingKind::kMinMax;
   Transform transform = {};                         // flow: of each coupling layer
   std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner
-  std::size_t num_flow_layers = 1;
+  std::size_t num_flow_layers = 1;                  // flow
   std::uint64_t seed = 0;
 
   // The widths that `hidden` stands for.
   std::vector<std::size_t> hidden_sizes() const;
+  // num_flow_layers of a model with a flow, else 0.
+  std::size_t flow_layers() const;
   // InputError that names the option, its value and the rule.
   void check_values() const;
 };
@@ -62,9 +65,9 @@ struct TrainOptions {
   std::size_t batch_size = 64;  // 0: all rows in one batch
   double learning_rate = 1e-2;  // of the first step
   bool cosine_decay = true;     // falls to 1% of the first along half a cosine; false: constant
-  // Decoupled weight decay of the components, and of the shared flow. Empty: 3 inputs / rows, at most 0.3, and 150 /
-  // rows, at most 0.5; a prior on weights counts less the more rows there are. With too little of its own, the flow
-  // explains what the components could, and leaves them nothing to disagree about.
+  // Decoupled weight decay of the components, and of the shared flow. Empty: 3 input columns / rows, at most 0.3, and
+  // 150 / rows, at most 0.5; a prior on weights counts less the more rows there are. With too little of its own, the
+  // flow explains what the components could, and leaves them nothing to disagree about.
   std::optional<double> weight_decay = {};
   std::optional<double> flow_weight_decay = {};
   double clip_norm = 5;     // of the gradient; 0: none
@@ -77,7 +80,7 @@ struct TrainOptions {
 
   void check_values() const;
   // With the weight decays that stand for empty ones.
-  TrainOptions resolved(std::size_t num_inputs, std::size_t num_rows) const;
+  TrainOptions resolved(std::size_t num_input_columns, std::size_t num_rows) const;
 };
 
 // Everything a fit can be told. Its fields are what the command line, Python, campaigns and model files speak of; those

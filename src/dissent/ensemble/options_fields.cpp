@@ -1,5 +1,8 @@
 // The fields of a fit's options: the one place where they are listed.
+#include <fmt/ranges.h>
+
 #include "dissent/base/error.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/options.hpp"
 
 namespace dissent {
@@ -10,6 +13,72 @@ constexpr double kMostUnits = 100'000;
 constexpr double kMostLayers = 100;
 
 using Names = std::vector<std::string>;
+
+// "flow: any shape of noise. pne: Gaussian noise"
+const std::string& model_help() {
+  static const std::string text = [] {
+    Names parts;
+    for (const ModelKind& kind : model_kinds()) {
+      parts.push_back(fmt::format("{}: {}", kind.name, kind.help));
+    }
+    return fmt::format("{}", fmt::join(parts, ". "));
+  }();
+  return text;
+}
+
+// "Hidden units per layer; 40,40 for flow and 50,50,50 for pne"
+const std::string& hidden_help() {
+  static const std::string text = [] {
+    Names parts;
+    for (const ModelKind& kind : model_kinds()) {
+      if (!kind.hidden.empty()) {
+        parts.push_back(fmt::format("{} for {}", fmt::join(kind.hidden, ","), kind.name));
+      }
+    }
+    return fmt::format("Hidden units per layer; {}", fmt::join(parts, " and "));
+  }();
+  return text;
+}
+
+// Of the flow's transform: a field of EnsembleOptions each.
+Field<EnsembleOptions> transform_field() {
+  return field<EnsembleOptions>(
+      {"transform",
+       FieldType::kText,
+       false,
+       {.help = "Of the flow: cubic, quadratic, rational_quadratic or affine",
+        .shown = "NAME",
+        .names = transform_names}},
+      [](const EnsembleOptions& from) { return Value(std::string(transform_name(from.transform.kind))); },
+      [](EnsembleOptions& to, const Value& value) {
+        to.transform.kind = transform_from_name(std::get<std::string>(value));
+      });
+}
+
+Field<EnsembleOptions> bins_field() {
+  return field<EnsembleOptions>(
+      {"bins",
+       FieldType::kWhole,
+       false,
+       {.help = "Bins of the flow's splines", .shown = "K", .least = Transform::kMinBins, .most = Transform::kMaxBins}},
+      [](const EnsembleOptions& from) { return Value(static_cast<std::uint64_t>(from.transform.num_bins)); },
+      [](EnsembleOptions& to, const Value& value) {
+        to.transform.num_bins = static_cast<int>(std::get<std::uint64_t>(value));
+      });
+}
+
+Field<EnsembleOptions> tail_bound_field() {
+  return field<EnsembleOptions>(
+      {"tail_bound",
+       FieldType::kNumber,
+       false,
+       {.help = "Scaled values beyond which the flow's splines change nothing",
+        .shown = "B",
+        .least = Transform::kMinTailBound,
+        .most = Transform::kMaxTailBound}},
+      [](const EnsembleOptions& from) { return Value(from.transform.tail_bound); },
+      [](EnsembleOptions& to, const Value& value) { to.transform.tail_bound = std::get<double>(value); });
+}
 
 // 0 stands for a number that suits the rows; the edges say nothing in its place.
 Field<TrainOptions> epochs_field() {
@@ -43,13 +112,7 @@ std::span<const Field<EnsembleOptions>> fields() {
       named_field<O, Model>(
           "model", &O::model, [](const Model& model) { return std::string(model_name(model)); },
           [](const std::string& name) { return model_from_name(name); },
-          {.help = "flow: any shape of noise. pne: Gaussian noise",
-           .shown = "NAME",
-           .short_name = "m",
-           .names =
-               [] {
-                 return Names{"flow", "pne"};
-               }}),
+          {.help = model_help(), .shown = "NAME", .short_name = "m", .names = model_names}),
       field("components", &O::num_components,
             {.help = "Components of the ensemble",
              .shown = "M",
@@ -58,11 +121,15 @@ std::span<const Field<EnsembleOptions>> fields() {
              .least = 1,
              .most = kMostComponents}),
       field("weights", &O::weights, {.help = "Weights of the components; uniform by default", .shown = "W1,W2"}),
-      field("hidden", &O::hidden,
-            {.help = "Hidden units per layer; 40,40 for flow and 50,50,50 for pne",
-             .shown = "H1,H2",
-             .least = 1,
-             .most = kMostUnits}),
+      field("hidden", &O::hidden, {.help = hidden_help(), .shown = "H1,H2", .least = 1, .most = kMostUnits}),
+      field("keep_probability", &O::keep_probability,
+            {.help = "Of a hidden unit under a component's fixed mask", .shown = "P", .most = 1, .above = 0}),
+      masks_field(),
+      field("bootstrap", &O::bootstrap, {.help = "Train every component on the same rows", .flag = "no-bootstrap"}),
+      field("own_initial_weights", &O::own_initial_weights,
+            {.help = "Begin all components with the same weights", .flag = "same-weights"}),
+      field("share_weights", &O::share_weights,
+            {.help = "One set of weights for all components, which differ by their masks alone"}),
       named_field<O, ScalingKind>(
           "scaling", &O::scaling, [](const ScalingKind& kind) { return std::string(scaling_name(kind)); },
           [](const std::string& name) { return scaling_from_name(name); },
@@ -72,14 +139,9 @@ std::span<const Field<EnsembleOptions>> fields() {
                [] {
                  return Names{"minmax", "standard", "none"};
                }}),
-      field("keep_probability", &O::keep_probability,
-            {.help = "Of a hidden unit under a component's fixed mask", .shown = "P", .most = 1, .above = 0}),
-      masks_field(),
-      field("bootstrap", &O::bootstrap, {.help = "Train every component on the same rows", .flag = "no-bootstrap"}),
-      field("own_initial_weights", &O::own_initial_weights,
-            {.help = "Begin all components with the same weights", .flag = "same-weights"}),
-      field("share_weights", &O::share_weights,
-            {.help = "One set of weights for all components, which differ by their masks alone"}),
+      transform_field(),
+      bins_field(),
+      tail_bound_field(),
       field("flow_hidden", &O::flow_hidden,
             {.help = "Hidden units per layer of the flow's network", .shown = "H1,H2", .least = 1, .most = kMostUnits}),
       field("flow_layers", &O::num_flow_layers,

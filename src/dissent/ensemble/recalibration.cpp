@@ -15,13 +15,13 @@ constexpr int kMaxSteps = 1000;
 constexpr double kTolerance = 1e-9;  // of ln f: far below its standard error
 
 void check_rows(const Mixture<double>& mixture, std::span<const double> values) {
-  check(mixture.covariance.empty(), "spread_factors: full covariances have no stddev to scale");
-  check(values.size() == mixture.num_inputs * mixture.num_outputs, "spread_factors: {} values for {} rows of {}",
-        values.size(), mixture.num_inputs, mixture.num_outputs);
-  check(mixture.num_inputs >= kMinRecalibrationRows, "spread_factors: {} rows; at least {} are required",
-        mixture.num_inputs, kMinRecalibrationRows);
+  check(mixture.covariance.empty(), "full covariances have no stddev to scale");
+  check(values.size() == mixture.num_inputs * mixture.num_outputs, "{} values for {} rows of {}", values.size(),
+        mixture.num_inputs, mixture.num_outputs);
+  check(mixture.num_inputs >= kMinRecalibrationRows, "{} rows; at least {} are required", mixture.num_inputs,
+        kMinRecalibrationRows);
   for (std::size_t k = 0; k < values.size(); ++k) {
-    check(std::isfinite(values[k]), "spread_factors: value [{}, {}] is {}; it must be finite", k / mixture.num_outputs,
+    check(std::isfinite(values[k]), "value [{}, {}] is {}; it must be finite", k / mixture.num_outputs,
           k % mixture.num_outputs, values[k]);
   }
   validate(mixture.view());
@@ -35,7 +35,7 @@ std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights
   const std::size_t N = mixture.num_inputs;
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
-  check(weights.size() == M, "spread_factors: {} weights for {} components", weights.size(), M);
+  check(weights.size() == M, "{} weights for {} components", weights.size(), M);
   std::vector<double> square(mixture.mean.size());  // ((y - mean) / stddev)^2
   std::vector<double> constant(N * M, 0);           // of the log density, but for the factors' share
   for (std::size_t k = 0; k < square.size(); ++k) {
@@ -80,36 +80,10 @@ std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights
 }
 
 void scale_spread(Mixture<double>& mixture, std::span<const double> factors) {
-  check(mixture.covariance.empty() && factors.size() == mixture.num_outputs,
-        "scale_spread: {} factors for stddevs of {} outputs", factors.size(), mixture.num_outputs);
+  check(mixture.covariance.empty() && factors.size() == mixture.num_outputs, "{} factors for stddevs of {} outputs",
+        factors.size(), mixture.num_outputs);
   for (std::size_t k = 0; k < mixture.stddev.size(); ++k) {
     mixture.stddev[k] *= factors[k % factors.size()];
-  }
-}
-
-void Ensemble::scale_spread(std::span<const double> factors) {
-  const std::size_t D = num_outputs();
-  check(factors.size() == D, "scale_spread: {} factors for {} outputs", factors.size(), D);
-  for (const double factor : factors) {
-    check(factor > 0 && std::isfinite(factor), "scale_spread: factor {} is not finite and > 0", factor);
-  }
-  for (const Slice& slice : stack_.layout.slices()) {
-    if (!slice.name.ends_with("log_stddev.bias")) {
-      continue;
-    }
-    const std::span<float> bias = values_of(slice, parameters());
-    for (std::size_t d = 0; d < D; ++d) {
-      bias[d] = static_cast<float>(static_cast<double>(bias[d]) + std::log(factors[d]));
-    }
-  }
-  spread_factors_.resize(D, 1.0);
-  for (std::size_t d = 0; d < D; ++d) {
-    spread_factors_[d] *= factors[d];
-  }
-  for (std::size_t k = 0; k < log_stddev_floor_.size(); ++k) {
-    log_stddev_floor_[k] =
-        static_cast<float>(std::clamp(static_cast<double>(log_stddev_floor_[k]) + std::log(factors[k % D]),
-                                      kGaussian.log_stddev_min, kGaussian.log_stddev_max));
   }
 }
 

@@ -1,5 +1,5 @@
 // The training steps behind fit(): batches, gradients and updates of one unit, which is a component, or the whole model
-// where components have parameters in common (Ensemble::joint). Losses are per output, in scaled units, without the
+// where components have parameters in common (NetworkModel::joint). Losses are per output, in scaled units, without the
 // Gaussian's constant. Units may run on different threads at the same time; a step allocates nothing.
 //
 // What an epoch does depends on its number, the model's parameters and the moments alone, so a fit can be resumed from
@@ -14,6 +14,7 @@
 
 #include "dissent/base/executor.hpp"
 #include "dissent/ensemble/ensemble.hpp"
+#include "dissent/ensemble/network_model.hpp"
 #include "dissent/network/adam.hpp"
 
 namespace dissent {
@@ -30,7 +31,7 @@ class Trainer {
   // rows that are not in it. The model must outlive the trainer, which changes its parameters.
   Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out);
 
-  std::size_t num_units() const { return model_.joint() ? 1 : members_.size(); }
+  std::size_t num_units() const { return networks_.joint() ? 1 : states_.size(); }
   std::span<float> parameters(std::size_t unit);  // what the unit trains, a part of the model's
 
   std::size_t steps_per_epoch() const;
@@ -53,7 +54,7 @@ class Trainer {
 
  private:
   // State and scratch of one component.
-  struct Member {
+  struct ComponentState {
     std::vector<std::uint32_t> sample;  // rows it trains on
     std::vector<std::uint32_t> order;   // the same, in the order of the present epoch
     std::vector<std::uint32_t> held_out;
@@ -69,8 +70,8 @@ class Trainer {
     double loss = 0;             // of the present step
   };
 
-  Member make_member(std::size_t component) const;
-  std::span<const Member> members_of(std::size_t unit) const;
+  ComponentState make_state(std::size_t component) const;
+  std::span<const ComponentState> states_of(std::size_t unit) const;
   void begin_epoch(std::size_t component, std::size_t epoch);
   void compute_gradient(std::size_t component, std::size_t begin, std::size_t end);
   double sum_gradients();
@@ -80,13 +81,14 @@ class Trainer {
   bool update(std::span<float> parameters, std::uint64_t step);
 
   Ensemble& model_;
+  NetworkModel& networks_;
   TrainOptions options_;
   ScaledRows rows_;
   std::size_t num_held_out_;
   std::size_t num_rows_;  // trained on
   std::size_t batch_size_;
   std::size_t num_steps_ = 1;
-  std::vector<Member> members_;
+  std::vector<ComponentState> states_;
   Block<float> gradient_;
   Block<float> average_;
   Block<float> first_moment_;

@@ -1,17 +1,19 @@
 #include "dissent/flow/coupling.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/random.hpp"
 
 namespace dissent {
 namespace {
 
 MlpShape conditioner_shape(const CouplingShape& shape) {
   shape.transform.check();
-  check(shape.num_outputs > 0, "flow: num_outputs = {} must be at least 1", shape.num_outputs);
-  check(shape.num_inputs > 0, "flow: num_inputs = {} must be at least 1", shape.num_inputs);
+  check(shape.num_outputs > 0, "num_outputs = {} must be at least 1", shape.num_outputs);
+  check(shape.num_inputs > 0, "num_inputs = {} must be at least 1", shape.num_inputs);
   const std::size_t transformed = (shape.num_outputs + 1) / 2;
   const std::size_t kept = shape.num_outputs - transformed;
   return {.num_inputs = kept + shape.num_inputs,
@@ -34,13 +36,36 @@ void copy_inputs(const Coupling& layer, const CouplingCall<T>& call, Panel<T> co
 
 }  // namespace
 
+Permutation identity_permutation(std::size_t size) {
+  Permutation permutation(size);
+  std::iota(permutation.begin(), permutation.end(), 0u);
+  return permutation;
+}
+
+Permutation random_permutation(std::size_t size, std::uint64_t seed, std::uint64_t index) {
+  Permutation permutation = identity_permutation(size);
+  Stream(seed, Purpose::kPermute, index).shuffle(std::span(permutation));
+  return permutation;
+}
+
+Permutation inverse_permutation(std::span<const std::uint32_t> permutation) {
+  const std::size_t size = permutation.size();
+  Permutation inverse(size, static_cast<std::uint32_t>(size));
+  for (std::size_t k = 0; k < size; ++k) {
+    check(permutation[k] < size, "permutation[{}] = {} is not below its size {}", k, permutation[k], size);
+    check(inverse[permutation[k]] == size, "permutation[{}] = {} occurs twice", k, permutation[k]);
+    inverse[permutation[k]] = static_cast<std::uint32_t>(k);
+  }
+  return inverse;
+}
+
 Coupling::Coupling(const CouplingShape& shape, Permutation permutation, Layout& layout, const std::string& prefix)
     : num_inputs_(shape.num_inputs),
       transform_(shape.transform),
       permutation_(std::move(permutation)),
       conditioner_(conditioner_shape(shape), layout, prefix) {
-  check(permutation_.size() == shape.num_outputs, "flow: permutation of size {} where num_outputs = {}",
-        permutation_.size(), shape.num_outputs);
+  check(permutation_.size() == shape.num_outputs, "permutation of size {} where num_outputs = {}", permutation_.size(),
+        shape.num_outputs);
   inverse_permutation(permutation_);  // for its check
 }
 

@@ -9,17 +9,28 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "dissent/flow/permutation.hpp"
 #include "dissent/flow/transform.hpp"
 #include "dissent/matrix/panel.hpp"
 #include "dissent/network/layout.hpp"
 #include "dissent/network/mlp.hpp"
 
 namespace dissent {
+
+// Of the outputs between layers: out[k] = in[permutation[k]].
+using Permutation = std::vector<std::uint32_t>;
+
+Permutation identity_permutation(std::size_t size);
+
+// Uniformly random, a function of (seed, index) alone.
+Permutation random_permutation(std::size_t size, std::uint64_t seed, std::uint64_t index = 0);
+
+// inverse[permutation[k]] = k. InputError unless every value below its size occurs exactly once.
+Permutation inverse_permutation(std::span<const std::uint32_t> permutation);
 
 struct CouplingShape {
   std::size_t num_inputs = 0;   // C, size of x

@@ -8,7 +8,7 @@ namespace dissent {
 
 Flow::Flow(const CouplingShape& shape, std::vector<Permutation> permutations, Layout& layout, const std::string& prefix)
     : shape_(shape) {
-  check(!permutations.empty(), "flow: there must be at least one layer");
+  check(!permutations.empty(), "there must be at least one layer");
   layers_.reserve(permutations.size());
   for (std::size_t l = 0; l < permutations.size(); ++l) {
     layers_.emplace_back(shape, std::move(permutations[l]), layout, fmt::format("{}layer{}.", prefix, l));
@@ -47,10 +47,9 @@ template <class T>
 struct FlowWorkspace<T>::Access {
   static void begin(const Flow& flow, Panel<const T> x, Panel<const T> values, std::size_t batch,
                     FlowWorkspace& workspace) {
-    check(batch <= workspace.capacity_, "flow: batch = {} exceeds the workspace's capacity {}", batch,
-          workspace.capacity_);
-    check(x.rows == flow.num_inputs(), "flow: x has {} rows, not num_inputs = {}", x.rows, flow.num_inputs());
-    check(values.rows == flow.num_outputs(), "flow: y or z has {} rows, not num_outputs = {}", values.rows,
+    check(batch <= workspace.capacity_, "batch = {} exceeds the workspace's capacity {}", batch, workspace.capacity_);
+    check(x.rows == flow.num_inputs(), "x has {} rows, not num_inputs = {}", x.rows, flow.num_inputs());
+    check(values.rows == flow.num_outputs(), "y or z has {} rows, not num_outputs = {}", values.rows,
           flow.num_outputs());
     workspace.batch_ = batch;
     std::fill(workspace.log_det_.begin(), workspace.log_det_.end(), T(0));
@@ -78,7 +77,7 @@ struct FlowWorkspace<T>::Access {
 
   static void backward(const Flow& flow, std::span<const T> block, FlowWorkspace& workspace,
                        const FlowGradient<T>& gradient) {
-    check(gradient.grad_base.rows == flow.num_outputs(), "flow: grad_base has {} rows, not num_outputs = {}",
+    check(gradient.grad_base.rows == flow.num_outputs(), "grad_base has {} rows, not num_outputs = {}",
           gradient.grad_base.rows, flow.num_outputs());
     const std::size_t batch = workspace.batch_;
     Panel<T> current = workspace.gradient_[0].panel();

@@ -18,7 +18,6 @@
 
 #include "dissent/base/random.hpp"
 #include "dissent/flow/coupling.hpp"
-#include "dissent/flow/permutation.hpp"
 #include "dissent/matrix/panel.hpp"
 #include "dissent/network/layout.hpp"
 

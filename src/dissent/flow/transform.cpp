@@ -233,7 +233,15 @@ TransformKind transform_from_name(std::string_view name) {
       return entry.kind;
     }
   }
-  fail("flow: transform '{}' is not one of cubic, quadratic, rational_quadratic, affine", name);
+  fail("transform '{}' is not one of cubic, quadratic, rational_quadratic, affine", name);
+}
+
+std::vector<std::string> transform_names() {
+  std::vector<std::string> names;
+  for (const KindName& entry : kKindNames) {
+    names.emplace_back(entry.name);
+  }
+  return names;
 }
 
 int Transform::num_params() const {
@@ -251,10 +259,10 @@ int Transform::num_params() const {
 }
 
 void Transform::check() const {
-  dissent::check(num_bins >= kMinBins && num_bins <= kMaxBins, "flow: num_bins = {} is not in [{}, {}]", num_bins,
-                 kMinBins, kMaxBins);
-  dissent::check(tail_bound >= 1e-3 && tail_bound <= 1e6, "flow: tail_bound = {} is not in [0.001, 1000000]",
-                 tail_bound);
+  check_argument(num_bins >= kMinBins && num_bins <= kMaxBins, "bins", num_bins, "it must be from {} to {}", kMinBins,
+                 kMaxBins);
+  check_argument(tail_bound >= kMinTailBound && tail_bound <= kMaxTailBound, "tail_bound", tail_bound,
+                 "it must be in [{}, {}]", kMinTailBound, kMaxTailBound);
 }
 
 }  // namespace dissent

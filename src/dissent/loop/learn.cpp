@@ -13,7 +13,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/metrics.hpp"
-#include "dissent/ensemble/predictive_mean.hpp"
+#include "dissent/ensemble/summary.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {

@@ -24,7 +24,7 @@ constexpr std::size_t kSquare = 16;
 
 // map.offset and map.scale begin with the vector's first column.
 template <bool kExponential, class D, class V = hn::Vec<D>>
-HWY_INLINE V mapped(D d, const OutputMap& map, V value) {
+HWY_INLINE V mapped(D d, const UnpackMap& map, V value) {
   if constexpr (kExponential) {
     value = hn::Exp(d, hn::Min(hn::Set(d, map.high), hn::Max(hn::Set(d, map.low), value)));
   }
@@ -33,12 +33,12 @@ HWY_INLINE V mapped(D d, const OutputMap& map, V value) {
 
 // One number by the same instructions as a vector: a row's bits must not depend on its place in the batch.
 template <bool kExponential>
-HWY_INLINE double mapped_one(const OutputMap& map, float value) {
+HWY_INLINE double mapped_one(const UnpackMap& map, float value) {
   const hn::CappedTag<double, 1> d;
   return hn::GetLane(mapped<kExponential>(d, map, hn::Set(d, static_cast<double>(value))));
 }
 
-HWY_INLINE OutputMap from_column(OutputMap map, std::size_t column) {
+HWY_INLINE UnpackMap from_column(UnpackMap map, std::size_t column) {
   map.offset += column;
   map.scale += column;
   return map;
@@ -63,7 +63,7 @@ struct ToFloat {
 template <bool kExponential>
 struct ToDouble {
   double* const* to;
-  OutputMap map;
+  UnpackMap map;
   HWY_INLINE void operator()(std::size_t k, std::size_t j, float value) const {
     to[k][j] = mapped_one<kExponential>(from_column(map, j), value);
   }
@@ -97,7 +97,7 @@ struct ToFloat {
 template <bool kExponential>
 struct ToDouble {
   double* const* to;
-  OutputMap map;
+  UnpackMap map;
   HWY_INLINE void operator()(std::size_t k, hn::Vec<Four> values) const {
     const hn::FixedTag<double, 4> d;
     hn::StoreU(mapped<kExponential>(d, map, hn::PromoteTo(d, values)), d, to[k]);
@@ -159,7 +159,7 @@ HWY_INLINE void unpack_any(Panel<const float> panel, std::size_t batch, RowTable
 }
 
 template <bool kExponential>
-void unpack_mapped_any(Panel<const float> panel, std::size_t batch, const OutputMap& map, RowTable<double> table) {
+void unpack_mapped_any(Panel<const float> panel, std::size_t batch, const UnpackMap& map, RowTable<double> table) {
   unpack_any(panel, batch, table, [&](std::size_t c, double* const* target) {
     return ToDouble<kExponential>{target, from_column(map, c)};
   });
@@ -177,7 +177,7 @@ void unpack_blocks(Panel<const float> panel, std::size_t batch, RowTable<float> 
   unpack_any(panel, batch, table, [](std::size_t, float* const* target) { return ToFloat{target}; });
 }
 
-void unpack_mapped(Panel<const float> panel, std::size_t batch, const OutputMap& map, RowTable<double> table) {
+void unpack_mapped(Panel<const float> panel, std::size_t batch, const UnpackMap& map, RowTable<double> table) {
   map.exponential ? unpack_mapped_any<true>(panel, batch, map, table)
                   : unpack_mapped_any<false>(panel, batch, map, table);
 }
@@ -242,7 +242,7 @@ void unpack_rows(Panel<const double> panel, std::size_t batch, RowTable<double> 
   unpack_rest(panel, batch, table, 0, 0);
 }
 
-void unpack_rows(Panel<const float> panel, std::size_t batch, const OutputMap& map, RowTable<double> table) {
+void unpack_rows(Panel<const float> panel, std::size_t batch, const UnpackMap& map, RowTable<double> table) {
   HWY_DYNAMIC_DISPATCH(unpack_mapped)(panel, batch, map, table);
 }
 

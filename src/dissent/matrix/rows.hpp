@@ -26,7 +26,7 @@ void unpack_rows(Panel<const double> panel, std::size_t batch, RowTable<double> 
 
 // How numbers change on their way out of a panel: v to offset[c] + scale[c] * v, or with a range, whose ends are
 // finite, to offset[c] + scale[c] * exp(v clamped to [low, high]). Arrays of panel.rows numbers.
-struct OutputMap {
+struct UnpackMap {
   const double* offset = nullptr;
   const double* scale = nullptr;
   bool exponential = false;
@@ -35,6 +35,6 @@ struct OutputMap {
 };
 
 // table[b][c] = map(panel[c][b]) for b < batch, computed in double precision.
-void unpack_rows(Panel<const float> panel, std::size_t batch, const OutputMap& map, RowTable<double> table);
+void unpack_rows(Panel<const float> panel, std::size_t batch, const UnpackMap& map, RowTable<double> table);
 
 }  // namespace dissent

@@ -19,7 +19,6 @@ namespace dissent {
 template <class T>
 struct AdamFactors {
   T gradient_scale;
-  T l2;
   T shrink;  // decoupled decay: 1 - learning_rate * weight_decay
   T beta1;
   T one_minus_beta1;
@@ -68,14 +67,13 @@ void update_any(const AdamFactors<T>& f, const AdamRange<T>& range) {
   T* first = range.first_moment.data();
   T* second = range.second_moment.data();
   const Vec scale = hn::Set(d, f.gradient_scale);
-  const Vec l2 = hn::Set(d, f.l2);
   const Vec shrink = hn::Set(d, f.shrink);
   const Vec step_size = hn::Set(d, f.step_size);
   const Vec inverse_root = hn::Set(d, f.inverse_root);
   const Vec epsilon = hn::Set(d, f.epsilon);
   for (std::size_t k = 0; k < range.parameters.size(); k += hn::Lanes(d)) {
     const Vec p = hn::LoadU(d, parameters + k);
-    const Vec g = hn::MulAdd(l2, p, hn::Mul(scale, hn::LoadU(d, gradient + k)));
+    const Vec g = hn::Mul(scale, hn::LoadU(d, gradient + k));
     const Vec m = hn::MulAdd(hn::Set(d, f.beta1), hn::LoadU(d, first + k), hn::Mul(hn::Set(d, f.one_minus_beta1), g));
     const Vec v = hn::MulAdd(hn::Set(d, f.beta2), hn::LoadU(d, second + k),
                              hn::Mul(hn::Mul(hn::Set(d, f.one_minus_beta2), g), g));
@@ -136,12 +134,10 @@ double step_any(const AdamOptions& options, std::uint64_t step, const AdamRange<
     return norm;
   }
   const double clip = options.clip_norm > 0 ? std::min(1.0, options.clip_norm / (norm + 1e-6)) : 1.0;
-  const bool decoupled = options.decay_kind == WeightDecay::kDecoupled;
   const double exponent = static_cast<double>(step);
   AdamFactors<T> f;
   f.gradient_scale = static_cast<T>(clip);
-  f.l2 = static_cast<T>(decoupled ? 0 : options.weight_decay);
-  f.shrink = static_cast<T>(decoupled ? 1 - options.learning_rate * options.weight_decay : 1);
+  f.shrink = static_cast<T>(1 - options.learning_rate * options.weight_decay);
   f.beta1 = static_cast<T>(options.beta1);
   f.one_minus_beta1 = static_cast<T>(1 - options.beta1);
   f.beta2 = static_cast<T>(options.beta2);

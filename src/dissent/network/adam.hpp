@@ -3,8 +3,8 @@
 //   p -= learning_rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon).
 //
 // Before that the gradient is clipped by its global norm (as torch.nn.utils.clip_grad_norm_: scaled by
-// clip_norm / (norm + 1e-6) if that is below 1), and weights decay: kL2 adds weight_decay * p to the gradient (Adam),
-// kDecoupled scales p by 1 - learning_rate * weight_decay (AdamW; Loshchilov and Hutter 2019).
+// clip_norm / (norm + 1e-6) if that is below 1), and weights decay, decoupled: p is scaled by 1 - learning_rate *
+// weight_decay (AdamW; Loshchilov and Hutter 2019).
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,12 @@
 
 namespace dissent {
 
-enum class WeightDecay { kL2, kDecoupled };
-
 struct AdamOptions {
   double learning_rate = 5e-4;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0;
-  WeightDecay decay_kind = WeightDecay::kDecoupled;
   double clip_norm = 0;  // 0: no clipping
 };
 

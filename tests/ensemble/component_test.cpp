@@ -1,4 +1,4 @@
-// What members are to an ensemble: alone they are it, exactly; together they share nothing unless asked.
+// What components are to an ensemble: alone they are it, exactly; together they share nothing unless asked.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using test::SampleRows;
 constexpr TrainOptions kShort{.epochs = 10, .batch_size = 32};
 
 // ln p of each row by the mixture's own component m alone.
-std::vector<double> member_density(const Ensemble& model, std::size_t m, const SampleRows& data) {
+std::vector<double> component_density(const Ensemble& model, std::size_t m, const SampleRows& data) {
   const Mixture<double> mixture = model.predict(data.x);
   const std::size_t D = model.num_outputs();
   std::vector<double> base(data.y.size());
@@ -27,13 +27,13 @@ std::vector<double> member_density(const Ensemble& model, std::size_t m, const S
   model.to_base(data.x, data.y, base, result);
   for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
     const std::size_t at = (n * mixture.num_components + m) * D;
-    const DiagonalGaussian member{std::span(mixture.mean).subspan(at, D), std::span(mixture.stddev).subspan(at, D)};
-    result[n] += log_density(member, std::span(base).subspan(n * D, D));
+    const DiagonalGaussian component{std::span(mixture.mean).subspan(at, D), std::span(mixture.stddev).subspan(at, D)};
+    result[n] += log_density(component, std::span(base).subspan(n * D, D));
   }
   return result;
 }
 
-class Members : public testing::TestWithParam<Model> {
+class Components : public testing::TestWithParam<Model> {
  protected:
   Ensemble fitted(std::size_t num_components, std::vector<double> weights = {}, bool share_weights = false) const {
     return fit({.model = GetParam(),
@@ -48,9 +48,9 @@ class Members : public testing::TestWithParam<Model> {
   SampleRows data_ = pairs(200);
 };
 
-TEST_P(Members, OneComponentIsItsMemberToTheBit) {
+TEST_P(Components, AnEnsembleOfOneIsItsComponentToTheBit) {
   const Ensemble model = fitted(1);
-  EXPECT_EQ(model.log_density(data_.x, data_.y), member_density(model, 0, data_));
+  EXPECT_EQ(model.log_density(data_.x, data_.y), component_density(model, 0, data_));
   const Mixture<double> mixture = model.predict(data_.x);
   const Uncertainty uncertainty = estimate(parse_estimator("kl"), mixture.view(), model.weights());
   EXPECT_TRUE(std::ranges::all_of(uncertainty.epistemic, [](double value) { return value == 0; }));
@@ -61,17 +61,17 @@ TEST_P(Members, OneComponentIsItsMemberToTheBit) {
   }
 }
 
-TEST_P(Members, AllTheWeightOnOneComponentIsThatMemberToTheBit) {
+TEST_P(Components, AllTheWeightOnOneComponentIsThatComponentToTheBit) {
   const Ensemble model = fitted(3, {0, 1, 0});
-  EXPECT_EQ(model.log_density(data_.x, data_.y), member_density(model, 1, data_));
-  EXPECT_NE(model.log_density(data_.x, data_.y), member_density(model, 0, data_));
+  EXPECT_EQ(model.log_density(data_.x, data_.y), component_density(model, 1, data_));
+  EXPECT_NE(model.log_density(data_.x, data_.y), component_density(model, 0, data_));
 }
 
-TEST_P(Members, TheMixtureIsTheLogSumExpOfItsMembers) {
+TEST_P(Components, TheMixtureIsTheLogSumExpOfItsComponents) {
   const Ensemble model = fitted(2, {0.25, 0.75});
   const std::vector<double> whole = model.log_density(data_.x, data_.y);
-  const std::vector<double> first = member_density(model, 0, data_);
-  const std::vector<double> second = member_density(model, 1, data_);
+  const std::vector<double> first = component_density(model, 0, data_);
+  const std::vector<double> second = component_density(model, 1, data_);
   for (std::size_t n = 0; n < whole.size(); ++n) {
     const double high = std::max(first[n], second[n]);
     const double expected = high + std::log(0.25 * std::exp(first[n] - high) + 0.75 * std::exp(second[n] - high));
@@ -79,7 +79,7 @@ TEST_P(Members, TheMixtureIsTheLogSumExpOfItsMembers) {
   }
 }
 
-TEST_P(Members, ToBaseAndToOutputsAreEachOthersInverse) {
+TEST_P(Components, ToBaseAndToOutputsAreEachOthersInverse) {
   const Ensemble model = fitted(2);
   std::vector<double> base(data_.y.size());
   std::vector<double> outputs(data_.y.size());
@@ -97,7 +97,7 @@ TEST_P(Members, ToBaseAndToOutputsAreEachOthersInverse) {
 
 // Under full masks all the same weights could be compared; the chance of two equal floats among 2^23 is small, so that
 // none at all may be equal but those that are zero.
-TEST_P(Members, NeverShareInitialWeightsUnlessAsked) {
+TEST_P(Components, NeverShareInitialWeightsUnlessAsked) {
   for (const double keep : {1.0, 0.5}) {
     EnsembleOptions options{.model = GetParam(), .num_components = 5, .keep_probability = keep};
     const auto num_equal = [&](const Ensemble& model) {
@@ -120,7 +120,7 @@ TEST_P(Members, NeverShareInitialWeightsUnlessAsked) {
   }
 }
 
-TEST_P(Members, TheSameInitialWeightsStayTheSameUnderTheirMasks) {
+TEST_P(Components, TheSameInitialWeightsStayTheSameUnderTheirMasks) {
   const Ensemble model({.model = GetParam(), .num_components = 2, .own_initial_weights = false}, data_.columns());
   Layout layout;
   const Mlp full(model.stack().full, layout);
@@ -134,7 +134,7 @@ TEST_P(Members, TheSameInitialWeightsStayTheSameUnderTheirMasks) {
   }
 }
 
-TEST_P(Members, SharedWeightsAreOneNetwork) {
+TEST_P(Components, SharedWeightsAreOneNetwork) {
   const Ensemble shared = fitted(4, {}, true);
   const Ensemble single({.model = GetParam(), .num_components = 1, .share_weights = true}, data_.columns());
   EXPECT_EQ(shared.parameters().size(), single.parameters().size());
@@ -145,8 +145,8 @@ TEST_P(Members, SharedWeightsAreOneNetwork) {
     const Ensemble masked({.model = GetParam(), .num_components = 1, .share_weights = true}, shared.columns(),
                           {shared.stack().masks[m]}, [&] {
                             std::vector<Permutation> permutations;
-                            for (std::size_t l = 0; shared.flow() != nullptr && l < 1; ++l) {
-                              permutations.push_back(shared.flow()->layers()[l].permutation());
+                            for (std::size_t l = 0; shared.output_map().flow() != nullptr && l < 1; ++l) {
+                              permutations.push_back(shared.output_map().flow()->layers()[l].permutation());
                             }
                             return permutations;
                           }());
@@ -158,11 +158,11 @@ TEST_P(Members, SharedWeightsAreOneNetwork) {
       ASSERT_EQ(own.stddev[2 * n + 1], mixture.stddev[8 * n + 2 * m + 1]);
       ASSERT_NE(mixture.mean[8 * n], mixture.mean[8 * n + 2]);
     }
-    EXPECT_EQ(alone.log_density(data_.x, data_.y), member_density(shared, m, data_));
+    EXPECT_EQ(alone.log_density(data_.x, data_.y), component_density(shared, m, data_));
   }
 }
 
-TEST_P(Members, SharedWeightsLearnSaveAndLoad) {
+TEST_P(Components, SharedWeightsLearnSaveAndLoad) {
   const EnsembleOptions options{.model = GetParam(), .num_components = 3, .share_weights = true};
   const FitResult before = fit(options, {.epochs = 1, .batch_size = 32}, data_.rows());
   const FitResult after = fit(options, {.epochs = 150, .batch_size = 32}, data_.rows());
@@ -178,13 +178,13 @@ TEST_P(Members, SharedWeightsLearnSaveAndLoad) {
   EXPECT_EQ(read_bytes(folder.file("a")), read_bytes(folder.file("b")));
 }
 
-TEST(Member, SharedWeightsNeedMasks) {
+TEST(Component, SharedWeightsNeedMasks) {
   const SampleRows data = pairs(20);
   EXPECT_EQ(message_of<InputError>([&] { fit({.keep_probability = 1, .share_weights = true}, kShort, data.rows()); }),
-            "ensemble: share_weights with keep_probability = 1; without masks the 5 components would be the same");
+            "share_weights = true; with keep_probability = 1 the 5 components would be the same");
 }
 
-TEST(Member, AComponentOfPneIsTheSameInAnEnsembleOfAnySize) {
+TEST(Component, AComponentOfPneIsTheSameInAnEnsembleOfAnySize) {
   const SampleRows data = pairs(100);
   const Mixture<double> three =
       fit({.model = Model::kPne, .num_components = 3}, kShort, data.rows()).model.predict(data.x);
@@ -196,7 +196,7 @@ TEST(Member, AComponentOfPneIsTheSameInAnEnsembleOfAnySize) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Members, testing::Values(Model::kPne, Model::kFlow),
+INSTANTIATE_TEST_SUITE_P(Models, Components, testing::Values(Model::kPne, Model::kFlow),
                          [](const auto& info) { return std::string(model_name(info.param)); });
 
 }  // namespace

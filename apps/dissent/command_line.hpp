@@ -1,0 +1,122 @@
+// The command line as the commands see it: they declare options, arguments and commands below, and what to run.
+//
+// An option is described as a field is (FieldTraits): help, what stands for its value, its range, the names there are.
+// Its default is what its target holds when it is declared, and the help shows it: "M=5". What people type is read by
+// parse_value, so that a bad value is refused in the same words everywhere:
+//
+//     --epochs = 0; it must be a whole number >= 1
+//
+// Targets must live as long as the command. Only command_line.cpp knows the library that parses (CLI11).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissent/base/field.hpp"
+
+namespace dissent::cli {
+
+// How a field is typed: "--keep-probability"; for a switch the flag that turns it from its default: "--no-bootstrap".
+std::string option_name(const FieldInfo& info, const Value& usual);
+
+// Whether an option must be given.
+enum class Need { kOptional, kRequired };
+
+class Command {
+ public:
+  virtual ~Command();
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  // A command below this one; its help ends in `examples`, one command line each.
+  Command& add(const std::string& name, const std::string& description, const std::string& examples);
+
+  // "-o,--output" with a value: a text (which may not be empty), a number, or several numbers separated by commas. T is
+  // std::string, int, double, std::size_t, std::optional<std::size_t> or std::vector<double>.
+  template <class T>
+  void option(const std::string& names, T& target, FieldTraits traits, Need need = Need::kOptional);
+  // One whose value goes to a function, which may refuse it.
+  void option(const std::string& names, const FieldTraits& traits, const std::function<void(const std::string&)>& set);
+  // Several texts, separated by commas or given one by one.
+  void texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,
+             Need need = Need::kOptional);
+  // On when it is given.
+  void flag(const std::string& names, bool& target, std::string_view help);
+  // By its place, required: one, or all there are.
+  void argument(const std::string& name, std::string& target, std::string_view help);
+  void arguments(const std::string& name, std::vector<std::string>& target, std::string_view help);
+
+  // An option for every field of S, under a heading of their own. `given` receives those that are typed; before the
+  // command runs they are set in `target`.
+  template <class S>
+  void fields(S& target, Values& given, const std::string& heading);
+
+  // What the command does, once all is parsed.
+  void run(const std::function<void()>& work);
+
+  // Whether the option of this name ("output") was typed.
+  bool given(const std::string& name) const { return given_.contains(name); }
+
+ private:
+  friend class Program;
+  struct Parser;  // of the library that parses
+  explicit Command(std::unique_ptr<Parser> parser);
+
+  struct Declaration {
+    std::string names = {};
+    std::string name = {};  // as in the library
+    std::string help = {};
+    std::string shown = {};  // "M=5"; of an argument " " or "..."
+    std::string heading = {};
+    bool required = false;
+    bool several = false;
+  };
+  using Take = std::function<void(const std::vector<std::string>& typed)>;
+  void declare(const Declaration& declaration, const Take& take);
+  void declare_flag(const Declaration& declaration, const std::function<void()>& take);
+  // An option with one Value, as `info` rules; `usual` is its default.
+  void declare_value(Declaration declaration, FieldInfo info, const Value& usual,
+                     const std::function<void(const Value&)>& take);
+  void declare_field(const FieldInfo& info, const Value& usual, const std::string& heading, Values& given);
+
+  std::unique_ptr<Parser> parser_;
+  std::vector<std::unique_ptr<Command>> below_;
+  std::map<std::string, std::string, std::less<>> spelled_;  // name -> as it is typed: "top" -> "--top"
+  std::set<std::string> given_;
+  std::vector<std::function<void()>> before_;  // run
+};
+
+// The program: the command above all others.
+class Program : public Command {
+ public:
+  Program(const std::string& name, const std::string& description, const std::string& version,
+          const std::string& footer);
+
+  // Parses, and runs the command that was typed; help and version are printed. InputError for bad usage.
+  void run(int argc, char** argv);
+
+  // The command that was typed: "dissent score".
+  std::string typed() const;
+  // An argument as it is typed for that command, "keep_probability" -> "--keep-probability"; any other name as it is.
+  std::string spell(std::string_view argument) const;
+
+ private:
+  const Command& innermost() const;
+};
+
+template <class S>
+void Command::fields(S& target, Values& given, const std::string& heading) {
+  for (const Field<S>& field : dissent::fields<S>()) {
+    declare_field(field, field.get(target), heading, given);
+  }
+  before_.emplace_back([&target, &given] { set_fields(target, given); });
+}
+
+}  // namespace dissent::cli

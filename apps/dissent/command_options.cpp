@@ -1,0 +1,153 @@
+// The kinds of option that a command can declare: how each is named, shown in help, read and checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "command_line.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/parse.hpp"
+
+namespace dissent::cli {
+namespace {
+
+std::string with_dashes(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace(text, '_', '-');
+  return text;
+}
+
+// "-o,--step-size" -> "step_size"
+std::string library_name(const std::string& names) {
+  const std::size_t dashes = names.find("--");
+  std::string name = dashes == std::string::npos ? names : names.substr(dashes + 2);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+// A default that could not be typed stands for none.
+bool is_shown(const FieldInfo& info, const Value& usual) {
+  const bool is_number = info.type == FieldType::kWhole || info.type == FieldType::kNumber;
+  return !to_text(usual).empty() && !(is_number && as_number(usual) < info.traits.least);
+}
+
+std::string shown_text(const FieldInfo& info, const Value& usual) {
+  return is_shown(info, usual) ? fmt::format("{}={}", info.traits.shown, to_text(usual))
+                               : std::string(info.traits.shown);
+}
+
+// An empty value is an unset variable in someone's script.
+void check_not_empty(const std::string& name, const std::string& text) {
+  if (text.empty()) {
+    throw InputError(Fault{.argument = name, .rule = "the value is empty"});
+  }
+}
+
+}  // namespace
+
+std::string option_name(const FieldInfo& info, const Value& usual) {
+  const bool is_on = info.type == FieldType::kSwitch && std::get<bool>(usual);
+  return "--" +
+         (!info.traits.flag.empty() ? std::string(info.traits.flag) : (is_on ? "no-" : "") + with_dashes(info.name));
+}
+
+void Command::declare_value(Declaration declaration, FieldInfo info, const Value& usual,
+                            const std::function<void(const Value&)>& take) {
+  const bool is_list = info.type == FieldType::kWholes || info.type == FieldType::kNumbers;
+  if (declaration.name.empty()) {
+    declaration.name = library_name(declaration.names);
+  }
+  declaration.shown = shown_text(info, usual);
+  declaration.several = is_list;
+  info.traits.help = info.traits.shown = {};  // they may not outlive this call
+  declare(declaration, [info, take, name = declaration.name](const std::vector<std::string>& typed) mutable {
+    info.name = name;
+    const std::string text = fmt::format("{}", fmt::join(typed, ","));
+    check_not_empty(name, text);
+    take(parse_value(info, text));
+  });
+}
+
+void Command::declare_field(const FieldInfo& info, const Value& usual, const std::string& heading, Values& given) {
+  const std::string name(info.name);
+  const std::string letter = info.traits.short_name.empty() ? "" : fmt::format("-{},", info.traits.short_name);
+  Declaration declaration{.names = letter + option_name(info, usual),
+                          .name = name,
+                          .help = std::string(info.traits.help),
+                          .heading = heading};
+  if (info.type == FieldType::kSwitch) {
+    declare_flag(declaration, [&given, name, on = !std::get<bool>(usual)] { given[name] = on; });
+  } else {
+    declare_value(declaration, info, usual, [&given, name](const Value& value) { given[name] = value; });
+  }
+}
+
+template <class T>
+void Command::option(const std::string& names, T& target, FieldTraits traits, Need need) {
+  struct Single {
+    T value;
+  };
+  const Field<Single> single = field("", &Single::value, traits);
+  declare_value({.names = names, .help = std::string(traits.help), .required = need == Need::kRequired}, single,
+                single.get({target}), [&target, set = single.set](const Value& value) {
+                  Single taken{};
+                  set(taken, value);
+                  target = taken.value;
+                });
+}
+
+template void Command::option(const std::string&, std::string&, FieldTraits, Need);
+template void Command::option(const std::string&, int&, FieldTraits, Need);
+template void Command::option(const std::string&, double&, FieldTraits, Need);
+template void Command::option(const std::string&, std::size_t&, FieldTraits, Need);
+template void Command::option(const std::string&, std::optional<std::size_t>&, FieldTraits, Need);
+template void Command::option(const std::string&, std::vector<double>&, FieldTraits, Need);
+
+void Command::option(const std::string& names, const FieldTraits& traits,
+                     const std::function<void(const std::string&)>& set) {
+  declare_value({.names = names, .help = std::string(traits.help)}, {"", FieldType::kText, false, traits}, Value(),
+                [set](const Value& value) { set(std::get<std::string>(value)); });
+}
+
+void Command::texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits, Need need) {
+  const std::string usual = fmt::format("{}", fmt::join(target, ","));
+  declare({.names = names,
+           .name = library_name(names),
+           .help = std::string(traits.help),
+           .shown = usual.empty() ? std::string(traits.shown) : fmt::format("{}={}", traits.shown, usual),
+           .required = need == Need::kRequired,
+           .several = true},
+          [&target](const std::vector<std::string>& typed) {
+            target.clear();
+            for (const std::string& text : typed) {
+              for (const std::string_view part : split(text)) {
+                if (!part.empty() || text.empty()) {  // "a,b," is two
+                  target.emplace_back(part);
+                }
+              }
+            }
+          });
+}
+
+void Command::flag(const std::string& names, bool& target, std::string_view help) {
+  declare_flag({.names = names, .name = library_name(names), .help = std::string(help)}, [&target] { target = true; });
+}
+
+void Command::argument(const std::string& name, std::string& target, std::string_view help) {
+  declare({.names = name, .name = name, .help = std::string(help), .shown = " ", .required = true},
+          [&target, name](const std::vector<std::string>& typed) {
+            check_not_empty(name, typed.front());
+            target = typed.front();
+          });
+}
+
+void Command::arguments(const std::string& name, std::vector<std::string>& target, std::string_view help) {
+  declare({.names = name, .name = name, .help = std::string(help), .shown = "...", .required = true, .several = true},
+          [&target, name](const std::vector<std::string>& typed) {
+            for (const std::string& text : typed) {
+              check_not_empty(name, text);
+            }
+            target = typed;
+          });
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,131 @@
+"""The options of a fit as parameters of Python, from the list that the library keeps of them.
+
+A new option of the library is a keyword by itself, with its default and its documentation.
+"""
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, TypeVar, cast
+
+from . import _core
+
+_Class = TypeVar("_Class", bound=type)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_TYPES: Dict[str, Any] = {
+    "switch": bool,
+    "whole": int,
+    "number": float,
+    "text": str,
+    "wholes": Sequence[int],
+    "numbers": Sequence[float],
+}
+_TYPE_NAMES = {
+    "switch": "bool",
+    "whole": "int",
+    "number": "float",
+    "text": "str",
+    "wholes": "sequence of int",
+    "numbers": "sequence of float",
+}
+
+
+class Parameter(NamedTuple):
+    """A keyword of a constructor."""
+
+    name: str
+    type: Any
+    default: Any
+    text: str  #: its documentation
+
+
+RANDOM_STATE = Parameter(
+    "random_state",
+    Any,
+    None,
+    """random_state : int, RandomState, Generator or None
+    An int gives the same bits as ``--seed`` on the command line, on any number of threads.""",
+)
+N_JOBS = Parameter(
+    "n_jobs",
+    Optional[int],
+    None,
+    """n_jobs : int, optional
+    Threads; None and -1 are one per core. Results do not depend on it.""",
+)
+
+
+def _text(field: Dict[str, Any], default: Any) -> str:
+    """In the manner of numpy. The help of a switch says what happens when it is not at its default."""
+    *names, last = [f'"{name}"' for name in field["names"]] or [_TYPE_NAMES[field["type"]]]
+    values = f"{', '.join(names)} or {last}" if names else last
+    if default is not None:
+        values += f", default {default!r}".replace("'", '"')
+    else:
+        values += ", by preset" if field["preset"] else ", optional"
+    sentence = field["help"]
+    if field["type"] == "switch":
+        sentence = f"{not field['default']}: {sentence[0].lower()}{sentence[1:]}"
+    return f"{field['keyword']} : {values}\n    {sentence}."
+
+
+def _parameter(field: Dict[str, Any]) -> Parameter:
+    """None stands for a list's default and for what a preset sets; any other default is the option's own."""
+    if field["keyword"] == RANDOM_STATE.name:
+        return RANDOM_STATE
+    kind = _TYPES[field["type"]]
+    if field["optional"] or field["preset"] or isinstance(field["default"], list):
+        return Parameter(field["keyword"], Optional[kind], None, _text(field, None))
+    return Parameter(field["keyword"], kind, field["default"], _text(field, field["default"]))
+
+
+def fit_parameters() -> List[Parameter]:
+    """All that a fit can be told."""
+    return [_parameter(field) for field in _core.fit_fields()]
+
+
+def ensemble_parameters(model: str) -> List[Parameter]:
+    """Those of an estimator for one model: first the one that may be given by position."""
+    names = [field["keyword"] for field in _core.fit_fields() if field["name"].startswith("flow_")]
+    without = ["model"] if model == "flow" else ["model", *names]
+    own = [each for each in fit_parameters() if each.name not in without]
+    return sorted([*own, N_JOBS], key=lambda each: each.name != "n_components")
+
+
+def training_names(model: str) -> List[str]:
+    """Those of them that say how to train: the preset, and what it sets."""
+    names = [field["keyword"] for field in _core.fit_fields() if field["preset"] or field["name"] == "preset"]
+    return [each.name for each in ensemble_parameters(model) if each.name in names]
+
+
+def documented(parameters: Iterable[Parameter]) -> Callable[[_Class], _Class]:
+    """For a class whose docstring has {parameters} where theirs belongs."""
+    lines = "\n".join(each.text for each in parameters)
+
+    def fill(to: _Class) -> _Class:
+        to.__doc__ = (to.__doc__ or "").replace("{parameters}", lines.replace("\n", "\n    "))
+        return to
+
+    return fill
+
+
+def takes(parameters: Sequence[Parameter]) -> Callable[[_Function], _Function]:
+    """For a function whose ** takes these keywords, None by default: they stand in its signature, and no others pass."""
+    added = [
+        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Optional[each.type])
+        for each in parameters
+    ]
+
+    def wrap(function: _Function) -> _Function:
+        *own, _ = inspect.signature(function).parameters.values()
+        signature = inspect.signature(function).replace(parameters=[*own, *added])
+
+        @functools.wraps(function)
+        def checked(*arguments: Any, **keywords: Any) -> Any:
+            signature.bind(*arguments, **keywords)
+            return function(*arguments, **keywords)
+
+        setattr(checked, "__signature__", signature)
+        return cast(_Function, checked)
+
+    return wrap

@@ -1,0 +1,89 @@
+// ComponentModel: the components of an ensemble, whatever they are made of. An Ensemble owns one, beside the OutputMap
+// that takes their base values to outputs.
+//
+// To add a kind of model: derive from ComponentModel, in a file of its own (network_model.hpp is the one to copy), and
+// give the kind a value of enum Model and a row of the registry (model_kind.cpp), with the functions that make, load
+// and train it. Nothing else asks for the kind. M components, D outputs; matrices are row-major.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dissent/array/array.hpp"
+#include "dissent/base/executor.hpp"
+#include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/row_blocks.hpp"
+#include "dissent/table/scaling.hpp"
+
+namespace dissent {
+
+// Arrays of a model file by name. Those of whole numbers are kept here; others are views of the model's.
+struct NamedArrays {
+  std::vector<std::pair<std::string, ArrayView>> arrays;
+  std::deque<std::vector<std::int64_t>> wholes;
+
+  void add(std::string name, ArrayView array) { arrays.emplace_back(std::move(name), array); }
+  void add_wholes(std::string name, std::span<const std::uint32_t> values) {
+    add(std::move(name), ArrayView(wholes.emplace_back(values.begin(), values.end())));
+  }
+};
+
+class ComponentModel {
+ public:
+  virtual ~ComponentModel() = default;
+  virtual std::unique_ptr<ComponentModel> clone() const = 0;
+
+  virtual std::size_t num_components() const = 0;
+
+  // All that a fit learns, the parameters of the output map included, as one block: the same bits, the same model.
+  virtual std::span<float> parameters() = 0;
+  virtual std::span<const float> parameters() const = 0;
+
+  // What one thread needs for blocks of up to kModelBlock rows; the model must outlive it.
+  struct Scratch {
+    virtual ~Scratch() = default;
+  };
+  virtual std::unique_ptr<Scratch> make_scratch() const = 0;
+
+  // Means and stddevs [count][M][D] of the rows, in `units` (offset + scale * the scaled value).
+  virtual void predict(const RowBlock& rows, const Scaling& units, Scratch& scratch, std::span<double> mean,
+                       std::span<double> stddev) const = 0;
+  // The same in scaled units and single precision: what scoring wants.
+  virtual void predict(const RowBlock& rows, Scratch& scratch, std::span<float> mean,
+                       std::span<float> stddev) const = 0;
+
+  // From now on no prediction is more certain than at the most certain of these inputs (Ensemble::limit_certainty).
+  virtual void limit_certainty(const Scaling& input_scaling, std::span<const double> inputs, Executor* executor) = 0;
+  // From now on every stddev of output d is factors[d] times what it was; all > 0 (Ensemble::scale_spread).
+  virtual void scale_spread(std::span<const double> factors) = 0;
+
+  // What a file must hold for ModelKind::load to make the same model again.
+  virtual void add_arrays(NamedArrays& to) const = 0;
+
+ protected:
+  ComponentModel() = default;
+  ComponentModel(const ComponentModel&) = default;
+  ComponentModel& operator=(const ComponentModel&) = default;
+};
+
+// What a kind of model is made of.
+struct ModelParts {
+  ModelParts(std::unique_ptr<ComponentModel> model, OutputMap map)
+      : components(std::move(model)), output_map(std::move(map)) {}
+  ModelParts(const ModelParts& other) : components(other.components->clone()), output_map(other.output_map) {}
+  ModelParts(ModelParts&&) = default;
+  ModelParts& operator=(const ModelParts& other) { return *this = ModelParts(other); }
+  ModelParts& operator=(ModelParts&&) = default;
+  ~ModelParts() = default;
+
+  std::unique_ptr<ComponentModel> components;
+  OutputMap output_map;
+};
+
+}  // namespace dissent

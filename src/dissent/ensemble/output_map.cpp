@@ -1,0 +1,70 @@
+#include "dissent/ensemble/output_map.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace dissent {
+
+OutputMap::OutputMap(Scaling target_scaling, std::optional<Flow> flow)
+    : target_scaling_(std::move(target_scaling)), base_units_(target_scaling_), flow_(std::move(flow)) {
+  if (flow_) {
+    base_units_ = {std::vector<double>(num_outputs(), 0.0), std::vector<double>(num_outputs(), 1.0)};
+  }
+}
+
+std::span<const Coupling> OutputMap::layers() const { return flow_ ? flow_->layers() : std::span<const Coupling>(); }
+
+OutputMap::Scratch::Scratch(const OutputMap& map, std::span<const float> parameters)
+    : parameters_(parameters), targets_(map.target_scaling_) {
+  if (map.flow_) {
+    base_ = {map.num_outputs(), kModelBlock};
+    flow_.emplace(*map.flow_, kModelBlock);
+  }
+}
+
+void OutputMap::to_outputs(Panel<const float> inputs, std::span<const double> base, std::span<double> outputs,
+                           std::span<double> log_det, Scratch& scratch) const {
+  if (!flow_) {
+    std::ranges::copy(base, outputs.begin());
+    std::ranges::fill(log_det, 0.0);
+    return;
+  }
+  const std::size_t D = num_outputs();
+  const std::size_t batch = base.size() / D;
+  const Panel<float> z = scratch.base_.panel();
+  for (std::size_t k = 0; k < base.size(); ++k) {
+    z(k % D, k / D) = static_cast<float>(base[k]);
+  }
+  const FlowResult<float> result = from_base<float>(*flow_, scratch.parameters_, inputs, z, batch, *scratch.flow_);
+  const double log_scale = target_scaling_.log_scale_sum();
+  for (std::size_t b = 0; b < batch; ++b) {
+    for (std::size_t d = 0; d < D; ++d) {
+      outputs[b * D + d] = target_scaling_.original(d, static_cast<double>(result.values(d, b)));
+    }
+    if (!log_det.empty()) {
+      log_det[b] = static_cast<double>(result.log_det[b]) + log_scale;
+    }
+  }
+}
+
+void OutputMap::to_base(Panel<const float> inputs, std::span<const double> outputs, std::span<double> base,
+                        std::span<double> log_det, Scratch& scratch) const {
+  if (!flow_) {
+    std::ranges::copy(outputs, base.begin());
+    std::ranges::fill(log_det, 0.0);
+    return;
+  }
+  const std::size_t D = num_outputs();
+  const std::size_t batch = outputs.size() / D;
+  const FlowResult<float> result = dissent::to_base<float>(*flow_, scratch.parameters_, inputs,
+                                                           scratch.targets_.pack(outputs), batch, *scratch.flow_);
+  const double log_scale = target_scaling_.log_scale_sum();
+  for (std::size_t b = 0; b < batch; ++b) {
+    for (std::size_t d = 0; d < D; ++d) {
+      base[b * D + d] = static_cast<double>(result.values(d, b));
+    }
+    log_det[b] = static_cast<double>(result.log_det[b]) - log_scale;
+  }
+}
+
+}  // namespace dissent

@@ -1,0 +1,219 @@
+#include "dissent/ensemble/train_networks.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dissent/ensemble/checkpoint.hpp"
+#include "dissent/ensemble/network_model.hpp"
+#include "dissent/mixture/gaussian.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kAutoSteps = 12'000;
+constexpr std::size_t kMinAutoEpochs = 20;
+constexpr std::size_t kStepsBetweenReports = 25;  // validation and snapshots cost as much as a few steps
+
+// The loss of the trainer is per output, in scaled units and without its constant.
+double loss_in_user_units(double loss, const Ensemble& model) {
+  const auto D = static_cast<double>(model.num_outputs());
+  return D * (loss + 0.5 * kLogTwoPi) + model.columns().target_scaling.log_scale_sum();
+}
+
+// Where the parameters of a unit are.
+struct UnitParameters {
+  std::span<float> now;
+  std::span<float> average;
+  std::span<float> best;
+
+  bool finite() const {
+    return std::ranges::all_of(now, [](float value) { return std::isfinite(value); });
+  }
+  void swap_average() { std::ranges::swap_ranges(now, average); }
+  void keep() { std::ranges::copy(now, best.begin()); }
+  void restore() {
+    std::ranges::copy(best, now.begin());
+    std::ranges::copy(best, average.begin());
+  }
+};
+
+// A loss that far above the first one, in nats per output, will not come back.
+bool sound(const UnitRecord& unit, double loss) {
+  constexpr double kFarAbove = 50;
+  return std::isfinite(loss) && (std::isnan(unit.first_loss) || loss < unit.first_loss + kFarAbove);
+}
+
+// After some epochs; `score` is what is to become small.
+void judge(UnitRecord& unit, UnitParameters parameters, std::size_t epoch, double score, std::size_t patience) {
+  if (score < unit.best_loss) {
+    unit.best_loss = score;
+    unit.best_epoch = epoch;
+    parameters.keep();
+  } else if (patience > 0 && epoch - unit.best_epoch >= patience) {
+    unit.stopped_early = unit.done = true;
+  }
+}
+
+double mean_of(const std::vector<UnitRecord>& units, double UnitRecord::*value) {
+  double sum = 0;
+  for (const UnitRecord& unit : units) {
+    sum += unit.*value;
+  }
+  return sum / static_cast<double>(units.size());
+}
+
+// With very few rows a bootstrap sample may leave none out.
+bool holds_out(const Trainer& trainer) {
+  for (std::size_t u = 0; u < trainer.num_units(); ++u) {
+    if (!trainer.holds_out(u)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Runs epochs until the end, or until the caller stops it, in steps of `interval`.
+class Run {
+ public:
+  Run(Ensemble& model, Trainer& trainer, const TrainOptions& train, const FitControl& control)
+      : model_(model),
+        trainer_(trainer),
+        validates_(holds_out(trainer)),
+        control_(control),
+        averages_(validates_ && train.averaging > 0),
+        best_(model.parameters().begin(), model.parameters().end()),
+        state_{.units = std::vector<UnitRecord>(trainer.num_units()),
+               .parameters = model.parameters(),
+               .average = trainer.average(),
+               .best = best_,
+               .first_moment = trainer.first_moment(),
+               .second_moment = trainer.second_moment()} {
+    const std::size_t steps = trainer.steps_per_epoch();
+    epochs_ = train.epochs > 0 ? train.epochs : std::max(kMinAutoEpochs, (kAutoSteps + steps - 1) / steps);
+    interval_ = std::max<std::size_t>(1, kStepsBetweenReports / steps);
+    patience_ = validates_ ? static_cast<std::size_t>(std::ceil(train.patience * static_cast<double>(epochs_))) : 0;
+    trainer.plan_epochs(epochs_);
+  }
+
+  FitReport run(const std::string& identity) {
+    FitReport report;
+    if (!control_.checkpoint.empty() && read_checkpoint(control_.checkpoint, identity, state_)) {
+      report.resumed_epoch = state_.epoch;
+    }
+    auto saved = std::chrono::steady_clock::now();
+    while (!finished() && !report.interrupted) {
+      train_interval();
+      report.interrupted = control_.progress && !control_.progress(progress()) && !finished();
+      const auto now = std::chrono::steady_clock::now();
+      if (!control_.checkpoint.empty() &&
+          (report.interrupted || std::chrono::duration<double>(now - saved).count() >= control_.checkpoint_seconds)) {
+        write_checkpoint(control_.checkpoint, identity, state_);
+        saved = now;
+      }
+    }
+    finish(report);
+    return report;
+  }
+
+ private:
+  bool finished() const { return state_.epoch >= epochs_ || std::ranges::all_of(state_.units, &UnitRecord::done); }
+
+  UnitParameters parameters_of(std::size_t unit) {
+    const std::span<float> now = trainer_.parameters(unit);
+    const auto offset = static_cast<std::size_t>(now.data() - state_.parameters.data());
+    return {now, state_.average.subspan(offset, now.size()), state_.best.subspan(offset, now.size())};
+  }
+
+  void train_unit(std::size_t u, std::size_t end) {
+    UnitRecord& unit = state_.units[u];
+    if (unit.done) {
+      return;
+    }
+    UnitParameters parameters = parameters_of(u);
+    const double loss = trainer_.run_epochs(u, state_.epoch, end, control_.executor);
+    if (averages_) {
+      parameters.swap_average();
+    }
+    const double score = validates_ && std::isfinite(loss) ? trainer_.validation_loss(u) : loss;
+    unit.epochs_run = end;
+    if (!sound(unit, loss) || !std::isfinite(score) || !parameters.finite()) {
+      unit.diverged = unit.done = true;
+      parameters.restore();  // so that all that is ever kept or saved is finite
+      return;
+    }
+    unit.first_loss = std::isnan(unit.first_loss) ? loss : unit.first_loss;
+    unit.loss = loss;
+    unit.validation_loss = validates_ ? score : unit.validation_loss;
+    judge(unit, parameters, end, score, patience_);
+    if (averages_) {
+      parameters.swap_average();
+    }
+  }
+
+  void train_interval() {
+    const std::size_t end = std::min(epochs_, state_.epoch + interval_);
+    const std::size_t num_units = state_.units.size();
+    if (control_.executor != nullptr && num_units > 1) {
+      control_.executor->for_blocks(num_units, 1, [&](std::size_t u, std::size_t, int) { train_unit(u, end); });
+    } else {
+      for (std::size_t u = 0; u < num_units; ++u) {
+        train_unit(u, end);
+      }
+    }
+    state_.epoch = end;
+  }
+
+  FitProgress progress() const {
+    return {state_.epoch, epochs_, loss_in_user_units(mean_of(state_.units, &UnitRecord::loss), model_),
+            loss_in_user_units(mean_of(state_.units, &UnitRecord::validation_loss), model_)};
+  }
+
+  // Takes the best parameters where they are known to be, and says what happened.
+  void finish(FitReport& report) {
+    report.epochs = epochs_;
+    for (std::size_t u = 0; u < state_.units.size(); ++u) {
+      UnitRecord& unit = state_.units[u];
+      if (validates_) {
+        parameters_of(u).restore();
+        unit.validation_loss = unit.best_loss;
+      } else if (unit.diverged && std::isfinite(unit.best_loss)) {
+        unit.loss = unit.best_loss;
+      }
+      report.epochs_run = std::max(report.epochs_run, unit.epochs_run);
+      report.stopped_early = report.stopped_early || unit.stopped_early;
+      const std::size_t first = model_.networks().joint() ? 0 : u;
+      const std::size_t last = model_.networks().joint() ? model_.num_components() : u + 1;
+      for (std::size_t c = first; unit.diverged && c < last; ++c) {
+        report.diverged.push_back(c);
+      }
+    }
+    report.loss = loss_in_user_units(mean_of(state_.units, &UnitRecord::loss), model_);
+    report.validation_loss = validates_
+                                 ? loss_in_user_units(mean_of(state_.units, &UnitRecord::validation_loss), model_)
+                                 : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  Ensemble& model_;
+  Trainer& trainer_;
+  bool validates_;
+  const FitControl& control_;
+  std::size_t epochs_ = 0;
+  std::size_t interval_ = 1;
+  std::size_t patience_ = 0;
+  bool averages_;
+  Block<float> best_;
+  FitState state_;
+};
+
+}  // namespace
+
+FitReport train_networks(Ensemble& model, TrainingSet data, const FitControl& control) {
+  Trainer trainer(model, data.options, std::move(data.scaled), data.num_held_out);
+  Run run(model, trainer, data.options, control);
+  return run.run(control.checkpoint.empty() ? "" : fit_identity(model, data.options, data.rows));
+}
+
+}  // namespace dissent
