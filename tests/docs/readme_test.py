@@ -2,13 +2,10 @@
 
 import os
 import re
-import shutil
 import subprocess
 import unittest
 
-import numpy as np
-
-from support import README, ROOT, DocsTest, documents, indented, name_of, read, section
+from support import README, ROOT, DocsTest, ShellTest, documents, indented, name_of, read, section
 
 
 def shell_lines(text):
@@ -18,52 +15,25 @@ def shell_lines(text):
     return [line for line in lines if not line.startswith("#")]
 
 
-class Use(DocsTest):
-    """Section "Use it", in a folder with the files that it names."""
-
-    def prepare(self):
-        shutil.copy(os.path.join(ROOT, "examples", "ensemble.npz"), self.dir)
-        arrays = np.load(self.path("ensemble.npz"))
-        for name in ("mean", "stddev"):
-            np.save(self.path(f"{name}.npy"), arrays[name])
-        random = np.random.default_rng(0)
-        for name, rows in (("data", 60), ("L", 40), ("P", 250), ("T", 30)):
-            x = random.uniform(-2, 2, rows)
-            columns = [x] if name == "P" else [x, np.sin(x)]  # the pool has no labels: an oracle or a person gives them
-            np.savetxt(self.path(f"{name}.csv"), np.column_stack(columns), delimiter=",", comments="",
-                       header="x,y"[: 2 * len(columns) - 1])
-        with open(self.path("simulate"), "w") as oracle:
-            oracle.write("#!/bin/sh\nawk -F, 'NR == 1 { print \"y\"; next } { print sin($1) }'\n")
-        os.chmod(self.path("simulate"), 0o755)
-
-    def answer(self, name):
-        """What the person does between `ask` and `tell`: the last column is filled in."""
-        lines = read(self.path(name)).splitlines()
-        with open(self.path(name), "w") as file:
-            file.write("\n".join([lines[0], *(line + "0.5" for line in lines[1:])]) + "\n")
+class Use(ShellTest):
+    """Section "Use it"."""
 
     def lacks_robots(self):
         """A build without MuJoCo or HDF5 says so, and names the package."""
         return "-dev" in self.shell("dissent collect hopper --rows 1 --output one.h5 || true")
 
     def test_every_line_runs(self):
-        self.prepare()
         lines = shell_lines(section(read(README), "Use it"))
         verbs = [line.split()[1] for line in lines if line.startswith("dissent")]
         for verb in ("score", "estimators", "fit", "suggest", "learn", "ask", "tell", "collect"):
             self.assertIn(verb, verbs)
         for line in lines:
-            if line.startswith("dissent collect") and self.lacks_robots():
-                continue
-            if line.startswith("dissent tell"):
-                self.answer("todo.csv")
-            with self.subTest(line):
-                self.shell(line)
+            if not (line.startswith("dissent collect") and self.lacks_robots()):
+                self.run_line(line)
         for name in ("scores.csv", "model.safetensors", "next.csv", "out/rounds.csv", "lab/state.safetensors"):
             self.assertTrue(os.path.exists(self.path(name)), name)
 
     def test_columns_of_a_score(self):
-        self.prepare()
         columns = re.search(r"Columns: `([^`]+)`", read(README)).group(1)
         self.assertEqual(self.shell("dissent score ensemble.npz --output -").splitlines()[0], columns)
 

@@ -3,10 +3,13 @@
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+
+import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAM = os.environ["DISSENT_PROGRAM"]
@@ -62,3 +65,33 @@ class DocsTest(unittest.TestCase):
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(run.returncode, 0, f"{command}\n{run.stdout}")
         return run.stdout
+
+
+class ShellTest(DocsTest):
+    """Runs commands of a document in a folder with the files that documents name."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copy(os.path.join(ROOT, "examples", "ensemble.npz"), self.dir)
+        arrays = np.load(self.path("ensemble.npz"))
+        for name in ("mean", "stddev"):
+            np.save(self.path(f"{name}.npy"), arrays[name])
+        random = np.random.default_rng(0)
+        for name in ("data", "test", "L", "T", "new", "pool", "P"):
+            x = random.uniform(-2, 2, 250 if name == "P" else 40)
+            columns = {"x": x} if name in ("new", "pool", "P") else {"x": x, "y": np.sin(x)}  # those have no labels yet
+            np.savetxt(self.path(f"{name}.csv"), np.column_stack(list(columns.values())), delimiter=",", comments="",
+                       header=",".join(columns))
+        with open(self.path("simulate"), "w") as oracle:
+            oracle.write("#!/bin/sh\nawk -F, 'NR == 1 { print \"y\"; next } { print sin($1) }'\n")
+        os.chmod(self.path("simulate"), 0o755)
+
+    def run_line(self, line):
+        """Runs it; before `tell` it does what the person does: fills in the last column."""
+        told = re.match(r"dissent tell \S+ (\S+)", line)
+        if told:
+            first, *rows = read(self.path(told.group(1))).splitlines()
+            with open(self.path(told.group(1)), "w") as file:
+                file.write("\n".join([first, *(row + "0.5" for row in rows)]) + "\n")
+        with self.subTest(line):
+            self.shell(line)
