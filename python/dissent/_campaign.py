@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import os
-import tempfile
 import threading
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, Union
 
@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_array, as_targets
 from ._ensembles import FlowEnsemble, ProbabilisticEnsemble, _Ensemble
-from ._options import fit_settings, seed_of, switched_back, training_parameters, whole_number
+from ._options import fit_values, seed_of, training_parameters, whole_number
 from ._progress import Progress, reporter
 from ._uncertainty import _name, _threads
 
@@ -116,25 +116,23 @@ class Campaign:
             "learning_rate": learning_rate,
             "validation": validation,
         }
-        settings = fit_settings(options)
+        settings = fit_values(options)
         if random_state is not None:
-            settings["--seed"] = str(seed_of(random_state))
+            settings["seed"] = seed_of(random_state)
         if acquisition is not None:
-            settings["--acquisition"] = _name(acquisition, "acquisition")
+            settings["acquisition"] = _name(acquisition, "acquisition")
         if candidates is not None:
-            settings["--candidates"] = "all" if candidates == "all" else str(whole_number(candidates, "candidates", 1))
+            settings["candidates"] = "all" if candidates == "all" else str(whole_number(candidates, "candidates", 1))
         tables = {"labelled": labelled, "pool": pool, "test": test}
         self._threads = _threads(threads)
         self._lock = threading.Lock()
         self._owner: Optional[int] = None  # the thread that holds the lock
-        with tempfile.TemporaryDirectory() as folder:
-            paths = {name: _as_file(table, folder, name) for name, table in tables.items() if table is not None}
-            self._open: Optional[_core.Campaign] = _core.Campaign(
-                os.fspath(directory), paths, _names(targets), _names(inputs), settings
-            )
-        for name in switched_back(options, self.settings):
-            self.close()
-            raise ValueError(f"{name}: the campaign has its opposite for good; begin another one")
+        given = {name: table for name, table in tables.items() if table is not None}
+        paths = {name: os.fspath(table) for name, table in given.items() if isinstance(table, (str, os.PathLike))}
+        texts = {name: _as_csv(table, name) for name, table in given.items() if name not in paths}
+        self._open: Optional[_core.Campaign] = _core.Campaign(
+            os.fspath(directory), texts, paths, _names(targets), _names(inputs), settings
+        )
 
     def ask(self, batch: int = 10, *, progress: Progress = None) -> np.ndarray:
         """The rows of the pool that should be labelled next: an array of row numbers, counted from 0.
@@ -210,11 +208,11 @@ class Campaign:
             return campaign.rounds()
 
     @property
-    def settings(self) -> Dict[str, str]:
-        """The options it runs with, by their names on the command line; what is not there is at its default.
+    def settings(self) -> Dict[str, Any]:
+        """All options that it runs with. None stands for what suits the rows or the method.
 
-        >>> campaign.settings["--model"]
-        'pne'
+        >>> campaign.settings["model"], campaign.settings["n_components"], campaign.settings["candidates"]
+        ('pne', 5, None)
         """
         with self._held() as campaign:
             return campaign.settings
@@ -312,20 +310,16 @@ def _row_numbers(rows: Any) -> List[int]:
     return [int(row) for row in array]
 
 
-def _as_file(table: Table, folder: str, name: str) -> str:
-    if isinstance(table, (str, os.PathLike)):
-        return os.fspath(table)
-    path = os.path.join(folder, name + ".csv")
+def _as_csv(table: Table, name: str) -> str:
     if hasattr(table, "to_csv"):
-        table.to_csv(path, index=False)
-        return path
+        return table.to_csv(index=False)
     if not isinstance(table, Mapping):
         raise TypeError(f"{name} must be a file, a DataFrame or a mapping, not {type(table).__name__}")
     columns = {str(key): as_array(column, f"{name}['{key}']") for key, column in table.items()}
     if any(column.ndim != 1 for column in columns.values()) or len({len(column) for column in columns.values()}) > 1:
         raise ValueError(f"{name}: columns must be one-dimensional and of equal length")
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values())))
-    return path
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values())))
+    return text.getvalue()

@@ -51,7 +51,13 @@ def acquisitions() -> List[Tuple[str, str, str]]: ...
 
 class Campaign:
     def __init__(
-        self, path: str, tables: Dict[str, str], targets: Sequence[str], inputs: Sequence[str], settings: Dict[str, str]
+        self,
+        path: str,
+        texts: Dict[str, str],
+        paths: Dict[str, str],
+        targets: Sequence[str],
+        inputs: Sequence[str],
+        settings: Dict[str, Any],
     ) -> None: ...
     def ask(self, batch: int, threads: int, progress: _Progress) -> np.ndarray: ...
     def tell(
@@ -64,7 +70,7 @@ class Campaign:
     @property
     def path(self) -> str: ...
     @property
-    def settings(self) -> Dict[str, str]: ...
+    def settings(self) -> Dict[str, Any]: ...
     @property
     def inputs(self) -> List[str]: ...
     @property

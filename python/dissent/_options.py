@@ -55,19 +55,23 @@ def fit_settings(given: Mapping[str, Any]) -> Dict[str, str]:
     return settings
 
 
-def switched_back(given: Mapping[str, Any], settings: Mapping[str, str]) -> "list[str]":
-    """Switches that `given` wants where they were, but which `settings` has thrown for good."""
-    return [
-        name
-        for name, (switched, option) in _SWITCHES.items()
-        if given.get(name) is not None and bool(given[name]) is not switched and option in settings
-    ]
+def fit_values(given: Mapping[str, Any]) -> Dict[str, Any]:
+    """Options by their names in the library, checked. What is None is left out."""
+    fit_settings(given)
+    return {name[2:] if name.startswith("n_") else name: _plain(value) for name, value in given.items() if value is not None}
 
 
-def training_parameters(settings: Mapping[str, str]) -> Dict[str, Any]:
+def training_parameters(settings: Mapping[str, Any]) -> Dict[str, Any]:
     """How `settings` train, as parameters of an estimator: what a model file does not tell."""
-    kinds = {"preset": str, "epochs": int, "batch_size": int, "learning_rate": float, "validation": float}
-    return {name: kind(settings[_NAMES[name]]) for name, kind in kinds.items() if _NAMES[name] in settings}
+    names = ("preset", "epochs", "batch_size", "learning_rate", "validation")
+    return {name: settings[name] for name in names if settings[name] is not None}
+
+
+def _plain(value: Any) -> Any:
+    """Without numpy's types: a bool, a number, a text or a list of numbers."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    return value if isinstance(value, (bool, int, float, str)) else [_plain(item) for item in value]
 
 
 def _text(name: str, value: Any) -> str:

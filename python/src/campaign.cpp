@@ -2,6 +2,7 @@
 // open them, so that either side can go on with what the other has begun.
 #include "dissent/base/error.hpp"
 #include "dissent/loop/laboratory.hpp"
+#include "dissent/table/csv.hpp"
 #include "support.hpp"
 
 namespace dissent::python {
@@ -11,11 +12,14 @@ constexpr double kAllThreads = 1e12;  // nanoseconds
 
 class OpenCampaign {
  public:
-  // `tables`: paths by the names labelled, pool and test; empty to open a campaign that was begun before. `settings`:
-  // options by their names on the command line.
-  OpenCampaign(const std::string& path, std::map<std::string, std::string> tables, std::vector<std::string> targets,
-               std::vector<std::string> inputs, Settings settings)
-      : laboratory_(open(path, std::move(tables), {std::move(targets), std::move(inputs)}, std::move(settings))) {}
+  // `tables` are CSV texts by the names labelled, pool and test, or paths of files; none of either to open a campaign
+  // that was begun before. `settings`: fields of CampaignSettings.
+  OpenCampaign(const std::string& path, const std::map<std::string, std::string>& texts,
+               std::map<std::string, std::string> paths, std::vector<std::string> targets,
+               std::vector<std::string> inputs, Values settings)
+      : laboratory_(open(path, texts,
+                         {paths["labelled"], paths["pool"], paths["test"], {std::move(targets), std::move(inputs)}},
+                         std::move(settings))) {}
 
   // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`.
   py::array_t<std::int64_t> ask(std::size_t batch, int threads, const py::object& progress) {
@@ -52,13 +56,13 @@ class OpenCampaign {
   }
 
   py::list rounds() const {
-    using namespace py::literals;
     py::list records;
     for (const RoundRecord& record : campaign().rounds) {
-      records.append(py::dict("round"_a = record.round, "labelled"_a = record.fit.labelled, "rmse"_a = record.fit.rmse,
-                              "rmse_paper"_a = record.fit.rmse_paper, "log_likelihood"_a = record.fit.log_likelihood,
-                              "chosen_epistemic"_a = record.chosen_epistemic, "fit_seconds"_a = record.fit.seconds,
-                              "score_seconds"_a = record.score_seconds));
+      py::dict values;
+      for (const Field<RoundRecord>& field : fields<RoundRecord>()) {
+        values[py::str(field.name.data(), field.name.size())] = field.get(record);
+      }
+      records.append(values);
     }
     return records;
   }
@@ -72,25 +76,32 @@ class OpenCampaign {
     return to_numpy(pick_rows(data.pool.inputs, num_columns, rows), {rows.size(), num_columns});
   }
 
-  const std::string& path() const { return laboratory_.path(); }
-  const Settings& settings() const { return campaign().settings; }
+  std::string path() const { return laboratory_.name(); }
+  // By Python's names.
+  Values settings() const {
+    Values values;
+    for (const Field<CampaignSettings>& field : fields<CampaignSettings>()) {
+      values[fmt::format("{}{}", field.traits.count ? "n_" : "", field.name)] = field.get(campaign().settings);
+    }
+    return values;
+  }
   const std::vector<std::string>& inputs() const { return laboratory_.data().input_names; }
   const std::vector<std::string>& targets() const { return laboratory_.data().target_names; }
   std::size_t num_labelled() const { return laboratory_.num_labelled(); }
   std::size_t num_pool() const { return laboratory_.data().pool.num_rows; }
 
  private:
-  static Laboratory open(const std::string& path, std::map<std::string, std::string> tables, ColumnOptions columns,
-                         Settings settings) {
-    LaboratoryOptions options;
-    options.tables = {tables["labelled"], tables["pool"], tables["test"], std::move(columns)};
-    const auto take = [&](const char* name) {
-      const auto found = settings.extract(name);
-      return found ? found.mapped() : std::string();
+  static Laboratory open(const std::string& path, const std::map<std::string, std::string>& texts,
+                         const TablePaths& paths, Values settings) {
+    LaboratoryOptions options{.tables = read_tables(paths), .settings = std::move(settings)};
+    const auto take = [&](const char* name, std::optional<Table>& table) {
+      if (const auto found = texts.find(name); found != texts.end()) {
+        table = parse_csv(found->second, name);
+      }
     };
-    options.acquisition = take("--acquisition");
-    options.candidates = take("--candidates");
-    options.fit = std::move(settings);
+    take("labelled", options.tables.labelled);
+    take("pool", options.tables.pool);
+    take("test", options.tables.test);
     return Laboratory::open(path, options);
   }
 
@@ -103,9 +114,10 @@ class OpenCampaign {
 
 void bind_campaign(py::module_& module) {
   py::class_<OpenCampaign>(module, "Campaign")
-      .def(py::init<std::string, std::map<std::string, std::string>, std::vector<std::string>, std::vector<std::string>,
-                    Settings>(),
-           py::arg("path"), py::arg("tables"), py::arg("targets"), py::arg("inputs"), py::arg("settings"))
+      .def(py::init<std::string, std::map<std::string, std::string>, std::map<std::string, std::string>,
+                    std::vector<std::string>, std::vector<std::string>, Values>(),
+           py::arg("path"), py::arg("texts"), py::arg("paths"), py::arg("targets"), py::arg("inputs"),
+           py::arg("settings"))
       .def("ask", &OpenCampaign::ask, py::arg("batch"), py::arg("threads"), py::arg("progress"))
       .def("tell", &OpenCampaign::tell, py::arg("rows"), py::arg("targets").noconvert(), py::arg("refit"),
            py::arg("threads"), py::arg("progress"))

@@ -302,7 +302,7 @@ class Campaigns(PackageTest, FolderTest):
         with dissent.Campaign(self.path("python")) as campaign:
             self.assertEqual((campaign.num_labelled, campaign.pending.tolist()), (32, [asked[2]]))
             self.assertEqual((campaign.inputs, campaign.targets), (["a", "b"], ["y"]))
-            self.assertEqual(campaign.settings["--components"], "3")
+            self.assertEqual(campaign.settings["n_components"], 3)
             np.testing.assert_array_equal(campaign.pool_inputs(asked), self.pool.iloc[asked])
             campaign.tell(asked[2:], self.answer(asked[2:]), refit=False)
             model = campaign.model()
@@ -404,16 +404,20 @@ class Campaigns(PackageTest, FolderTest):
                 estimator.set_params(random_state=loaded.random_state)  # a round has a seed of its own
                 self.assert_same_bits(estimator.fit(x, y).predict(x), loaded.predict(x))
 
-    def test_a_switch_that_was_thrown_stays(self):
+    def test_a_switch_stays_until_it_is_thrown_back(self):
         self.begin().close()
-        dissent.Campaign(self.path("python"), bootstrap=True).close()
         dissent.Campaign(self.path("python"), bootstrap=False).close()
-        with self.assertRaisesRegex(ValueError, "bootstrap: the campaign has its opposite for good"):
-            with dissent.Campaign(self.path("python"), bootstrap=False) as campaign:
+        for given, expected in ((None, True), (False, False), (None, False), (np.True_, True), (None, True)):
+            with dissent.Campaign(self.path("python"), bootstrap=given) as campaign:
+                self.assertIs(campaign.settings["bootstrap"], expected)
                 campaign.ask(1)  # saves it
-            dissent.Campaign(self.path("python"), bootstrap=True)
-        with self.assertRaisesRegex(ValueError, "bootstrap: the campaign has its opposite for good"):
-            dissent.Campaign(self.path("python"), bootstrap=np.True_)
+
+    def test_errors_name_the_frame(self):
+        bad = self.labelled.assign(y=["x" if k == 4 else value for k, value in enumerate(self.labelled.y)])
+        with self.assertRaisesRegex(ValueError, "^labelled: column 'y' row 5: 'x' is text"):
+            dissent.Campaign(self.path("b"), bad, self.pool, "y")
+        with self.assertRaisesRegex(ValueError, "^pool: has no column 'b'"):
+            dissent.Campaign(self.path("b"), {name: self.labelled[name] for name in ("a", "b", "y")}, self.pool[["a"]], "y")
 
     def test_one_at_a_time(self):
         campaign = self.begin()

@@ -12,7 +12,7 @@
 #include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
-#include "dissent/simulator/embedded.hpp"
+#include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/robot.hpp"
 
 namespace dissent {

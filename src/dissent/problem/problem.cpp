@@ -11,7 +11,7 @@
 #include "dissent/problem/cache.hpp"
 #include "dissent/problem/one_dimensional.hpp"
 #include "dissent/simulator/environment.hpp"
-#include "dissent/simulator/name_or_path.hpp"
+#include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/transitions_file.hpp"
 
 namespace dissent {

@@ -10,7 +10,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/threads.hpp"
-#include "dissent/simulator/text_file.hpp"
+#include "dissent/simulator/named_data.hpp"
 
 namespace dissent {
 namespace {

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <numbers>
 
 #include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/simulator/text_file.hpp"
+#include "dissent/base/parse.hpp"
+#include "dissent/simulator/named_data.hpp"
 
 namespace dissent {
 namespace {
@@ -32,11 +32,9 @@ class Lines {
       }
       line.remove_prefix(start);
       const std::string_view word = line.substr(0, line.find_first_of(" \t\r"));
-      double value = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-      check(error == std::errc() && end == word.data() + word.size() && std::isfinite(value),
-            "{}: line {}: \"{}\" is not a finite number", source_, number_, word);
-      values.push_back(value);
+      const std::optional<double> value = parse_number(word);
+      check(value && std::isfinite(*value), "{}: line {}: \"{}\" is not a finite number", source_, number_, word);
+      values.push_back(*value);
       check(values.size() <= count, "{}: line {}: more than {} numbers ({})", source_, number_, count, what);
       line.remove_prefix(word.size());
     }

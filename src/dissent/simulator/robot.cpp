@@ -15,7 +15,7 @@
 #include "dissent/base/digest.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
-#include "dissent/simulator/embedded.hpp"
+#include "dissent/simulator/named_data.hpp"
 
 namespace dissent {
 namespace {

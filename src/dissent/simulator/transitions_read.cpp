@@ -1,7 +1,6 @@
 // Both layouts are read alike: arrays are asked for by name, below a group (Minari: one for each episode) or at the top
 // (D4RL, NPZ). They differ in where the next observation stands.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "dissent/array/hdf5.hpp"
 #include "dissent/array/npz.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/parse.hpp"
 #include "dissent/simulator/transitions_file.hpp"
 
 namespace dissent {
@@ -171,12 +171,9 @@ std::vector<std::string> episode_groups(const Hdf5File& file) {
   constexpr std::string_view kPrefix = "episode_";
   std::vector<std::pair<std::size_t, std::string>> found;
   for (const std::string& name : file.names()) {
-    std::size_t number = 0;
-    const char* end = name.data() + name.size();
     if (name.starts_with(kPrefix)) {
-      const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, number);
-      if (error == std::errc() && stop == end) {
-        found.emplace_back(number, name);
+      if (const auto number = parse_whole(std::string_view(name).substr(kPrefix.size()))) {
+        found.emplace_back(*number, name);
       }
     }
   }
