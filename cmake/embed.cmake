@@ -13,7 +13,7 @@ function(embed_data)
     string(APPEND branches "  if (stem == \"${stem}\") {\n    return R\"embedded(${text})embedded\";\n  }\n")
   endforeach()
   file(CONFIGURE OUTPUT ${ARG_OUTPUT} @ONLY CONTENT
-    "#include \"dissent/simulator/embedded.hpp\"\n\nnamespace dissent {\n\nstd::string_view @ARG_FUNCTION@(std::string_view stem) {\n@branches@  return {};\n}\n\n}  // namespace dissent\n")
+    "#include \"dissent/simulator/named_data.hpp\"\n\nnamespace dissent {\n\nstd::string_view @ARG_FUNCTION@(std::string_view stem) {\n@branches@  return {};\n}\n\n}  // namespace dissent\n")
 endfunction()
 
 # Robot models and trained policies.

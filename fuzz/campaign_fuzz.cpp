@@ -4,7 +4,7 @@
 #include <span>
 
 #include "dissent/base/error.hpp"
-#include "dissent/loop/campaign_directory.hpp"
+#include "dissent/loop/campaign_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dissent;

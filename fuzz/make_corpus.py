@@ -85,19 +85,33 @@ model("flow", "flow", 1)
 model("flow_three", "flow", 3, 2)
 model("shared", "flow", 2, 2, share_weights=True)
 
-# A campaign with n chosen rows, two rounds and a model, and the beginning of one.
-for n, fits in ((3, 1), (0, 0)):
-    arrays = {name: np.arange(n) for name in ("chosen.row", "chosen.round", "chosen.labelled")}
-    arrays["chosen.round"] = np.minimum(arrays["chosen.round"], 1)
-    arrays["chosen.labelled"] = np.minimum(arrays["chosen.labelled"], 1)
-    arrays |= {f"chosen.{name}": np.linspace(0, 1, n) for name in ("score", "epistemic", "aleatoric")}
-    arrays |= {"chosen.targets": np.ones((n, 2)), "rounds": np.ones((2 * fits, 5)), "rounds.seconds": np.ones((2 * fits, 2)),
-               "fitted": np.ones((fits, 4)), "fitted.seconds": np.ones(fits)}
-    header = {"__metadata__": {"format": "dissent.campaign", "format_version": "1", "targets": "2",
-                               "data_fingerprint": "0123456789abcdef", "model_fingerprint": "0", "setting --batch": "4"}}
+
+def campaign(name, arrays, metadata):
+    header = {"__metadata__": {"format": "dissent.campaign", "targets": "2", "data_fingerprint": "0123456789abcdef",
+                               "model_fingerprint": "0", **metadata}}
     data = b""
-    for name, array in arrays.items():
-        header[name] = {"dtype": "I64" if array.dtype.kind == "i" else "F64", "shape": array.shape,
-                        "data_offsets": [len(data), len(data) + array.nbytes]}
+    for key, array in arrays.items():
+        header[key] = {"dtype": "I64" if array.dtype.kind == "i" else "F64", "shape": array.shape,
+                       "data_offsets": [len(data), len(data) + array.nbytes]}
         data += array.tobytes()
-    (folder / "campaign" / f"{n}.safetensors").write_bytes(safetensors(header, data))
+    (folder / "campaign" / f"{name}.safetensors").write_bytes(safetensors(header, data))
+
+
+# A campaign with n chosen rows, two rounds and a model, and the beginning of one, in both formats.
+for n, fits in ((3, 1), (0, 0)):
+    chosen = {name: np.arange(n) for name in ("chosen.row", "chosen.round", "chosen.labelled")}
+    chosen["chosen.round"] = np.minimum(chosen["chosen.round"], 1)
+    chosen["chosen.labelled"] = np.minimum(chosen["chosen.labelled"], 1)
+    chosen |= {f"chosen.{name}": np.linspace(0, 1, n) for name in ("score", "epistemic", "aleatoric")}
+    chosen |= {"chosen.targets": np.ones((n, 2))}
+    campaign(n, chosen | {"rounds": np.ones((2 * fits, 5)), "rounds.seconds": np.ones((2 * fits, 2)),
+                          "fitted": np.ones((fits, 4)), "fitted.seconds": np.ones(fits)},
+             {"format_version": "1", "setting --batch": "4", "setting --no-masks": ""})
+    records = {}
+    for key, count in (("rounds", 2 * fits), ("fitted", fits)):
+        records |= {f"{key}.{name}": np.arange(1, count + 1) for name in ("round", "labelled")}
+        records |= {f"{key}.{name}": np.ones(count) for name in (
+            "rmse", "rmse_paper", "log_likelihood", "chosen_epistemic", "fit_seconds", "score_seconds")}
+    campaign(f"{n}_fields", chosen | records,
+             {"format_version": "2", "command": "ask", "settings.batch": "4", "settings.candidates": "all",
+              "settings.weights": "", "settings.masks": "false", "settings.learning_rate": "0.01"})

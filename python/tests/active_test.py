@@ -435,6 +435,21 @@ class Campaigns(PackageTest, FolderTest):
             with self.subTest(message), self.assertRaisesRegex((ValueError, OSError), message):
                 dissent.Campaign(self.path("b"), *tables, "y")
 
+    def test_a_switch_stays_until_it_is_thrown_back(self):
+        self.begin().close()
+        dissent.Campaign(self.path("python"), bootstrap=False).close()
+        for given, expected in ((None, True), (False, False), (None, False), (np.True_, True), (None, True)):
+            with dissent.Campaign(self.path("python"), bootstrap=given) as campaign:
+                self.assertIs(campaign.settings["bootstrap"], expected)
+                campaign.ask(1)  # saves it
+
+    def test_errors_name_the_frame(self):
+        bad = self.labelled.assign(y=["x" if k == 4 else value for k, value in enumerate(self.labelled.y)])
+        with self.assertRaisesRegex(ValueError, "^labelled: column 'y' row 5: 'x' is text"):
+            dissent.Campaign(self.path("b"), bad, self.pool, "y")
+        with self.assertRaisesRegex(ValueError, "^pool: has no column 'b'"):
+            dissent.Campaign(self.path("b"), {name: self.labelled[name] for name in ("a", "b", "y")}, self.pool[["a"]], "y")
+
     def test_one_at_a_time(self):
         campaign = self.begin()
         with self.assertRaisesRegex(ValueError, "another process"):

@@ -120,9 +120,9 @@ class AskTell(CliTest):
         self.assertEqual(self.run_ok("ask", "one", "--batch", 6), self.run_ok("ask", "two", "--batch", 6))
 
     def test_mistakes(self):
-        self.run_bad(2, "ask", "lab", says="lab: no campaign was begun here; 'dissent ask lab --labelled")
+        self.run_bad(2, "ask", "lab", says="lab: no campaign was begun here; asking with --labelled, --pool and --targets begins one")
         self.run_bad(2, "tell", "lab", "d.csv", says="no campaign was begun here")
-        self.run_bad(2, "ask", "lab", *self.begin, "--batch", 41, says="--batch: 41 rows are wanted; the pool has 40")
+        self.run_bad(2, "ask", "lab", *self.begin, "--batch", 41, says="--batch = 41; more rows than the pool has, which are 40")
         asked = self.ask(*self.begin, "--batch", 3)
         self.run_ok("tell", "lab", self.answers("d.csv", asked[:1]), "--no-refit", "-q")
         self.refuse("tell", "lab", "d.csv", says=f"d.csv: row {asked[0]['row']} has its answer already; a row is told once")
@@ -136,7 +136,7 @@ class AskTell(CliTest):
         nan = self.answers("n.csv", asked[1:], lambda q: float("nan"))
         self.refuse("tell", "lab", nan, says=f"row {asked[1]['row']} is told nan; answers must be finite")
         for name, text, says in (("c.csv", "row,z\n1,2\n", "has no column 'y'"), ("r.csv", "y\n2\n", "no column 'row'"),
-                                 ("t.csv", f"row,y\n{asked[1]['row']},many\n", "is text ('many')"),
+                                 ("t.csv", f"row,y\n{asked[1]['row']},many\n", "'many' is text"),
                                  ("e.csv", f"row,y\n{asked[1]['row']},\n", "no row has its targets filled in")):
             with open(self.path(name), "w") as file:
                 file.write(text)
@@ -145,7 +145,7 @@ class AskTell(CliTest):
         with open(self.path("p.csv"), "a") as file:
             file.write("S40,1,1,\n")
         self.refuse("ask", "lab", *self.begin, says="begun with other data")
-        self.refuse("ask", "lab", "--candidates", 9, says="--candidates: 9 rows to choose among are fewer than the batch of 10")
+        self.refuse("ask", "lab", "--candidates", 9, says="--candidates = 9; fewer than the --batch of 10")
         self.refuse("ask", "lab", "-o", "todo.txt", says="--output: 'todo.txt' must end in .csv")
         self.refuse("ask", "lab", "--acquisition", "lk", says="acquisition 'lk' is not known")
 

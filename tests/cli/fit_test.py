@@ -218,13 +218,13 @@ class Fit(CliTest):
         data[16, 1] = "tall"
         fit = ("fit", "bad.csv", "-t", "y", "-o", "bad.model")
         self.table("bad.csv", data)
-        self.refuse(*fit, says=["bad.csv", "column 'w' row 17 is text ('tall')"])
+        self.refuse(*fit, says=["bad.csv", "column 'w' row 17: 'tall' is text"])
         data[16, 1] = ""
         self.table("bad.csv", data)
-        self.refuse(*fit, says="column 'w' row 17 is missing")
+        self.refuse(*fit, says="column 'w' row 17: the value is missing")
         data[16, 1] = "nan"
         self.table("bad.csv", data)
-        self.refuse(*fit, says="bad.csv: column 'w' row 17 is nan")
+        self.refuse(*fit, says="bad.csv: column 'w' row 17: 'nan' is not a finite number")
         self.table("bad.csv", rows(2))
         self.refuse(*fit, says="bad.csv: 2 rows, 1 of them held out; at least 2 must remain")
         self.table("bad.csv", rows(0))

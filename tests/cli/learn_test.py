@@ -86,12 +86,12 @@ class Learn(CampaignTest):
         self.run_ok(*self.learn("whole", "--rounds", 2, "-q", "--oracle", LABEL, tables=tables))
         os.mkdir(self.path("out"))
         lost = "nothing is lost: 4 rows wait for labels, and the same command goes on"
-        self.refuse(*command, "--oracle", "exit 7", says=["'exit 7' ended with exit code 7", lost])
+        self.refuse(*command, "--oracle", "exit 7", says=["'exit 7': ended with exit code 7", lost])
         self.refuse(*command, "--oracle", "kill -9 $$", says=["killed by signal 9", lost])
         self.refuse(*command, "--oracle", "sleep 1000", "--oracle-timeout", 0.1, says=["did not end within 0.1 s", lost])
         self.refuse(*command, "--oracle", "echo y; echo 1", says=["has 1 row; it was asked for 4", lost])
         self.refuse(*command, "--oracle", "echo hello world", says=["has no column 'y'", lost])
-        self.refuse(*command, "--oracle", "echo y; printf 'nan\\n1\\n2\\n3\\n'", says=["column 'y' row 1 is nan", lost])
+        self.refuse(*command, "--oracle", "echo y; printf 'nan\\n1\\n2\\n3\\n'", says=["column 'y' row 1: 'nan' is not a finite number", lost])
         self.refuse(*command, "--oracle", "cat", says=["has no column 'y'", lost])
         self.run_ok(*command, "--oracle", LABEL)
         self.assertEqual(self.result("whole"), self.result("out"))
@@ -103,17 +103,17 @@ class Learn(CampaignTest):
         self.refuse("learn", "out", "--labelled", "l.csv", "-t", "y", says="--pool is needed")
         self.refuse(*learn("--problem", "hetero"), says="--problem brings its own tables")
         self.refuse("learn", "out", "--problem", "hetero", "--inputs", "x", says="--problem brings its own tables")
-        self.refuse(*self.learn("out", tables=tables, batch=61), says="--batch: 61 rows are wanted each round; the pool has 60")
+        self.refuse(*self.learn("out", tables=tables, batch=61), says="--batch = 61; more rows than the pool has, which are 60")
         self.refuse(*learn("--acquisition", "lk"), says="acquisition 'lk' is not known")
         self.refuse(*learn("--candidates", "0"), says="--candidates = 0; it must be a whole number from 1")
         self.refuse(*learn("--oracle-timeout", "-1"), says="--oracle-timeout = -1; it must be a finite number >= 0")
         self.refuse(*learn("--oracle-timeout", "1"), says="--oracle-timeout is for --oracle, which is not given")
-        self.refuse(*learn("--candidates", "3"), says="--candidates: 3 rows to choose among are fewer than the batch of 4")
+        self.refuse(*learn("--candidates", "3"), says="--candidates = 3; fewer than the --batch of 4")
         self.table("empty.csv", 0, 1)
         self.refuse(*learn(**{"p.csv": "empty.csv"}), says="empty.csv: has no rows")
         with open(self.path("nan.csv"), "w") as file:
             file.write("a,b,y\n1,2,3\n4,5,nan\n")
-        self.refuse(*learn(**{"p.csv": "nan.csv"}), says="nan.csv: column 'y' row 2 is nan")
+        self.refuse(*learn(**{"p.csv": "nan.csv"}), says="nan.csv: column 'y' row 2: 'nan' is not a finite number")
         self.table("other.csv", 60, 2, "a,c,y")
         self.refuse(*learn(**{"p.csv": "other.csv"}), says="other.csv: has no column 'b'")
         self.refuse(*learn(**{"t.csv": "other.csv"}), says="other.csv: has no column 'b'")
@@ -124,9 +124,9 @@ class Learn(CampaignTest):
 
     def test_only_the_same_campaign_goes_on(self):
         self.run_ok(*self.learn("out", "--rounds", 1, "-q"))
-        self.refuse(*self.learn("out", "--seed", 1), says="begun without --seed and cannot go on with --seed 1")
+        self.refuse(*self.learn("out", "--seed", 1), says="begun with --seed = 0 and cannot go on with --seed = 1")
         self.refuse(*self.learn("out", "--acquisition", "random"),
-                    says="begun with --acquisition kl and cannot go on with --acquisition random")
+                    says="begun with --acquisition = kl and cannot go on with --acquisition = random")
         self.run_ok(*self.learn("rate", "--rounds", 1, "-q", "--learning-rate", "0.020"))
         self.run_ok(*self.learn("rate", "--rounds", 2, "-q", "--learning-rate", "2e-2", "--seed", "0"))  # the same
         before = self.read("out/state.safetensors")

@@ -34,7 +34,7 @@ class Predict(CliTest):
 
     def test_bad_tables(self):
         for column, (name, number) in enumerate({"x": 0, "w": 1, "y": 2, "z": 3}.items()):
-            for value, says in {"tall": "is text ('tall')", "": "is missing", "nan": "is nan", "-inf": "is -inf"}.items():
+            for value, says in {"tall": "'tall' is text", "": "the value is missing", "nan": "'nan' is not a finite", "-inf": "'-inf' is not a finite"}.items():
                 data = rows(40).astype(object)
                 data[16, number] = value
                 self.table("bad.csv", data)

@@ -119,7 +119,7 @@ class Suggest(CliTest):
         pool[17000, 1] = np.nan
         self.save("p.npz", a=pool[:, 0], b=pool[:, 1])
         self.run_bad(2, "suggest", "--fitted", "y.model", "--pool", "p.npz", "-o", "n.csv",
-                     says="p.npz: row 17001 column 'b' is nan")
+                     says="p.npz: column 'b' row 17001: 'nan' is not a finite number")
 
     def peak(self, *arguments):
         """KiB resident at the most, of the program or, where that is more, of this process, which it is forked from."""
@@ -148,7 +148,7 @@ class Suggest(CliTest):
     def test_mistakes(self):
         suggest = lambda *more: ("suggest", *self.tables, *QUICK, "-o", "n.csv", *more)
         self.run_bad(2, *suggest("--batch", 51), says="--batch: 51 rows are wanted; p.csv has 50")
-        self.run_bad(2, *suggest("--batch", 7, "--candidates", 6), says="--candidates: 6 rows to choose among are fewer")
+        self.run_bad(2, *suggest("--batch", 7, "--candidates", 6), says="--candidates = 6; fewer than the --batch of 7")
         self.run_bad(2, *suggest()[:-1], "n.txt", says="--output: 'n.txt' must end in .csv")
         self.run_bad(2, "suggest", "--pool", "p.csv", "-o", "n.csv", says="give --labelled and --targets to fit a model")
         self.run_bad(2, "suggest", "--labelled", "l.csv", "-t", "y", "-o", "n.csv", says="--pool is needed")
@@ -159,7 +159,7 @@ class Suggest(CliTest):
         self.run_bad(2, *suggest("--batch", 1), says="p.csv: has a column 'score', a name that the output needs")
         with open(self.path("p.csv"), "w") as file:
             file.write("a,b\n1,inf\n")
-        self.run_bad(2, *suggest("--batch", 1), says="p.csv: row 1 column 'b' is inf")
+        self.run_bad(2, *suggest("--batch", 1), says="p.csv: column 'b' row 1: 'inf' is not a finite number")
 
 
 class Rounds(CliTest):
@@ -194,7 +194,7 @@ class Rounds(CliTest):
             self.run_bad(2, "rounds", "out", "--metric", "rmse", says=says)
 
         write("1", "many", "2")
-        refuse("is text ('many')")
+        refuse("'many' is text")
         write("", "", "")
         refuse("rmse is empty in every round, as in campaigns without test rows")
         write("nan", "inf", "")

@@ -8,7 +8,7 @@
 
 #include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/simulator/embedded.hpp"
+#include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/policy.hpp"
 #include "dissent/simulator/robot.hpp"
 #include "support/temp_dir.hpp"

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "dissent/base/error.hpp"
-#include "dissent/simulator/embedded.hpp"
+#include "dissent/simulator/named_data.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {

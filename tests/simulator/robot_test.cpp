@@ -11,7 +11,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/simulator/collect.hpp"
-#include "dissent/simulator/embedded.hpp"
+#include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/policy.hpp"
 #include "support/temp_dir.hpp"
 

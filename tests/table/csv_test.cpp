@@ -131,8 +131,8 @@ TEST(Table, MatrixTakesNumbersOnly) {
   const Table table = parse("x,city,y,z\n1,Bern,2,\n3,Genf,4,5\n");
   EXPECT_EQ(table.matrix(Text{"y", "x"}), (Values{2, 1, 4, 3}));
   const auto refuse = [&](const char* name) { return message_of<InputError>([&] { table.matrix(Text{"x", name}); }); };
-  EXPECT_EQ(refuse("city"), "t.csv: column 'city' row 1 is text ('Bern'); a number is required");
-  EXPECT_EQ(refuse("z"), "t.csv: column 'z' row 1 is missing; a number is required");
+  EXPECT_EQ(refuse("city"), "t.csv: column 'city' row 1: 'Bern' is text; a number is required");
+  EXPECT_EQ(refuse("z"), "t.csv: column 'z' row 1: the value is missing; a number is required");
   EXPECT_EQ(refuse("w"), "t.csv: has no column 'w'; it has: x, city, y, z");
   EXPECT_TRUE(table.has("city"));
   EXPECT_FALSE(table.has("w"));

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 
 namespace dissent {
@@ -140,16 +141,16 @@ Array::Array(DType dtype, Shape shape, std::shared_ptr<const void> owner, const 
       source_(std::move(source)) {}
 
 void Array::require_dtype(DType wanted) const {
-  check(dtype_ == wanted, "{}: holds {}, not {}; convert it with to<T>()", source_, dtype_name(dtype_),
-        dtype_name(wanted));
+  check_in(source_, dtype_ == wanted, "holds {}, not {}; convert it with to<T>()", dtype_name(dtype_),
+           dtype_name(wanted));
 }
 
 template <class T>
 std::vector<T> Array::to() const {
   std::vector<T> out(size_);
   const std::size_t done = convert_items(dtype_, data_, size_, out.data());
-  check(done == size_, "{}: element {} of shape {} is too large for {}", source_, done, shape_text(shape_),
-        dtype_name(dtype_of<T>()));
+  check_in(source_, done == size_, "element {} of shape {} is too large for {}", done, shape_text(shape_),
+           dtype_name(dtype_of<T>()));
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "dissent/array/hdf5.hpp"
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 
 #if DISSENT_HAS_HDF5
@@ -214,12 +215,12 @@ void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& dataset
 Hdf5File::Hdf5File(const std::string& path) : path_(path) {
   const MappedFile mapped(path);  // names a missing file, a directory and missing rights better than HDF5 does
   const Session session;
-  check(H5Fis_hdf5(path.c_str()) > 0, "{}: not an HDF5 file", path);
+  check_in(path, H5Fis_hdf5(path.c_str()) > 0, "not an HDF5 file");
   // A private access list: the file must not stay open through objects that a caller of the C library may hold.
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get());
-  check(file_ >= 0, "{}: the HDF5 file is cut short or damaged ({} bytes)", path, mapped.bytes().size());
+  check_in(path, file_ >= 0, "the HDF5 file is cut short or damaged ({} bytes)", mapped.bytes().size());
 }
 
 Hdf5File::~Hdf5File() {
@@ -240,14 +241,14 @@ bool Hdf5File::contains(const std::string& name) const {
 std::vector<std::string> Hdf5File::names(const std::string& group) const {
   const Session session;
   const Handle opened(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);
-  check(static_cast<bool>(opened), "{}: \"{}\" is not a group", path_, group);
+  check_in(path_, static_cast<bool>(opened), "\"{}\" is not a group", group);
   std::vector<std::string> found;
   const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
     static_cast<std::vector<std::string>*>(out)->emplace_back(name);
     return 0;
   };
-  check(H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &found) >= 0,
-        "{}: group \"{}\" is damaged", path_, group);
+  check_in(path_, H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &found) >= 0,
+           "group \"{}\" is damaged", group);
   return found;
 }
 
@@ -257,18 +258,18 @@ bool Hdf5File::is_dataset(const std::string& name) const {
 }
 
 Array Hdf5File::load(const std::string& name) const {
-  check(contains(name), "{}: has no dataset \"{}\"", path_, name);
+  check_in(path_, contains(name), "has no dataset \"{}\"", name);
   const Session session;
   const std::string source = path_ + ":" + name;
   const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
-  check(static_cast<bool>(dataset), "{}: is a group, not a dataset", source);
+  check_in(source, static_cast<bool>(dataset), "is a group, not a dataset");
   const Handle file_type(H5Dget_type(dataset.get()), H5Tclose);
   DType dtype = DType::kFloat32;
-  check(file_type && find_dtype(file_type.get(), dtype), "{}: holds neither numbers nor booleans", source);
+  check_in(source, file_type && find_dtype(file_type.get(), dtype), "holds neither numbers nor booleans");
 
   const Handle space(H5Dget_space(dataset.get()), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.get());
-  check(rank >= 0 && rank <= 8, "{}: has {} dimensions; at most 8 are read", source, rank);
+  check_in(source, rank >= 0 && rank <= 8, "has {} dimensions; at most 8 are read", rank);
   std::vector<hsize_t> extent(static_cast<std::size_t>(rank));
   H5Sget_simple_extent_dims(space.get(), extent.data(), nullptr);
   const Shape shape(extent.begin(), extent.end());
@@ -280,14 +281,15 @@ Array Hdf5File::load(const std::string& name) const {
   for (const hsize_t length : extent) {
     claimed *= static_cast<double>(length);
   }
-  check(claimed <= kLargestRatio * static_cast<double>(stored),
-        "{}: shape {} claims more data than the {} bytes stored", source, shape_text(shape), stored);
+  check_in(source, claimed <= kLargestRatio * static_cast<double>(stored),
+           "shape {} claims more data than the {} bytes stored", shape_text(shape), stored);
 
   const std::size_t num_bytes = num_elements(shape) * item_size(dtype);
   const std::shared_ptr<std::byte[]> bytes(new std::byte[std::max<std::size_t>(1, num_bytes)]);
   const Handle memory_type(make_type(dtype), H5Tclose);
-  check(num_bytes == 0 || H5Dread(dataset.get(), memory_type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.get()) >= 0,
-        "{}: cannot be read; the file is cut short or damaged", source);
+  check_in(source,
+           num_bytes == 0 || H5Dread(dataset.get(), memory_type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.get()) >= 0,
+           "cannot be read; the file is cut short or damaged");
   return Array(dtype, shape, bytes, bytes.get(), source);
 }
 
@@ -344,7 +346,7 @@ namespace dissent {
 namespace {
 
 [[noreturn]] void fail_without_hdf5(const std::string& path) {
-  fail("{}: this build cannot read or write HDF5; install libhdf5-dev and configure the build again", path);
+  fail_in(path, "this build cannot read or write HDF5; install libhdf5-dev and configure the build again");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "dissent/base/error.hpp"
+#include "dissent/base/check_in.hpp"
 
 namespace dissent {
 namespace {
@@ -117,8 +117,8 @@ NpyFile::NpyFile(NpyHeader header, std::shared_ptr<const void> owner, const std:
 
 template <class T>
 const T* NpyFile::rows(std::size_t begin, std::size_t end, std::vector<T>& buffer) const {
-  check(begin <= end && end <= num_rows_, "{}: rows [{}, {}) are not within its {} rows", source_, begin, end,
-        num_rows_);
+  check_in(source_, begin <= end && end <= num_rows_, "rows [{}, {}) are not within its {} rows", begin, end,
+           num_rows_);
   const std::size_t size = item_size(header_.dtype);
   const std::byte* first = items() + begin * row_size_ * size;
   if (is_c_order() && header_.dtype == dtype_of<T>() && is_aligned(first, size)) {
@@ -127,7 +127,7 @@ const T* NpyFile::rows(std::size_t begin, std::size_t end, std::vector<T>& buffe
   const std::size_t count = (end - begin) * row_size_;
   buffer.resize(count);
   const auto check_range = [&](std::size_t done, std::size_t wanted, std::size_t row) {
-    check(done == wanted, "{}: row {} holds a value too large for {}", source_, row, dtype_name(dtype_of<T>()));
+    check_in(source_, done == wanted, "row {} holds a value too large for {}", row, dtype_name(dtype_of<T>()));
   };
   if (is_c_order()) {
     const std::size_t done = convert_items(header_.dtype, first, count, buffer.data());
@@ -148,8 +148,8 @@ template const float* NpyFile::rows(std::size_t, std::size_t, std::vector<float>
 template const double* NpyFile::rows(std::size_t, std::size_t, std::vector<double>&) const;
 
 void NpyFile::release(std::size_t begin, std::size_t end) const {
-  check(begin <= end && end <= num_rows_, "{}: rows [{}, {}) are not within its {} rows", source_, begin, end,
-        num_rows_);
+  check_in(source_, begin <= end && end <= num_rows_, "rows [{}, {}) are not within its {} rows", begin, end,
+           num_rows_);
   if (file_ == nullptr) {
     return;
   }
@@ -193,15 +193,15 @@ NpyWriter::NpyWriter(const std::string& path, DType dtype, const Shape& shape) :
 }
 
 void NpyWriter::write_bytes(DType dtype, std::span<const std::byte> bytes) {
-  check(dtype == dtype_, "{}: values of {} do not fit into an array of {}", file_.path(), dtype_name(dtype),
-        dtype_name(dtype_));
-  check(file_.size() + bytes.size() <= final_size_, "{}: more values were written than its shape holds", file_.path());
+  check_in(file_.path(), dtype == dtype_, "values of {} do not fit into an array of {}", dtype_name(dtype),
+           dtype_name(dtype_));
+  check_in(file_.path(), file_.size() + bytes.size() <= final_size_, "more values were written than its shape holds");
   file_.write(bytes);
 }
 
 void NpyWriter::commit() {
-  check(file_.size() == final_size_, "{}: {} bytes of values are missing from its shape", file_.path(),
-        final_size_ - file_.size());
+  check_in(file_.path(), file_.size() == final_size_, "{} bytes of values are missing from its shape",
+           final_size_ - file_.size());
   file_.commit();
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dissent/array/npy.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 
 namespace dissent {
@@ -48,9 +49,8 @@ class HeaderParser {
 
   void parse(NpyHeader& header) {
     for (const char c : text_) {
-      check((c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r',
-            "{}: NPY header holds the byte 0x{:02x}; it must be printable ASCII", source_,
-            static_cast<unsigned char>(c));
+      check_in(source_, (c >= ' ' && c <= '~') || c == '\n' || c == '\t' || c == '\r',
+               "NPY header holds the byte 0x{:02x}; it must be printable ASCII", static_cast<unsigned char>(c));
     }
     expect('{');
     while (!accept('}')) {
@@ -66,7 +66,7 @@ class HeaderParser {
         set_once(has_shape_, key);
         header.shape = parse_shape();
       } else {
-        fail("{}: NPY header has an unknown key '{}'; it must have descr, fortran_order and shape", source_, clip(key));
+        fail_in(source_, "NPY header has an unknown key '{}'; it must have descr, fortran_order and shape", clip(key));
       }
       if (!accept(',')) {
         expect('}');
@@ -74,22 +74,20 @@ class HeaderParser {
       }
     }
     skip_space();
-    check(at_ == text_.size(), "{}: NPY header goes on after its closing brace: '{}'", source_,
-          clip(text_.substr(at_)));
-    check(has_descr_ && has_order_ && has_shape_,
-          "{}: NPY header lacks '{}'; it must have descr, fortran_order and "
-          "shape",
-          source_,
-          !has_descr_   ? "descr"
-          : !has_order_ ? "fortran_order"
-                        : "shape");
+    check_in(source_, at_ == text_.size(), "NPY header goes on after its closing brace: '{}'", clip(text_.substr(at_)));
+    check_in(source_, has_descr_ && has_order_ && has_shape_,
+             "NPY header lacks '{}'; it must have descr, fortran_order and "
+             "shape",
+             !has_descr_   ? "descr"
+             : !has_order_ ? "fortran_order"
+                           : "shape");
   }
 
  private:
   static std::string_view clip(std::string_view text) { return text.substr(0, 60); }
 
   void set_once(bool& seen, std::string_view key) {
-    check(!seen, "{}: NPY header has '{}' twice", source_, key);
+    check_in(source_, !seen, "NPY header has '{}' twice", key);
     seen = true;
   }
 
@@ -110,41 +108,41 @@ class HeaderParser {
   }
 
   void expect(char c) {
-    check(accept(c), "{}: NPY header is malformed: expected '{}' at '{}'", source_, c, clip(text_.substr(at_)));
+    check_in(source_, accept(c), "NPY header is malformed: expected '{}' at '{}'", c, clip(text_.substr(at_)));
   }
 
   std::string_view parse_string() {
     skip_space();
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    check(quote == '\'' || quote == '"', "{}: NPY header is malformed: expected a quoted string at '{}'", source_,
-          clip(text_.substr(at_)));
+    check_in(source_, quote == '\'' || quote == '"', "NPY header is malformed: expected a quoted string at '{}'",
+             clip(text_.substr(at_)));
     const std::size_t begin = at_ + 1;
     const std::size_t end = text_.find(quote, begin);
-    check(end != std::string_view::npos, "{}: NPY header is malformed: string without end at '{}'", source_,
-          clip(text_.substr(at_)));
+    check_in(source_, end != std::string_view::npos, "NPY header is malformed: string without end at '{}'",
+             clip(text_.substr(at_)));
     at_ = end + 1;
     return text_.substr(begin, end - begin);
   }
 
   DType parse_descr() {
     skip_space();
-    check(at_ < text_.size() && text_[at_] != '[',
-          "{}: has a structured dtype (named fields); save each field as an array of its own", source_);
+    check_in(source_, at_ < text_.size() && text_[at_] != '[',
+             "has a structured dtype (named fields); save each field as an array of its own");
     const std::string_view descr = parse_string();
     const bool complete = descr.size() >= 3;
-    check(!complete || descr[0] != '>',
-          "{}: holds big-endian numbers ('{}'), only little-endian ones are read; "
-          "convert it in numpy with array.astype('<{}')",
-          source_, clip(descr), complete ? clip(descr.substr(1)) : "");
+    check_in(source_, !complete || descr[0] != '>',
+             "holds big-endian numbers ('{}'), only little-endian ones are read; "
+             "convert it in numpy with array.astype('<{}')",
+             clip(descr), complete ? clip(descr.substr(1)) : "");
     for (const DType dtype : kAllDTypes) {
       if (complete && (descr[0] == '<' || descr[0] == '|') && descr.substr(1) == dtype_descr(dtype).substr(1)) {
         return dtype;
       }
     }
-    fail(
-        "{}: has dtype '{}' ({}); bool, integers of 8 to 64 bits, float32 and float64 are read, so convert it in "
-        "numpy, for instance with array.astype('<f4')",
-        source_, clip(descr), kind_in_words(complete ? descr[1] : '\0'));
+    fail_in(source_,
+            "has dtype '{}' ({}); bool, integers of 8 to 64 bits, float32 and float64 are read, so convert it in "
+            "numpy, for instance with array.astype('<f4')",
+            clip(descr), kind_in_words(complete ? descr[1] : '\0'));
   }
 
   bool parse_bool() {
@@ -156,8 +154,7 @@ class HeaderParser {
         return value;
       }
     }
-    fail("{}: NPY header is malformed: fortran_order must be True or False, not '{}'", source_,
-         clip(text_.substr(at_)));
+    fail_in(source_, "NPY header is malformed: fortran_order must be True or False, not '{}'", clip(text_.substr(at_)));
   }
 
   Shape parse_shape() {
@@ -166,20 +163,21 @@ class HeaderParser {
     while (!accept(')')) {
       skip_space();
       const std::string_view rest = text_.substr(at_);
-      check(!rest.starts_with('-'), "{}: NPY header has the negative dimension '{}'", source_,
-            clip(rest.substr(0, rest.find_first_of(",) "))));
+      check_in(source_, !rest.starts_with('-'), "NPY header has the negative dimension '{}'",
+               clip(rest.substr(0, rest.find_first_of(",) "))));
       std::size_t extent = 0;
       const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), extent);
-      check(error != std::errc::result_out_of_range, "{}: NPY header has a dimension too large for this machine: '{}'",
-            source_, clip(rest.substr(0, rest.find_first_of(",) "))));
-      check(error == std::errc(), "{}: NPY header is malformed: expected a dimension at '{}'", source_, clip(rest));
+      check_in(source_, error != std::errc::result_out_of_range,
+               "NPY header has a dimension too large for this machine: '{}'",
+               clip(rest.substr(0, rest.find_first_of(",) "))));
+      check_in(source_, error == std::errc(), "NPY header is malformed: expected a dimension at '{}'", clip(rest));
       at_ += static_cast<std::size_t>(end - rest.data());
       accept('L');  // Python 2 wrote long integers so
-      check(shape.size() < kMaxDimensions, "{}: NPY header has more than {} dimensions", source_, kMaxDimensions);
+      check_in(source_, shape.size() < kMaxDimensions, "NPY header has more than {} dimensions", kMaxDimensions);
       shape.push_back(extent);
       if (!accept(',')) {
         // (3) without a comma is a number in Python, not a tuple.
-        check(shape.size() > 1, "{}: NPY header is malformed: shape must be a tuple, such as (3,)", source_);
+        check_in(source_, shape.size() > 1, "NPY header is malformed: shape must be a tuple, such as (3,)");
         expect(')');
         break;
       }
@@ -221,31 +219,32 @@ std::size_t little_endian(std::string_view bytes) {
 
 NpyHeader parse_npy_header(std::span<const std::byte> start, std::uint64_t total_bytes, const std::string& source) {
   const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
-  check(!text.empty(), "{}: is empty; an NPY file was expected", source);
-  check(text.starts_with(kMagic), "{}: is not an NPY file (it does not start with \\x93NUMPY)", source);
-  check(text.size() >= 10, "{}: ends inside its NPY header", source);
+  check_in(source, !text.empty(), "is empty; an NPY file was expected");
+  check_in(source, text.starts_with(kMagic), "is not an NPY file (it does not start with \\x93NUMPY)");
+  check_in(source, text.size() >= 10, "ends inside its NPY header");
   const int version = static_cast<unsigned char>(text[6]);
-  check(version >= 1 && version <= 3 && text[7] == 0, "{}: has NPY version {}.{}; 1.0, 2.0 and 3.0 are read", source,
-        version, static_cast<int>(static_cast<unsigned char>(text[7])));
+  check_in(source, version >= 1 && version <= 3 && text[7] == 0, "has NPY version {}.{}; 1.0, 2.0 and 3.0 are read",
+           version, static_cast<int>(static_cast<unsigned char>(text[7])));
   const std::size_t length_bytes = version == 1 ? 2 : 4;
-  check(text.size() >= 8 + length_bytes, "{}: ends inside its NPY header", source);
+  check_in(source, text.size() >= 8 + length_bytes, "ends inside its NPY header");
   const std::size_t length = little_endian(text.substr(8, length_bytes));
   const std::size_t offset = 8 + length_bytes + length;
-  check(offset <= total_bytes, "{}: says its NPY header has {} bytes, but the file ends after {}", source, length,
-        total_bytes);
-  check(offset <= kMaxNpyHeaderBytes && offset <= text.size(), "{}: has an NPY header of {} bytes; at most {} are read",
-        source, length, kMaxNpyHeaderBytes);
+  check_in(source, offset <= total_bytes, "says its NPY header has {} bytes, but the file ends after {}", length,
+           total_bytes);
+  check_in(source, offset <= kMaxNpyHeaderBytes && offset <= text.size(),
+           "has an NPY header of {} bytes; at most {} are read", length, kMaxNpyHeaderBytes);
   NpyHeader header;
   header.data_offset = offset;
   HeaderParser(text.substr(8 + length_bytes, length), source).parse(header);
   const std::optional<std::size_t> expected = data_bytes(header);
-  check(expected.has_value(), "{}: shape {} of {} overflows; no file can hold that many bytes", source,
-        shape_text(header.shape), dtype_name(header.dtype));
+  check_in(source, expected.has_value(), "shape {} of {} overflows; no file can hold that many bytes",
+           shape_text(header.shape), dtype_name(header.dtype));
   const std::uint64_t present = total_bytes - offset;
-  check(*expected <= present, "{}: is truncated: shape {} of {} needs {} bytes, but {} follow the header", source,
-        shape_text(header.shape), dtype_name(header.dtype), *expected, present);
-  check(*expected >= present, "{}: shape {} of {} needs {} bytes, but {} follow the header; the rest is unexplained",
-        source, shape_text(header.shape), dtype_name(header.dtype), *expected, present);
+  check_in(source, *expected <= present, "is truncated: shape {} of {} needs {} bytes, but {} follow the header",
+           shape_text(header.shape), dtype_name(header.dtype), *expected, present);
+  check_in(source, *expected >= present,
+           "shape {} of {} needs {} bytes, but {} follow the header; the rest is unexplained", shape_text(header.shape),
+           dtype_name(header.dtype), *expected, present);
   return header;
 }
 

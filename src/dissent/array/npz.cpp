@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 
 namespace dissent {
@@ -68,7 +69,7 @@ void NpzFile::list_members(std::span<const std::byte> archive) {
     options_.max_bytes = half_of_memory();
   }
   const std::string_view text(reinterpret_cast<const char*>(archive.data()), archive.size());
-  check(!text.starts_with("\x93NUMPY"), "{}: is a single NPY array, not an NPZ archive; name it .npy", source_);
+  check_in(source_, !text.starts_with("\x93NUMPY"), "is a single NPY array, not an NPZ archive; name it .npy");
   for (ZipMember& member : parse_zip(archive, source_)) {
     if (member.name.size() > kSuffix.size() && member.name.ends_with(kSuffix)) {
       names_.push_back(member.name.substr(0, member.name.size() - kSuffix.size()));
@@ -83,11 +84,11 @@ bool NpzFile::contains(std::string_view name) const {
 
 NpyFile NpzFile::open(std::string_view name) const {
   const auto found = std::find(names_.begin(), names_.end(), name);
-  check(found != names_.end(), "{}: has no array '{}'; it has: {}", source_, name,
-        names_.empty() ? "none" : fmt::format("{}", fmt::join(names_, ", ")));
+  check_in(source_, found != names_.end(), "has no array '{}'; it has: {}", name,
+           names_.empty() ? "none" : fmt::format("{}", fmt::join(names_, ", ")));
   const ZipMember& member = members_[static_cast<std::size_t>(found - names_.begin())];
   const std::string source = fmt::format("{}[{}]", source_, name);
-  check(member.refusal.empty(), "{}: {}", source, member.refusal);
+  check_in(source, member.refusal.empty(), "{}", member.refusal);
   if (member.deflated) {
     return open_deflated(member, source);
   }
@@ -97,10 +98,10 @@ NpyFile NpzFile::open(std::string_view name) const {
 }
 
 NpyFile NpzFile::open_deflated(const ZipMember& member, const std::string& source) const {
-  check(member.size <= options_.max_bytes,
-        "{}: would take {} bytes of memory, the limit is {}; save it uncompressed "
-        "(numpy.savez), so that it can be streamed",
-        source, member.size, options_.max_bytes);
+  check_in(source, member.size <= options_.max_bytes,
+           "would take {} bytes of memory, the limit is {}; save it uncompressed "
+           "(numpy.savez), so that it can be streamed",
+           member.size, options_.max_bytes);
   Inflater inflater(member, source);
   GrowingBytes memory(source);
   inflater.read(memory.extend(std::min<std::size_t>(member.size, kMaxNpyHeaderBytes)));

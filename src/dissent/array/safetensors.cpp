@@ -6,7 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "dissent/base/error.hpp"
+#include "dissent/base/check_in.hpp"
 
 namespace dissent {
 namespace {
@@ -41,28 +41,28 @@ std::string_view tensor_dtype_name(DType dtype) {
 std::string shown(const std::string& name) { return name.size() <= 60 ? name : name.substr(0, 60) + "..."; }
 
 const Json& member(const Json& entry, const char* key, const std::string& where) {
-  check(entry.is_object() && entry.contains(key), "{}: has no '{}'; dtype, shape and data_offsets are required", where,
-        key);
+  check_in(where, entry.is_object() && entry.contains(key), "has no '{}'; dtype, shape and data_offsets are required",
+           key);
   return entry.at(key);
 }
 
 DType parse_dtype(const Json& value, const std::string& where) {
-  check(value.is_string(), "{}: dtype is not a string", where);
+  check_in(where, value.is_string(), "dtype is not a string");
   const std::string name = value.get<std::string>();
   for (const auto& [dtype, known] : kDTypes) {
     if (known == name) {
       return dtype;
     }
   }
-  fail("{}: dtype '{}' is not supported; F32, F64, I8 to I64, U8 to U64 and BOOL are", where, shown(name));
+  fail_in(where, "dtype '{}' is not supported; F32, F64, I8 to I64, U8 to U64 and BOOL are", shown(name));
 }
 
 std::vector<std::size_t> parse_sizes(const Json& value, const char* key, const std::string& where) {
-  check(value.is_array() && value.size() <= kMaxDimensions, "{}: {} is not a list of at most {} numbers", where, key,
-        kMaxDimensions);
+  check_in(where, value.is_array() && value.size() <= kMaxDimensions, "{} is not a list of at most {} numbers", key,
+           kMaxDimensions);
   std::vector<std::size_t> sizes;
   for (const Json& item : value) {
-    check(item.is_number_unsigned(), "{}: {} holds something that is not a whole number >= 0", where, key);
+    check_in(where, item.is_number_unsigned(), "{} holds something that is not a whole number >= 0", key);
     sizes.push_back(item.get<std::size_t>());
   }
   return sizes;
@@ -75,8 +75,8 @@ std::size_t checked_bytes(const Shape& shape, DType dtype, std::size_t available
   }
   std::size_t count = item_size(dtype);
   for (const std::size_t extent : shape) {
-    check(extent <= available / count, "{}: its shape {} needs more than the {} bytes of the file", where,
-          shape_text(shape), available);
+    check_in(where, extent <= available / count, "its shape {} needs more than the {} bytes of the file",
+             shape_text(shape), available);
     count *= extent;
   }
   return count;
@@ -85,18 +85,18 @@ std::size_t checked_bytes(const Shape& shape, DType dtype, std::size_t available
 Json parse_header(std::string_view text, const std::string& source) {
   try {
     Json header = Json::parse(text);
-    check(header.is_object(), "{}: its header is not a JSON object; the file is damaged or not safetensors", source);
+    check_in(source, header.is_object(), "its header is not a JSON object; the file is damaged or not safetensors");
     return header;
   } catch (const Json::exception&) {
-    fail("{}: its header is not JSON; the file is damaged or not safetensors", source);
+    fail_in(source, "its header is not JSON; the file is damaged or not safetensors");
   }
 }
 
 Metadata parse_metadata(const Json& value, const std::string& source) {
-  check(value.is_object(), "{}: {} is not an object of strings", source, kMetadataName);
+  check_in(source, value.is_object(), "{} is not an object of strings", kMetadataName);
   Metadata metadata;
   for (const auto& [key, text] : value.items()) {
-    check(text.is_string(), "{}: {} entry '{}' is not a string", source, kMetadataName, shown(key));
+    check_in(source, text.is_string(), "{} entry '{}' is not a string", kMetadataName, shown(key));
     metadata[key] = text.get<std::string>();
   }
   return metadata;
@@ -114,15 +114,15 @@ SafetensorsFile::SafetensorsFile(std::span<const std::byte> bytes, const std::st
 }
 
 void SafetensorsFile::parse(std::span<const std::byte> bytes) {
-  check(bytes.size() >= kLengthBytes, "{}: has {} bytes; a safetensors file begins with the 8 bytes of a length",
-        source_, bytes.size());
+  check_in(source_, bytes.size() >= kLengthBytes,
+           "has {} bytes; a safetensors file begins with the 8 bytes of a length", bytes.size());
   std::uint64_t length = 0;
   for (std::size_t k = 0; k < kLengthBytes; ++k) {
     length |= static_cast<std::uint64_t>(bytes[k]) << (8 * k);
   }
-  check(length <= kMaxHeaderBytes && length <= bytes.size() - kLengthBytes,
-        "{}: declares a header of {} bytes in a file of {}; the file is truncated or not safetensors", source_, length,
-        bytes.size());
+  check_in(source_, length <= kMaxHeaderBytes && length <= bytes.size() - kLengthBytes,
+           "declares a header of {} bytes in a file of {}; the file is truncated or not safetensors", length,
+           bytes.size());
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes, length);
   const std::span<const std::byte> data = bytes.subspan(kLengthBytes + length);
   const Json header = parse_header(text, source_);
@@ -138,22 +138,23 @@ void SafetensorsFile::parse(std::span<const std::byte> bytes) {
     const Shape shape = parse_sizes(member(entry, "shape", where), "shape", where);
     const std::vector<std::size_t> offsets = parse_sizes(member(entry, "data_offsets", where), "data_offsets", where);
     const std::size_t size = checked_bytes(shape, dtype, data.size(), where);
-    check(
+    check_in(
+        where,
         offsets.size() == 2 && offsets[0] <= offsets[1] && offsets[1] <= data.size() && offsets[1] - offsets[0] == size,
-        "{}: its data_offsets do not hold {} bytes within the {} of the data; the file is damaged", where, size,
-        data.size());
+        "its data_offsets do not hold {} bytes within the {} of the data; the file is damaged", size, data.size());
     ranges.emplace_back(offsets[0], offsets[1]);
     tensors_[name] = {dtype, shape, data.subspan(offsets[0], size)};
   }
   std::ranges::sort(ranges);
   std::size_t covered = 0;
   for (const auto& [begin, end] : ranges) {
-    check(begin == covered, "{}: its arrays overlap or leave a hole at byte {} of the data; the file is damaged",
-          source_, std::min(begin, covered));
+    check_in(source_, begin == covered,
+             "its arrays overlap or leave a hole at byte {} of the data; the file is damaged",
+             std::min(begin, covered));
     covered = end;
   }
-  check(covered == data.size(), "{}: has {} bytes of data, its arrays {}; the file is damaged", source_, data.size(),
-        covered);
+  check_in(source_, covered == data.size(), "has {} bytes of data, its arrays {}; the file is damaged", data.size(),
+           covered);
 }
 
 std::vector<std::string> SafetensorsFile::names() const {
@@ -166,7 +167,7 @@ std::vector<std::string> SafetensorsFile::names() const {
 
 Array SafetensorsFile::load(const std::string& name) const {
   const auto found = tensors_.find(name);
-  check(found != tensors_.end(), "{}: has no array '{}'; the file is damaged or of another kind", source_, name);
+  check_in(source_, found != tensors_.end(), "has no array '{}'; the file is damaged or of another kind", name);
   const Tensor& tensor = found->second;
   const std::string source = fmt::format("{}[{}]", source_, shown(name));
   const bool aligned = reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % item_size(tensor.dtype) == 0;
@@ -182,8 +183,8 @@ Array SafetensorsFile::load(const std::string& name) const {
 
 Array SafetensorsFile::load(const std::string& name, DType dtype, const Shape& shape) const {
   Array array = load(name);
-  check(array.dtype() == dtype && array.shape() == shape, "{}: is {} {}; {} {} is required", array.source(),
-        dtype_name(array.dtype()), shape_text(array.shape()), dtype_name(dtype), shape_text(shape));
+  check_in(array.source(), array.dtype() == dtype && array.shape() == shape, "is {} {}; {} {} is required",
+           dtype_name(array.dtype()), shape_text(array.shape()), dtype_name(dtype), shape_text(shape));
   return array;
 }
 
@@ -195,8 +196,8 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
   }
   std::size_t offset = 0;
   for (const auto& [name, array] : arrays) {
-    check(name != kMetadataName && !header.contains(name), "{}: array name '{}' is reserved or occurs twice", path,
-          name);
+    check_in(path, name != kMetadataName && !header.contains(name), "array name '{}' is reserved or occurs twice",
+             name);
     const std::size_t end = offset + array.bytes().size();
     header[name] = {
         {"dtype", tensor_dtype_name(array.dtype())}, {"shape", array.shape()}, {"data_offsets", {offset, end}}};

@@ -7,6 +7,7 @@
 
 #include "dissent/array/zip.hpp"
 #include "dissent/array/zip_format.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 
 namespace dissent {
@@ -58,13 +59,12 @@ class Reader {
 
   std::vector<ZipMember> read() {
     const Directory directory = find_directory();
-    check(directory.offset <= directory.end && directory.size == directory.end - directory.offset,
-          "{}: ZIP directory is damaged: {} bytes at {} do not end at {}, where the end record is; the file may be "
-          "truncated",
-          source_, directory.size, directory.offset, directory.end);
-    check(directory.num_members <= directory.size / kCentralBytes,
-          "{}: ZIP directory is damaged: {} bytes cannot hold {} members", source_, directory.size,
-          directory.num_members);
+    check_in(source_, directory.offset <= directory.end && directory.size == directory.end - directory.offset,
+             "ZIP directory is damaged: {} bytes at {} do not end at {}, where the end record is; the file may be "
+             "truncated",
+             directory.size, directory.offset, directory.end);
+    check_in(source_, directory.num_members <= directory.size / kCentralBytes,
+             "ZIP directory is damaged: {} bytes cannot hold {} members", directory.size, directory.num_members);
     data_end_ = directory.offset;
     std::vector<ZipMember> members;
     members.reserve(directory.num_members);
@@ -76,27 +76,27 @@ class Reader {
       members.push_back(read_member(at, directory.end, extent));
       extent.name = &members.back().name;
       extents.push_back(extent);
-      check(names.insert(members.back().name).second, "{}: ZIP member '{}' occurs twice", source_, members.back().name);
+      check_in(source_, names.insert(members.back().name).second, "ZIP member '{}' occurs twice", members.back().name);
     }
-    check(at == directory.end, "{}: ZIP directory is damaged: it goes on after its {} members", source_,
-          directory.num_members);
+    check_in(source_, at == directory.end, "ZIP directory is damaged: it goes on after its {} members",
+             directory.num_members);
     check_overlap(extents);
     return members;
   }
 
  private:
   Record record(std::uint64_t at, std::uint64_t size, std::uint64_t limit, std::string_view what) const {
-    check(at <= limit && size <= limit - at,
-          "{}: ZIP {} at byte {} reaches beyond byte {}; the file is damaged or "
-          "truncated",
-          source_, what, at, limit);
+    check_in(source_, at <= limit && size <= limit - at,
+             "ZIP {} at byte {} reaches beyond byte {}; the file is damaged or "
+             "truncated",
+             what, at, limit);
     return Record(archive_.subspan(at, size));
   }
 
   // The end record stands last, followed by at most a comment whose length it states.
   Directory find_directory() const {
-    check(!archive_.empty(), "{}: is empty; a ZIP archive was expected", source_);
-    check(archive_.size() >= kEndBytes, "{}: is not a ZIP archive (too short)", source_);
+    check_in(source_, !archive_.empty(), "is empty; a ZIP archive was expected");
+    check_in(source_, archive_.size() >= kEndBytes, "is not a ZIP archive (too short)");
     const std::uint64_t last = archive_.size() - kEndBytes;
     const std::uint64_t first = last > kFull16 ? last - kFull16 : 0;
     for (std::uint64_t at = last + 1; at-- > first;) {
@@ -105,7 +105,7 @@ class Reader {
         return read_end(end, at);
       }
     }
-    fail("{}: is not a ZIP archive, or is truncated (no end record)", source_);
+    fail_in(source_, "is not a ZIP archive, or is truncated (no end record)");
   }
 
   Directory read_end(const Record& end, std::uint64_t at) const {
@@ -118,20 +118,20 @@ class Reader {
       const Record locator(archive_.subspan(at - kLocator64Bytes, kLocator64Bytes));
       directory.end = locator.u64(8);
       const Record end64 = record(directory.end, kEnd64Bytes, at - kLocator64Bytes, "zip64 end record");
-      check(end64.u32(0) == kEnd64Signature, "{}: zip64 end record is missing at byte {}", source_, directory.end);
+      check_in(source_, end64.u32(0) == kEnd64Signature, "zip64 end record is missing at byte {}", directory.end);
       directory.num_members = end64.u64(32);
       directory.size = end64.u64(40);
       directory.offset = end64.u64(48);
       disks = end64.u32(16) | end64.u32(20) | locator.u32(4);
     }
-    check(disks == 0, "{}: is one part of a ZIP archive split over several files; join them first", source_);
+    check_in(source_, disks == 0, "is one part of a ZIP archive split over several files; join them first");
     return directory;
   }
 
   // Reads the directory entry at `at` and moves `at` behind it.
   ZipMember read_member(std::uint64_t& at, std::uint64_t limit, Extent& extent) const {
     const Record entry = record(at, kCentralBytes, limit, "directory entry");
-    check(entry.u32(0) == kCentralSignature, "{}: ZIP directory is damaged at byte {}", source_, at);
+    check_in(source_, entry.u32(0) == kCentralSignature, "ZIP directory is damaged at byte {}", at);
     const std::uint16_t flags = entry.u16(8);
     const std::uint16_t method = entry.u16(10);
     const std::size_t name_size = entry.u16(28);
@@ -141,8 +141,8 @@ class Reader {
 
     ZipMember member;
     member.name = text_of(tail.part(0, name_size));
-    check(!member.name.empty() && member.name.find('\0') == std::string::npos,
-          "{}: ZIP directory is damaged: a member's name is empty or holds a zero byte", source_);
+    check_in(source_, !member.name.empty() && member.name.find('\0') == std::string::npos,
+             "ZIP directory is damaged: a member's name is empty or holds a zero byte");
     member.crc = entry.u32(16);
     member.deflated = method == kMethodDeflated;
     std::uint64_t content_size = entry.u32(20);
@@ -158,11 +158,11 @@ class Reader {
     extent.begin = offset;
     member.content = find_content(member, method, offset, content_size);
     extent.end = static_cast<std::uint64_t>(member.content.data() - archive_.data()) + content_size;
-    check(method != kMethodStored || !member.refusal.empty() || member.size == content_size,
-          "{}: ZIP member '{}' is stored in {} bytes but declares {}", source_, member.name, content_size, member.size);
-    check(!member.deflated || member.size / kMaxDeflateRatio <= content_size,
-          "{}: ZIP member '{}' declares {} bytes; {} deflated bytes cannot hold that many", source_, member.name,
-          member.size, content_size);
+    check_in(source_, method != kMethodStored || !member.refusal.empty() || member.size == content_size,
+             "ZIP member '{}' is stored in {} bytes but declares {}", member.name, content_size, member.size);
+    check_in(source_, !member.deflated || member.size / kMaxDeflateRatio <= content_size,
+             "ZIP member '{}' declares {} bytes; {} deflated bytes cannot hold that many", member.name, member.size,
+             content_size);
     return member;
   }
 
@@ -178,7 +178,7 @@ class Reader {
       std::size_t next = begin;
       for (std::uint64_t* field : fields) {
         if (*field == kFull32) {
-          check(next + 8 <= at, "{}: zip64 sizes of ZIP member '{}' are cut short", source_, name);
+          check_in(source_, next + 8 <= at, "zip64 sizes of ZIP member '{}' are cut short", name);
           *field = extra.u64(next);
           next += 8;
         }
@@ -190,16 +190,16 @@ class Reader {
   std::span<const std::byte> find_content(const ZipMember& member, std::uint16_t method, std::uint64_t offset,
                                           std::uint64_t content_size) const {
     const Record local = record(offset, kLocalBytes, data_end_, "member");
-    check(local.u32(0) == kLocalSignature, "{}: ZIP member '{}' does not begin at byte {}, as the directory says",
-          source_, member.name, offset);
+    check_in(source_, local.u32(0) == kLocalSignature,
+             "ZIP member '{}' does not begin at byte {}, as the directory says", member.name, offset);
     const std::size_t name_size = local.u16(26);
     const Record name = record(offset + kLocalBytes, name_size + local.u16(28), data_end_, "member");
-    check(text_of(name.part(0, name_size)) == member.name && local.u16(8) == method,
-          "{}: ZIP member '{}' has another name or method in its own header than in the directory", source_,
-          member.name);
+    check_in(source_, text_of(name.part(0, name_size)) == member.name && local.u16(8) == method,
+             "ZIP member '{}' has another name or method in its own header than in the directory", member.name);
     const std::uint64_t begin = offset + kLocalBytes + name.size();
-    check(content_size <= data_end_ - begin, "{}: ZIP member '{}' is truncated: {} bytes at {} reach beyond byte {}",
-          source_, member.name, content_size, begin, data_end_);
+    check_in(source_, content_size <= data_end_ - begin,
+             "ZIP member '{}' is truncated: {} bytes at {} reach beyond byte {}", member.name, content_size, begin,
+             data_end_);
     return archive_.subspan(begin, content_size);
   }
 
@@ -207,8 +207,8 @@ class Reader {
   void check_overlap(std::vector<Extent>& extents) const {
     std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
     for (std::size_t k = 1; k < extents.size(); ++k) {
-      check(extents[k - 1].end <= extents[k].begin, "{}: ZIP members '{}' and '{}' overlap", source_,
-            *extents[k - 1].name, *extents[k].name);
+      check_in(source_, extents[k - 1].end <= extents[k].begin, "ZIP members '{}' and '{}' overlap",
+               *extents[k - 1].name, *extents[k].name);
     }
   }
 
@@ -273,9 +273,9 @@ void Inflater::read(std::span<std::byte> out) {
     if (status == Z_MEM_ERROR) {
       fail_system("{}: zlib is out of memory", state.source);
     }
-    check(status == Z_OK || (status == Z_STREAM_END && at == end),
-          "{}: deflated data is damaged or shorter than its declared size ({})", state.source,
-          state.stream.msg != nullptr ? state.stream.msg : "ends too early");
+    check_in(state.source, status == Z_OK || (status == Z_STREAM_END && at == end),
+             "deflated data is damaged or shorter than its declared size ({})",
+             state.stream.msg != nullptr ? state.stream.msg : "ends too early");
   }
 }
 
@@ -284,12 +284,12 @@ void Inflater::finish() {
   std::byte beyond;
   const int status = inflate_some(state.stream, state.input, &beyond, 1);
   const bool produced = state.stream.avail_out == 0;
-  check(!produced && status == Z_STREAM_END && state.input.empty(),
-        "{}: deflated data goes on beyond its declared size", state.source);
-  check(state.crc == state.expected_crc,
-        "{}: checksum (CRC-32) is 0x{:08x}, but 0x{:08x} is declared; the file is "
-        "damaged",
-        state.source, state.crc, state.expected_crc);
+  check_in(state.source, !produced && status == Z_STREAM_END && state.input.empty(),
+           "deflated data goes on beyond its declared size");
+  check_in(state.source, state.crc == state.expected_crc,
+           "checksum (CRC-32) is 0x{:08x}, but 0x{:08x} is declared; the file is "
+           "damaged",
+           state.crc, state.expected_crc);
 }
 
 void check_stored(const ZipMember& member, const MappedFile* file, const std::string& source) {
@@ -303,8 +303,8 @@ void check_stored(const ZipMember& member, const MappedFile* file, const std::st
       file->release(begin, begin + piece.size());
     }
   }
-  check(crc == member.crc, "{}: checksum (CRC-32) is 0x{:08x}, but 0x{:08x} is declared; the file is damaged", source,
-        crc, member.crc);
+  check_in(source, crc == member.crc, "checksum (CRC-32) is 0x{:08x}, but 0x{:08x} is declared; the file is damaged",
+           crc, member.crc);
 }
 
 }  // namespace dissent

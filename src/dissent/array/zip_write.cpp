@@ -5,6 +5,7 @@
 
 #include "dissent/array/zip.hpp"
 #include "dissent/array/zip_format.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 
 namespace dissent {
@@ -55,10 +56,10 @@ std::uint32_t crc_of(std::span<const std::byte> head, std::span<const std::byte>
 ZipWriter::ZipWriter(const std::string& path, ZipOptions options) : file_(path), options_(options) {}
 
 void ZipWriter::add(const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body) {
-  check(!name.empty() && name.size() < kFull16 && name.find('\0') == std::string::npos,
-        "{}: '{}' cannot name a ZIP member; it must have 1 to 65534 bytes, none of them zero", file_.path(), name);
+  check_in(file_.path(), !name.empty() && name.size() < kFull16 && name.find('\0') == std::string::npos,
+           "'{}' cannot name a ZIP member; it must have 1 to 65534 bytes, none of them zero", name);
   for (const Entry& other : entries_) {
-    check(other.name != name, "{}: ZIP member '{}' is given twice", file_.path(), name);
+    check_in(file_.path(), other.name != name, "ZIP member '{}' is given twice", name);
   }
   Entry entry{name, crc_of(head, body), head.size() + body.size(), head.size() + body.size(), file_.size()};
   write_local_header(entry);

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/table/csv.hpp"
@@ -38,10 +39,8 @@ bool exists(const std::string& path) {
 
 void check_no_file(const std::string& path) {
   std::error_code absent;
-  in_source(path, [&] {
-    check(!std::filesystem::exists(path, absent) || std::filesystem::is_directory(path, absent),
-          "cannot be used as a directory: it is a file");
-  });
+  check_in(path, !std::filesystem::exists(path, absent) || std::filesystem::is_directory(path, absent),
+           "cannot be used as a directory: it is a file");
 }
 
 void create_directory(const std::string& path) {
@@ -144,10 +143,8 @@ void check_copies(const std::vector<Copy>& copies) {
               "would be replaced by the campaign's copy of a table; give another directory");
       });
     }
-    in_source(copy.path, [&] {
-      check(!exists(copy.path) || holds(copy.path, copy.text),
-            "is there and would be replaced by the campaign's copy of a table; move it, or give another directory");
-    });
+    check_in(copy.path, !exists(copy.path) || holds(copy.path, copy.text),
+             "is there and would be replaced by the campaign's copy of a table; move it, or give another directory");
   }
 }
 
@@ -165,9 +162,8 @@ struct CampaignDirectory::Lock {
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
       ::close(descriptor);
-      in_source(directory, [&] {
-        check(error != EWOULDBLOCK, "another process is at work on this campaign; wait for its end, or stop it");
-      });
+      check_in(directory, error != EWOULDBLOCK,
+               "another process is at work on this campaign; wait for its end, or stop it");
       fail_system("{}: cannot be locked: {}", path, std::strerror(error));
     }
   }
@@ -238,10 +234,8 @@ void CampaignDirectory::save_data(const CampaignTables& tables) {
   if (tables.test) {
     copies.push_back({tables.test->source, file(kTest), format_csv(*tables.test)});
   }
-  in_source(file(kTest), [&] {
-    check(tables.test || !exists(file(kTest)),
-          "is there, but `test` is not given; remove it, or give another directory");
-  });
+  check_in(file(kTest), tables.test || !exists(file(kTest)),
+           "is there, but `test` is not given; remove it, or give another directory");
   check_copies(copies);
   for (const Copy& copy : copies) {
     AtomicFile out(copy.path);

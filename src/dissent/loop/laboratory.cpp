@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 
@@ -14,9 +15,8 @@ Table without_targets(Table table, const Problem& data) {
   std::erase_if(table.columns, [&](const Column& column) {
     return std::ranges::find(data.target_names, column.name) != data.target_names.end();
   });
-  in_source(table.source, [&] {
-    check(!table.has("row"), "has a column 'row', the name of the row numbers in the answers; rename it");
-  });
+  check_in(table.source, !table.has("row"),
+           "has a column 'row', the name of the row numbers in the answers; rename it");
   return table;
 }
 
@@ -35,10 +35,8 @@ Table learning_columns(const Table& table, const Problem& data) {
 CampaignTables kept_tables(const CampaignStore& store, const Campaign& campaign) {
   CampaignTables tables = store.load_data();
   const std::vector<Column>& columns = tables.labelled->columns;
-  in_source(tables.labelled->source, [&] {
-    check(columns.size() > campaign.num_targets, "has {} columns; the campaign has {} targets", columns.size(),
-          campaign.num_targets);
-  });
+  check_in(tables.labelled->source, columns.size() > campaign.num_targets,
+           "has {} columns; the campaign has {} targets", columns.size(), campaign.num_targets);
   for (std::size_t k = 0; k < columns.size(); ++k) {
     const bool is_input = k + campaign.num_targets < columns.size();
     (is_input ? tables.columns.inputs : tables.columns.targets).push_back(columns[k].name);
@@ -61,7 +59,7 @@ Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const Laborat
   check_argument(options.batch <= data.pool.num_rows, "batch", options.batch,
                  "more rows than the pool has, which are {}", data.pool.num_rows);
   store->hold();
-  in_source(store->name(), [&] { check(!store->begun(), "another process has just begun a campaign here"); });
+  check_in(store->name(), !store->begun(), "another process has just begun a campaign here");
   CampaignTables copies{learning_columns(*options.tables.labelled, data), pool, {}, {}};
   if (options.tables.test) {
     copies.test = learning_columns(*options.tables.test, data);
@@ -74,11 +72,9 @@ Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const Laborat
 
 Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
   Campaign campaign = resume_campaign(*store, Driver::kAsk);
-  in_source(store->name(), [&] {
-    check(!options.tables.any() || options.tables.labelled.has_value(),
-          "the campaign keeps its tables and columns; leave out `pool`, `test`, `targets` and `inputs`, or give all "
-          "again, `labelled` as well");
-  });
+  check_in(store->name(), !options.tables.any() || options.tables.labelled.has_value(),
+           "the campaign keeps its tables and columns; leave out `pool`, `test`, `targets` and `inputs`, or give all "
+           "again, `labelled` as well");
   const CampaignTables kept = kept_tables(*store, campaign);
   Problem data = make_problem(options.tables.any() ? options.tables : kept, false);
   check_same(campaign, data, store->name());
@@ -97,9 +93,8 @@ Laboratory Laboratory::open(std::unique_ptr<CampaignStore> store, const Laborato
   if (store->begun()) {
     return resume(std::move(store), options);
   }
-  in_source(store->name(), [&] {
-    check(options.tables.any(), "no campaign was begun here; asking with `labelled`, `pool` and `targets` begins one");
-  });
+  check_in(store->name(), options.tables.any(),
+           "no campaign was begun here; asking with `labelled`, `pool` and `targets` begins one");
   return begin(std::move(store), options);
 }
 
@@ -124,7 +119,7 @@ void Laboratory::all_or_nothing(const Step& step) {
 std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
   const std::size_t num_pending = campaign_.num_pending();
   const std::size_t num_open = data_.pool.num_rows - campaign_.chosen.size();
-  in_source(name(), [&] { check(num_open + num_pending > 0, "the pool is empty: every row of it has its answer"); });
+  check_in(name(), num_open + num_pending > 0, "the pool is empty: every row of it has its answer");
   check_candidates(campaign_.settings.candidates, batch);
   const std::size_t num_new = batch > num_pending ? std::min(batch - num_pending, num_open) : 0;
   all_or_nothing([&] {

@@ -1,5 +1,6 @@
 #include "dissent/loop/oracle.hpp"
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign.hpp"
@@ -40,9 +41,8 @@ std::optional<std::vector<double>> CommandOracle::label(const Problem& data, std
   }
   const Table table = parse_csv(*answer, "the answer of " + name);
   std::vector<double> targets = table.matrix(data.target_names);
-  in_source(table.source, [&] {
-    check(table.num_rows == rows.size(), "has {}; it was asked for {}", counted(table.num_rows, "row"), rows.size());
-  });
+  check_in(table.source, table.num_rows == rows.size(), "has {}; it was asked for {}", counted(table.num_rows, "row"),
+           rows.size());
   return targets;
 }
 

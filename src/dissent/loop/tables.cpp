@@ -1,5 +1,6 @@
 #include "dissent/loop/tables.hpp"
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/table/read_table.hpp"
 
@@ -7,7 +8,7 @@ namespace dissent {
 namespace {
 
 ProblemRows rows_of(const Table& table, const Problem& problem, bool with_targets) {
-  in_source(table.source, [&] { check(table.num_rows > 0, "has no rows"); });
+  check_in(table.source, table.num_rows > 0, "has no rows");
   return {table.num_rows, table.matrix(problem.input_names),
           with_targets ? table.matrix(problem.target_names) : std::vector<double>(), table.source};
 }
@@ -32,10 +33,8 @@ Problem make_problem(const CampaignTables& tables, bool pool_labelled) {
   problem.input_names = tables.columns.input_names(*tables.labelled);
   problem.train = rows_of(*tables.labelled, problem, true);
   for (const std::string& name : problem.target_names) {
-    in_source(tables.pool->source, [&] {
-      check(!pool_labelled || tables.pool->has(name),
-            "has no column '{}'; a pool without its targets needs an `oracle`, or people to ask", name);
-    });
+    check_in(tables.pool->source, !pool_labelled || tables.pool->has(name),
+             "has no column '{}'; a pool without its targets needs an `oracle`, or people to ask", name);
   }
   problem.pool = rows_of(*tables.pool, problem, pool_labelled);
   if (tables.test) {

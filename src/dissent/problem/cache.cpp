@@ -9,10 +9,11 @@
 #include <system_error>
 
 #include "dissent/array/npz.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
-#include "dissent/simulator/embedded.hpp"
+#include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/robot.hpp"
 
 namespace dissent {
@@ -79,8 +80,8 @@ Transitions restore_part(const NpzFile& file, const std::string& prefix, std::si
   Transitions rows;
   const auto read = [&](const char* name, std::vector<float>& values) {
     const Array array = file.load(prefix + name);  // verifies the checksum
-    check(array.shape().size() == 2 && array.shape()[0] == num_rows, "{}: has shape {}", array.source(),
-          shape_text(array.shape()));
+    check_in(array.source(), array.shape().size() == 2 && array.shape()[0] == num_rows, "has shape {}",
+             shape_text(array.shape()));
     values = array.to<float>();
     return array.shape()[1];
   };

@@ -5,13 +5,14 @@
 #include <numeric>
 #include <span>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/problem/cache.hpp"
 #include "dissent/problem/one_dimensional.hpp"
 #include "dissent/simulator/environment.hpp"
-#include "dissent/simulator/name_or_path.hpp"
+#include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/transitions_file.hpp"
 
 namespace dissent {
@@ -124,8 +125,8 @@ Problem load_file(const std::string& path, const ProblemOptions& options) {
   const Transitions rows = read_transitions(path);
   const std::size_t num_test = or_default(options.test_rows, std::min(kRobotTestRows, rows.num_rows / 10));
   const std::size_t num_train = or_default(options.train_rows, 200);
-  check(num_train + num_test < rows.num_rows, "{}: {} rows; {} for training and {} for testing leave none for the pool",
-        path, rows.num_rows, num_train, num_test);
+  check_in(path, num_train + num_test < rows.num_rows,
+           "{} rows; {} for training and {} for testing leave none for the pool", rows.num_rows, num_train, num_test);
   const std::vector<std::size_t> order = choose_rows(rows.num_rows, rows.num_rows, options.data_seed);
   const std::span<const std::size_t> test(order.data(), num_test);
   const std::span<const std::size_t> rest(order.data() + num_test, rows.num_rows - num_test);

@@ -7,10 +7,11 @@
 #include <numeric>
 #include <system_error>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/threads.hpp"
-#include "dissent/simulator/text_file.hpp"
+#include "dissent/simulator/named_data.hpp"
 
 namespace dissent {
 namespace {
@@ -112,7 +113,7 @@ class Trainer {
   bool has_checkpoint() const {
     std::error_code error;
     const bool found = !options_.checkpoint_file.empty() && std::filesystem::exists(options_.checkpoint_file, error);
-    check(!error, "{}: the checkpoint cannot be looked up: {}", options_.checkpoint_file, error.message());
+    check_in(options_.checkpoint_file, !error, "the checkpoint cannot be looked up: {}", error.message());
     return found;
   }
 
@@ -121,15 +122,16 @@ class Trainer {
       const std::string& file = options_.checkpoint_file;
       state_ = parse_train_state(read_text(file), options_, file);
       const LinearPolicyParameters& best = state_.best;
-      check(state_.weights.size() == spec_.action_size() * num_features_ &&
-                state_.normaliser.mean.size() == num_observed_ &&
-                (best.num_actions == 0 ||
-                 (best.num_actions == spec_.action_size() && best.num_features == num_features_)),
-            "{}: the checkpoint's sizes do not fit {}", file, spec_.name);
-      check(state_.iteration <= options_.num_iterations,
-            "{}: this training is at iteration {} already, beyond the {} wanted; give at least as many iterations, or "
-            "another file",
-            file, state_.iteration, options_.num_iterations);
+      check_in(file,
+               state_.weights.size() == spec_.action_size() * num_features_ &&
+                   state_.normaliser.mean.size() == num_observed_ &&
+                   (best.num_actions == 0 ||
+                    (best.num_actions == spec_.action_size() && best.num_features == num_features_)),
+               "the checkpoint's sizes do not fit {}", spec_.name);
+      check_in(file, state_.iteration <= options_.num_iterations,
+               "this training is at iteration {} already, beyond the {} wanted; give at least as many iterations, or "
+               "another file",
+               state_.iteration, options_.num_iterations);
       resumed_ = true;
       first_iteration_ = state_.iteration;
       return;
@@ -142,11 +144,11 @@ class Trainer {
   }
 
   void start_from(const LinearPolicyParameters& start) {
-    check(start.clock_hz == options_.clock_hz, "{}: its clock runs at {} Hz, the training's at {}", options_.start_file,
-          start.clock_hz, options_.clock_hz);
+    check_in(options_.start_file, start.clock_hz == options_.clock_hz, "its clock runs at {} Hz, the training's at {}",
+             start.clock_hz, options_.clock_hz);
     const LinearPolicy checked(start, spec_, options_.start_file);
-    check(start.num_features == num_features_, "{}: its policy has {} features, the training's {}", options_.start_file,
-          start.num_features, num_features_);
+    check_in(options_.start_file, start.num_features == num_features_, "its policy has {} features, the training's {}",
+             start.num_features, num_features_);
     state_.weights = start.weights;
     Normaliser& normaliser = state_.normaliser;
     normaliser.count = options_.start_count;

@@ -1,13 +1,13 @@
 #include "dissent/simulator/collect.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/parse.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/simulator/evaluate.hpp"
-#include "dissent/simulator/name_or_path.hpp"
+#include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/policy.hpp"
 
 namespace dissent {
@@ -162,9 +162,8 @@ PolicyChoice parse_policy_choice(std::string_view text) {
   choice.text = text;
   if (text.starts_with("mixed:")) {
     const std::string_view share = text.substr(6);
-    const auto [end, error] = std::from_chars(share.data(), share.data() + share.size(), choice.expert_share);
-    check(error == std::errc() && end == share.data() + share.size() && choice.expert_share >= 0 &&
-              choice.expert_share <= 1,
+    choice.expert_share = parse_number(share).value_or(-1);
+    check(choice.expert_share >= 0 && choice.expert_share <= 1,
           "policy \"{}\": \"{}\" is not a share of expert rows in [0, 1]", text, share);
   } else if (is_path("policy", text, {"random", "expert", "mixed:0.1"})) {
     choice.expert_share = 1;

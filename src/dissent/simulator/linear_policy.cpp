@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <numbers>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/digest.hpp"
-#include "dissent/base/error.hpp"
-#include "dissent/simulator/text_file.hpp"
+#include "dissent/base/parse.hpp"
+#include "dissent/simulator/named_data.hpp"
 
 namespace dissent {
 namespace {
@@ -32,28 +32,26 @@ class Lines {
       }
       line.remove_prefix(start);
       const std::string_view word = line.substr(0, line.find_first_of(" \t\r"));
-      double value = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-      check(error == std::errc() && end == word.data() + word.size() && std::isfinite(value),
-            "{}: line {}: \"{}\" is not a finite number", source_, number_, word);
-      values.push_back(value);
-      check(values.size() <= count, "{}: line {}: more than {} numbers ({})", source_, number_, count, what);
+      const std::optional<double> value = parse_number(word);
+      check_in(source_, value && std::isfinite(*value), "line {}: \"{}\" is not a finite number", number_, word);
+      values.push_back(*value);
+      check_in(source_, values.size() <= count, "line {}: more than {} numbers ({})", number_, count, what);
       line.remove_prefix(word.size());
     }
-    check(values.size() == count, "{}: line {}: {} numbers, expected {} ({})", source_, number_, values.size(), count,
-          what);
+    check_in(source_, values.size() == count, "line {}: {} numbers, expected {} ({})", number_, values.size(), count,
+             what);
     return values;
   }
 
   void expect_end() const {
-    check(rest_.find_first_not_of(" \t\r\n") == std::string_view::npos, "{}: text follows the last row of weights",
-          source_);
+    check_in(source_, rest_.find_first_not_of(" \t\r\n") == std::string_view::npos,
+             "text follows the last row of weights");
   }
 
  private:
   std::string_view next(const char* what) {
     while (true) {
-      check(!rest_.empty(), "{}: ends before the {}; the file is cut short", source_, what);
+      check_in(source_, !rest_.empty(), "ends before the {}; the file is cut short", what);
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
       const std::string_view line = rest_.substr(0, end);
       rest_.remove_prefix(std::min(end + 1, rest_.size()));
@@ -82,9 +80,9 @@ LinearPolicyParameters parse_linear_policy(std::string_view text, const std::str
   Lines lines(text, source);
   const std::vector<double> header = lines.numbers(3, "header: actions, features, clock frequency");
   const auto is_size = [](double x) { return x >= 1 && x <= kMaxFeatures && x == std::floor(x); };
-  check(is_size(header[0]) && is_size(header[1]), "{}: {} actions and {} features; both must be whole and in [1, {}]",
-        source, header[0], header[1], kMaxFeatures);
-  check(header[2] >= 0, "{}: clock frequency {} is negative", source, header[2]);
+  check_in(source, is_size(header[0]) && is_size(header[1]),
+           "{} actions and {} features; both must be whole and in [1, {}]", header[0], header[1], kMaxFeatures);
+  check_in(source, header[2] >= 0, "clock frequency {} is negative", header[2]);
 
   LinearPolicyParameters parameters;
   parameters.num_actions = static_cast<std::size_t>(header[0]);
@@ -93,8 +91,8 @@ LinearPolicyParameters parse_linear_policy(std::string_view text, const std::str
   parameters.mean = lines.numbers(parameters.num_features, "means");
   parameters.inverse_stddev = lines.numbers(parameters.num_features, "inverse stddevs");
   for (std::size_t k = 0; k < parameters.num_features; ++k) {
-    check(parameters.inverse_stddev[k] >= 0, "{}: inverse stddev {} = {} is negative", source, k,
-          parameters.inverse_stddev[k]);
+    check_in(source, parameters.inverse_stddev[k] >= 0, "inverse stddev {} = {} is negative", k,
+             parameters.inverse_stddev[k]);
   }
   for (std::size_t row = 0; row < parameters.num_actions; ++row) {
     const std::vector<double> weights = lines.numbers(parameters.num_features, "weights of an action");
@@ -131,11 +129,12 @@ LinearPolicy::LinearPolicy(LinearPolicyParameters parameters, const EnvironmentS
     : parameters_(std::move(parameters)), spec_(spec) {
   const std::size_t clock = num_clock_features(parameters_.clock_hz);
   const std::size_t most = spec.observation_size + clock;
-  check(parameters_.num_actions == spec.action_size() && parameters_.num_features > clock &&
-            parameters_.num_features <= most,
-        "{}: a policy of {} actions and {} features; {} needs {} actions and {} to {} features", source,
-        parameters_.num_actions, parameters_.num_features, spec.name, spec.action_size(), clock + 1, most);
-  check(most <= kMaxFeatures, "{}: {} features; at most {} are supported", source, most, kMaxFeatures);
+  check_in(source,
+           parameters_.num_actions == spec.action_size() && parameters_.num_features > clock &&
+               parameters_.num_features <= most,
+           "a policy of {} actions and {} features; {} needs {} actions and {} to {} features", parameters_.num_actions,
+           parameters_.num_features, spec.name, spec.action_size(), clock + 1, most);
+  check_in(source, most <= kMaxFeatures, "{} features; at most {} are supported", most, kMaxFeatures);
 }
 
 std::string LinearPolicy::digest() const {

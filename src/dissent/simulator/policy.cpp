@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "dissent/base/error.hpp"
-#include "dissent/simulator/embedded.hpp"
 #include "dissent/simulator/linear_policy.hpp"
-#include "dissent/simulator/name_or_path.hpp"
+#include "dissent/simulator/named_data.hpp"
 
 namespace dissent {
 

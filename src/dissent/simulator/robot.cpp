@@ -1,5 +1,6 @@
 #include "dissent/simulator/robot.hpp"
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 
 #if DISSENT_HAS_MUJOCO
@@ -15,7 +16,7 @@
 #include "dissent/base/digest.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
-#include "dissent/simulator/embedded.hpp"
+#include "dissent/simulator/named_data.hpp"
 
 namespace dissent {
 namespace {
@@ -118,7 +119,7 @@ auto on_model(const std::string& file, Body&& body) {
   try {
     return body();
   } catch (const SystemError& error) {
-    check(file.empty() || file == kBuiltIn, "{}: the model cannot be simulated: {}", file, error.what());
+    check_in(file, file.empty() || file == kBuiltIn, "the model cannot be simulated: {}", error.what());
     throw;
   }
 }
@@ -138,7 +139,7 @@ mjModel* compile_text(std::string_view text, char* message) {
 // MuJoCo opens the file itself: what it includes is found beside it.
 mjModel* compile_file(const std::string& file, char* message) {
   const MappedFile mapped(file);  // names a missing file, a directory and missing rights better than MuJoCo does
-  check(!mapped.bytes().empty(), "{}: the model file is empty", file);
+  check_in(file, !mapped.bytes().empty(), "the model file is empty");
   return mj_loadXML(file.c_str(), nullptr, message, kMessageSize);
 }
 
@@ -157,7 +158,7 @@ ModelPointer compile_model(const Task& task, const std::string& file) {
   char message[kMessageSize] = "";
   ModelPointer model(file.empty() ? compile_text(embedded_model(task.name), message) : compile_file(file, message));
   std::replace(std::begin(message), std::end(message), '\n', ' ');
-  check(model != nullptr, "{}: not a valid MuJoCo model: {}", file, static_cast<const char*>(message));
+  check_in(file, model != nullptr, "not a valid MuJoCo model: {}", static_cast<const char*>(message));
   return model;
 }
 
@@ -168,12 +169,13 @@ std::string compiled_digest(const mjModel& model) {
 }
 
 void check_sizes(const mjModel& model, const Task& task, const std::string& source) {
-  check(model.nq == task.num_positions && model.nv == task.num_velocities && model.nu == task.num_actions &&
-            model.nbody == task.num_bodies,
-        "{}: the model has nq {}, nv {}, nu {}, nbody {}; {} needs {}, {}, {}, {}", source, model.nq, model.nv,
-        model.nu, model.nbody, task.name, task.num_positions, task.num_velocities, task.num_actions, task.num_bodies);
+  check_in(source,
+           model.nq == task.num_positions && model.nv == task.num_velocities && model.nu == task.num_actions &&
+               model.nbody == task.num_bodies,
+           "the model has nq {}, nv {}, nu {}, nbody {}; {} needs {}, {}, {}, {}", model.nq, model.nv, model.nu,
+           model.nbody, task.name, task.num_positions, task.num_velocities, task.num_actions, task.num_bodies);
   for (int k = 0; k < model.nu; ++k) {
-    check(model.actuator_ctrllimited[k] != 0, "{}: actuator {} has no ctrlrange; actions must be bounded", source, k);
+    check_in(source, model.actuator_ctrllimited[k] != 0, "actuator {} has no ctrlrange; actions must be bounded", k);
   }
 }
 

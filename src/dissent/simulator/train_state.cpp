@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "dissent/base/error.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/simulator/ars.hpp"
 
 namespace dissent {
@@ -33,14 +33,14 @@ void append_numbers(std::string& text, const std::vector<double>& values) {
 
 std::string_view take_line(std::string_view& text, const std::string& source) {
   const std::size_t end = text.find('\n');
-  check(end != std::string_view::npos, "{}: the checkpoint is cut short; delete it to start afresh", source);
+  check_in(source, end != std::string_view::npos, "the checkpoint is cut short; delete it to start afresh");
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(end + 1);
   return line;
 }
 
 void check_intact(bool holds, const std::string& source) {
-  check(holds, "{}: the checkpoint is damaged; delete it to start afresh", source);
+  check_in(source, holds, "the checkpoint is damaged; delete it to start afresh");
 }
 
 // A space follows every number.
@@ -64,8 +64,8 @@ void check_settings(std::string_view made, std::string_view wanted, const std::s
   while (made != wanted) {
     const std::string_view old_word = made.substr(0, made.find(' '));
     const std::string_view new_word = wanted.substr(0, wanted.find(' '));
-    check(old_word == new_word, "{}: made with other settings ({}, now {}); give the same ones or another file", source,
-          old_word, new_word);
+    check_in(source, old_word == new_word, "made with other settings ({}, now {}); give the same ones or another file",
+             old_word, new_word);
     made.remove_prefix(std::min(made.size(), old_word.size() + 1));
     wanted.remove_prefix(std::min(wanted.size(), new_word.size() + 1));
   }
@@ -87,7 +87,7 @@ std::string format_train_state(const TrainState& state, const ArsOptions& option
 }
 
 TrainState parse_train_state(std::string_view text, const ArsOptions& options, const std::string& source) {
-  check(text.starts_with(kMagic), "{}: not a training checkpoint", source);
+  check_in(source, text.starts_with(kMagic), "not a training checkpoint");
   take_line(text, source);
   const std::string_view settings = take_line(text, source);
   check_settings(settings, settings_line(options), source);

@@ -1,7 +1,6 @@
 // Both layouts are read alike: arrays are asked for by name, below a group (Minari: one for each episode) or at the top
 // (D4RL, NPZ). They differ in where the next observation stands.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -10,7 +9,9 @@
 
 #include "dissent/array/hdf5.hpp"
 #include "dissent/array/npz.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/parse.hpp"
 #include "dissent/simulator/transitions_file.hpp"
 
 namespace dissent {
@@ -26,13 +27,13 @@ struct Field {
 
 Field to_field(const Array& array) {
   const Shape& shape = array.shape();
-  check(shape.size() == 1 || shape.size() == 2, "{}: has shape {}; expected one or two dimensions", array.source(),
-        shape_text(shape));
+  check_in(array.source(), shape.size() == 1 || shape.size() == 2, "has shape {}; expected one or two dimensions",
+           shape_text(shape));
   Field field{array.source(), shape[0], shape.size() == 2 ? shape[1] : 1, array.to<float>()};
-  check(field.width > 0, "{}: has no columns", array.source());
+  check_in(array.source(), field.width > 0, "has no columns");
   for (std::size_t k = 0; k < field.values.size(); ++k) {
-    check(std::isfinite(field.values[k]), "{}: row {} holds {}; values must be finite", array.source(), k / field.width,
-          field.values[k]);
+    check_in(array.source(), std::isfinite(field.values[k]), "row {} holds {}; values must be finite", k / field.width,
+             field.values[k]);
   }
   return field;
 }
@@ -69,15 +70,15 @@ Place archive_of(const NpzFile& file, const std::string& path) {
 }
 
 void check_shape(const Field& field, std::size_t rows, std::size_t width) {
-  check(field.rows == rows && field.width == width,
-        "{}: has {} rows of {} values; observations and actions call for {} of {}", field.source, field.rows,
-        field.width, rows, width);
+  check_in(field.source, field.rows == rows && field.width == width,
+           "has {} rows of {} values; observations and actions call for {} of {}", field.rows, field.width, rows,
+           width);
 }
 
 Field require(const Place& place, const char* name) {
   std::optional<Field> field = place.find(name);
-  check(field.has_value(), "{}: has no \"{}\"; expected D4RL's flat arrays or Minari's groups episode_0, ...",
-        place.name, name);
+  check_in(place.name, field.has_value(),
+           "has no \"{}\"; expected D4RL's flat arrays or Minari's groups episode_0, ...", name);
   return *std::move(field);
 }
 
@@ -88,7 +89,7 @@ std::vector<std::uint8_t> to_flags(const std::optional<Field>& field, std::size_
     check_shape(*field, num_rows, 1);
     for (std::size_t row = 0; row < num_rows; ++row) {
       const float value = field->values[row];
-      check(value == 0 || value == 1, "{}: row {} holds {}; flags are 0 or 1", field->source, row, value);
+      check_in(field->source, value == 0 || value == 1, "row {} holds {}; flags are 0 or 1", row, value);
       flags[row] = value == 1 ? 1 : 0;
     }
   }
@@ -138,15 +139,15 @@ void derive_next_observations(Transitions& rows) {
 Transitions read_flat(const Place& place) {
   Field observations = require(place, "observations");
   Field actions = require(place, "actions");
-  check(observations.rows == actions.rows, "{}: {} rows of observations, {} of actions", place.name, observations.rows,
-        actions.rows);
+  check_in(place.name, observations.rows == actions.rows, "{} rows of observations, {} of actions", observations.rows,
+           actions.rows);
   Transitions rows = read_fields(place, std::move(observations), std::move(actions));
   if (std::optional<Field> next = place.find("next_observations")) {
     check_shape(*next, rows.num_rows, rows.observation_size);
     rows.next_observations = std::move(next->values);
   } else {
-    check(place.find_any({"timeouts", "truncations"}).has_value(),
-          "{}: has neither next_observations nor timeouts, so the ends of episodes are unknown", place.name);
+    check_in(place.name, place.find_any({"timeouts", "truncations"}).has_value(),
+             "has neither next_observations nor timeouts, so the ends of episodes are unknown");
     derive_next_observations(rows);
   }
   return rows;
@@ -156,8 +157,8 @@ Transitions read_flat(const Place& place) {
 Transitions read_episode(const Place& place) {
   Field observations = require(place, "observations");
   Field actions = require(place, "actions");
-  check(observations.rows == actions.rows + 1, "{}: {} rows of observations, {} of actions; expected one more",
-        place.name, observations.rows, actions.rows);
+  check_in(place.name, observations.rows == actions.rows + 1,
+           "{} rows of observations, {} of actions; expected one more", observations.rows, actions.rows);
   const auto width = static_cast<std::ptrdiff_t>(observations.width);
   std::vector<float> next(observations.values.begin() + width, observations.values.end());
   observations.values.resize(next.size());
@@ -171,12 +172,9 @@ std::vector<std::string> episode_groups(const Hdf5File& file) {
   constexpr std::string_view kPrefix = "episode_";
   std::vector<std::pair<std::size_t, std::string>> found;
   for (const std::string& name : file.names()) {
-    std::size_t number = 0;
-    const char* end = name.data() + name.size();
     if (name.starts_with(kPrefix)) {
-      const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, number);
-      if (error == std::errc() && stop == end) {
-        found.emplace_back(number, name);
+      if (const auto number = parse_whole(std::string_view(name).substr(kPrefix.size()))) {
+        found.emplace_back(*number, name);
       }
     }
   }
@@ -229,10 +227,10 @@ std::size_t count_episodes(const Transitions& rows) {
 }  // namespace
 
 Transitions read_transitions(const std::string& path) {
-  check(path.ends_with(".h5") || path.ends_with(".hdf5") || path.ends_with(".npz"),
-        "{}: experience is read from .h5, .hdf5 and .npz files", path);
+  check_in(path, path.ends_with(".h5") || path.ends_with(".hdf5") || path.ends_with(".npz"),
+           "experience is read from .h5, .hdf5 and .npz files");
   Transitions rows = path.ends_with(".npz") ? read_npz_transitions(path) : read_hdf5_transitions(path);
-  check(rows.num_rows > 0, "{}: holds no rows", path);
+  check_in(path, rows.num_rows > 0, "holds no rows");
   rows.num_episodes = count_episodes(rows);
   return rows;
 }

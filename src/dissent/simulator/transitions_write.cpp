@@ -4,7 +4,7 @@
 
 #include "dissent/array/hdf5.hpp"
 #include "dissent/array/npz.hpp"
-#include "dissent/base/error.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/simulator/robot.hpp"
@@ -102,10 +102,10 @@ bool is_hdf5(const std::string& path) { return path.ends_with(".h5") || path.end
 }  // namespace
 
 void check_transitions_ending(const std::string& path) {
-  check(is_hdf5(path) || path.ends_with(".npz") || path.ends_with(".csv"),
-        "{}: the ending says the format and must be .h5, .hdf5, .npz or .csv", path);
-  check(!is_hdf5(path) || hdf5_available(),
-        "{}: this build cannot read or write HDF5; install libhdf5-dev and configure the build again", path);
+  check_in(path, is_hdf5(path) || path.ends_with(".npz") || path.ends_with(".csv"),
+           "the ending says the format and must be .h5, .hdf5, .npz or .csv");
+  check_in(path, !is_hdf5(path) || hdf5_available(),
+           "this build cannot read or write HDF5; install libhdf5-dev and configure the build again");
 }
 
 void write_transitions(const std::string& path, const Transitions& rows) {

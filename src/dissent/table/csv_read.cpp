@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
 
@@ -33,7 +34,7 @@ class CsvParser {
 
   Table parse() {
     rewind();
-    check(at_ != end_, "{}: is empty; a header line with column names is required", source_);
+    check_in(source_, at_ != end_, "is empty; a header line with column names is required");
     options_.delimiter = options_.delimiter != 0 ? options_.delimiter : detect_delimiter();
     check_delimiter();
     Table table;
@@ -62,7 +63,8 @@ class CsvParser {
 
   template <class... Args>
   [[noreturn]] void fail_at(const char* where, fmt::format_string<Args...> message, Args&&... args) const {
-    fail("{}:{}:{}: {}", source_, line_, where - line_begin_ + 1, fmt::format(message, std::forward<Args>(args)...));
+    fail_in(fmt::format("{}:{}:{}", source_, line_, where - line_begin_ + 1), "{}",
+            fmt::format(message, std::forward<Args>(args)...));
   }
 
   void rewind() {
@@ -78,9 +80,10 @@ class CsvParser {
 
   void check_delimiter() const {
     const char d = options_.delimiter;
-    check(d != '"' && d != '\n' && d != '\r' && d != ' ' && d != '.' && d != '+' && d != '-' &&
-              !(d >= '0' && d <= '9') && !(d >= 'a' && d <= 'z') && !(d >= 'A' && d <= 'Z'),
-          "{}: '{}' cannot be the delimiter; it must not be able to occur in a number or end a line", source_, d);
+    check_in(source_,
+             d != '"' && d != '\n' && d != '\r' && d != ' ' && d != '.' && d != '+' && d != '-' &&
+                 !(d >= '0' && d <= '9') && !(d >= 'a' && d <= 'z') && !(d >= 'A' && d <= 'Z'),
+             "'{}' cannot be the delimiter; it must not be able to occur in a number or end a line", d);
   }
 
   // Length of the line break at p: 0 if there is none.

@@ -2,7 +2,7 @@
 #include <charconv>
 #include <utility>
 
-#include "dissent/base/error.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent {
@@ -26,8 +26,8 @@ bool needs_quotes(std::string_view text, char delimiter) {
 
 CsvText::CsvText(std::string source, const std::vector<std::string>& column_names, char delimiter)
     : source_(std::move(source)), num_columns_(column_names.size()), delimiter_(delimiter) {
-  check(delimiter == ',' || delimiter == ';' || delimiter == '\t', "{}: the delimiter must be ',', ';' or a tab",
-        source_);
+  check_in(source_, delimiter == ',' || delimiter == ';' || delimiter == '\t',
+           "the delimiter must be ',', ';' or a tab");
   check_column_names(column_names, source_);
   for (const std::string& name : column_names) {
     field(std::string_view(name));
@@ -63,8 +63,8 @@ void CsvText::field(std::string_view text) {
 }
 
 void CsvText::put_text(std::string_view text) {
-  check(text.find('\0') == std::string_view::npos, "{}: text '{}' holds a zero byte, which CSV cannot carry", source_,
-        text.substr(0, text.find('\0')));
+  check_in(source_, text.find('\0') == std::string_view::npos, "text '{}' holds a zero byte, which CSV cannot carry",
+           text.substr(0, text.find('\0')));
   if (!needs_quotes(text, delimiter_)) {
     text_ += text;
     return;
@@ -87,8 +87,8 @@ void CsvText::missing() {
 }
 
 void CsvText::end_row() {
-  check(num_fields_ == num_columns_, "{}: a row of {} fields was written to a table of {} columns", source_,
-        num_fields_, num_columns_);
+  check_in(source_, num_fields_ == num_columns_, "a row of {} fields was written to a table of {} columns", num_fields_,
+           num_columns_);
   text_ += '\n';
   num_fields_ = 0;
 }
@@ -103,7 +103,7 @@ void CsvWriter::end_row() {
 }
 
 void CsvWriter::commit() {
-  check(!text_.row_begun(), "{}: the last row is not finished", file_.path());
+  check_in(file_.path(), !text_.row_begun(), "the last row is not finished");
   file_.write(text_.text());  // the header of a table without rows
   file_.commit();
 }

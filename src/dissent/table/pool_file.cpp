@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/table/read_table.hpp"
 
@@ -51,7 +52,7 @@ PoolFile::PoolFile(const std::string& path) : source_(path) {
     table_ = read_table(path);
     num_rows_ = table_->num_rows;
   }
-  in_source(source_, [&] { check(num_rows_ > 0, "has no rows"); });
+  check_in(source_, num_rows_ > 0, "has no rows");
 }
 
 void PoolFile::open_archive(const std::string& path) {
@@ -60,10 +61,11 @@ void PoolFile::open_archive(const std::string& path) {
   for (const std::string& name : archive.names()) {
     NpyFile array = archive.open(name);
     const std::size_t axes = array.shape().size();
-    check(axes == 1 || axes == 2, "{}: has shape {}; columns need one axis, or two", array.source(),
-          shape_text(array.shape()));
-    check(arrays_.empty() || array.num_rows() == num_rows_, "{}: has {} rows, '{}' has {}; all must have as many",
-          array.source(), array.num_rows(), names.empty() ? "" : names.front(), num_rows_);
+    check_in(array.source(), axes == 1 || axes == 2, "has shape {}; columns need one axis, or two",
+             shape_text(array.shape()));
+    check_in(array.source(), arrays_.empty() || array.num_rows() == num_rows_,
+             "has {} rows, '{}' has {}; all must have as many", array.num_rows(), names.empty() ? "" : names.front(),
+             num_rows_);
     num_rows_ = array.num_rows();
     for (std::size_t k = 0; k < array.row_size(); ++k) {
       names.push_back(axes == 1 ? name : fmt::format("{}{}", name, k));

@@ -2,7 +2,7 @@
 
 #include "dissent/array/hdf5.hpp"
 #include "dissent/array/npz.hpp"
-#include "dissent/base/error.hpp"
+#include "dissent/base/check_in.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent {
@@ -10,10 +10,11 @@ namespace {
 
 void add_array(const std::string& name, const Array& array, Table& table) {
   const Shape& shape = array.shape();
-  check(shape.size() == 1 || shape.size() == 2, "{}: has shape {}; columns need one axis, or two", array.source(),
-        shape_text(shape));
-  check(table.columns.empty() || shape[0] == table.num_rows, "{}: has {} rows, '{}' has {}; all must have as many",
-        array.source(), shape[0], table.columns.empty() ? "" : table.columns.front().name, table.num_rows);
+  check_in(array.source(), shape.size() == 1 || shape.size() == 2, "has shape {}; columns need one axis, or two",
+           shape_text(shape));
+  check_in(array.source(), table.columns.empty() || shape[0] == table.num_rows,
+           "has {} rows, '{}' has {}; all must have as many", shape[0],
+           table.columns.empty() ? "" : table.columns.front().name, table.num_rows);
   table.num_rows = shape[0];
   const std::vector<double> values = array.to<double>();
   const std::size_t num_columns = shape.size() == 1 ? 1 : shape[1];
@@ -57,7 +58,7 @@ Table read_table(const std::string& path) {
       }
     }
   } else {
-    fail("{}: a table must end in .csv, .npz, .h5 or .hdf5", path);
+    fail_in(path, "a table must end in .csv, .npz, .h5 or .hdf5");
   }
   check_names(table);
   return table;

@@ -1,4 +1,5 @@
-// One word for two things: a name out of a list, or the path of a file.
+// Data that is given by name: files that travel inside the library, robot models (data/models) and trained policies
+// (data/policies), and one word for two things, a name out of a list or the path of a file.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +10,14 @@
 #include <vector>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 
 namespace dissent {
+
+// Generated at configure time (cmake/embed.cmake). Unknown names give an empty view.
+std::string_view embedded_model(std::string_view environment);
+std::string_view embedded_policy(std::string_view environment);
 
 // True for a path, which contains a '.' or a '/'; false for one of `known`. Anything else is an InputError: it says how
 // to write the path where a file of that name is there, else it suggests the nearest name.
@@ -25,6 +31,12 @@ inline bool is_path(std::string_view what, std::string_view text, const std::vec
         "{} '{}' is not known; a file is given with its folder: ./{}", what, text, text);
   check_name(what, text, known);
   return false;
+}
+
+// A whole text file; InputError as for MappedFile: missing, a directory, not readable.
+inline std::string read_text(const std::string& path) {
+  const MappedFile file(path);
+  return std::string(std::string_view(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()));
 }
 
 }  // namespace dissent
