@@ -139,7 +139,7 @@ void Command::declare(const Declaration& declaration, const Take& take) {
     option->group(declaration.heading);
   }
   if (declaration.several && option->get_positional()) {
-    option->expected(1, CLI::detail::expected_max_vector_size);
+    option->expected(CLI::detail::expected_max_vector_size);  // one or more
   }
 }
 

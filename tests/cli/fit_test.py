@@ -244,7 +244,7 @@ class Fit(CliTest):
         self.assertEqual({flags.get(name, name.replace("_", "-")) for name in options}, listed)
         self.assertEqual((options["components"], options["hidden"], options["weight_decay"]), (3, [], None))
         self.assertRegex(text, r"-c,--components M=5 +Components of the ensemble\n")
-        self.assertRegex(text, r"--flow-hidden H1,H2=20,20 ")
+        self.assertRegex(text, r"--flow-hidden H1,H2=20,20\s")
         self.assertRegex(text, r"--weight-decay W +Of the components")  # no default: it depends on the rows
 
     def test_options_reach_the_fit(self):
