@@ -13,6 +13,7 @@ test_packages=(libgtest-dev librapidcheck-dev python3-h5py python3-pip python3-s
 bench_packages=(python3-torch python3-sklearn libopenblas0-serial)
 lint_packages=(clang-format clang-tidy shellcheck git)
 fuzz_packages=(clang libclang-rt-dev python3-numpy)
+docs_packages=(doxygen python3)
 bare_packages=(mmdebstrap debian-archive-keyring git)
 
 bin=build/release/bin # programs of the release build
@@ -196,6 +197,13 @@ cmd_fuzz() {
   done
 }
 
+# The reference of the headers that users include.
+cmd_docs() {
+  need "${docs_packages[@]}"
+  say "docs"
+  /usr/bin/python3 docs/make_reference.py build/docs
+}
+
 # As a newcomer would: see there for what it does, and what it needs.
 cmd_bare() {
   if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
@@ -243,6 +251,7 @@ usage: ./do COMMAND
   bare [test]     make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run
                   ./do demo there; with `test`, ./do test as well. Root on Debian only
   python          build the Python package into build/release/python
+  docs            make the C++ reference from the headers: build/docs/html/index.html
   bench [NAME]    build and measure: estimator, ensemble, acquisition (against PyTorch), python (against numpy and C++),
                   and the fits of docs/ensembles.md: quality, tables (against scikit-learn)
   format          format the C++ sources in place
@@ -255,7 +264,7 @@ HELP
 }
 
 case "${1:-help}" in
-  demo | test | bare | python | bench | format | lint | fuzz) "cmd_$1" "${@:2}" ;;
+  demo | test | bare | python | docs | bench | format | lint | fuzz) "cmd_$1" "${@:2}" ;;
   help | -h | --help) cmd_help ;;
   *)
     step="reading the command line"

@@ -77,7 +77,7 @@ void time_step(Ensemble& model, const std::vector<double>& inputs, const std::ve
 // Block by block, so that a mixture is scored while it is in the cache.
 std::vector<std::size_t> choose(const Ensemble& model, std::span<const double> candidates, const Estimator& estimator) {
   constexpr std::size_t kBlock = 512;
-  const std::size_t num_inputs = model.num_inputs();
+  const std::size_t num_inputs = model.num_input_columns();
   Uncertainty u;
   Mixture<float> base;
   for (std::size_t begin = 0; begin < kCandidates; begin += kBlock) {
@@ -96,7 +96,7 @@ std::vector<std::size_t> choose(const Ensemble& model, std::span<const double> c
 }
 
 void write_check(const Ensemble& model, const std::string& folder) {
-  const std::vector<double> inputs = uniform_rows(kCheckedRows, model.num_inputs(), 3);
+  const std::vector<double> inputs = uniform_rows(kCheckedRows, model.num_input_columns(), 3);
   const std::vector<double> targets = uniform_rows(kCheckedRows, model.num_outputs(), 4);
   const std::vector<double> log_density = model.log_density(inputs, targets);
   const Mixture<double> mixture = model.predict(inputs);

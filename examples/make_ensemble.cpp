@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "dissent/array/npz.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/table/csv.hpp"
-#include "dissent/array/npz.hpp"
 
 namespace {
 

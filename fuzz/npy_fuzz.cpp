@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "dissent/base/error.hpp"
 #include "dissent/array/npy.hpp"
+#include "dissent/base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dissent;

@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "dissent/base/error.hpp"
 #include "dissent/array/npz.hpp"
+#include "dissent/base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dissent;

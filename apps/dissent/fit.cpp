@@ -65,7 +65,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
   }
   if (!arguments.quiet) {
     print_line("{}: {} of {}, {}, {}", arguments.output, model_name(arguments.fit.ensemble.model),
-               counted(model.num_components(), "component"), counted(model.num_inputs(), "input"),
+               counted(model.num_components(), "component"), counted(model.num_input_columns(), "input"),
                counted(model.num_outputs(), "target"));
     print_line("{}, {} held out; {} of {}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,
                report.epochs_run, counted(report.epochs, "epoch"), report.stopped_early ? " (stopped early)" : "",

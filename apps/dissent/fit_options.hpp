@@ -15,7 +15,6 @@ namespace dissent::cli {
 void add_fit_options(Command& command, FitOptions& options, Values& given);
 void add_column_options(Command& command, ColumnOptions& options, Need need);
 
-
 // "epoch 40/200, loss 1.310, validation 1.402"
 std::string loss_text(const FitProgress& progress);
 

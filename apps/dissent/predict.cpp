@@ -74,7 +74,7 @@ void write_table(const PredictOptions& options, const Ensemble& model, std::span
         estimator.info->name);
   CsvWriter writer(options.output, column_names(model, options));
   Progress progress("predict", mixture.num_inputs, options.quiet || options.json);
-  const std::size_t C = model.num_inputs();
+  const std::size_t C = model.num_input_columns();
   const std::size_t size = model.num_components() * model.num_outputs();
   for (std::size_t begin = 0; begin < mixture.num_inputs; begin += kChunkRows) {
     const std::size_t end = std::min(mixture.num_inputs, begin + kChunkRows);

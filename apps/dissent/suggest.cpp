@@ -66,13 +66,13 @@ double mean(const std::vector<double>& values) {
 
 // Disagreement and noise of rows by the same measure, whatever chose them.
 Choice measured(AcquisitionTask task, std::span<const double> inputs) {
-  task.batch = inputs.size() / task.model.num_inputs();
+  task.batch = inputs.size() / task.model.num_input_columns();
   return choose(Acquisition::parse("random"), task, inputs);
 }
 
 // "7 of 10 lie outside the labelled range of 'x'", for the input where it is most; empty where it is none.
 std::string outside_text(const Ensemble& model, std::span<const double> chosen, std::span<const double> labelled) {
-  const std::size_t C = model.num_inputs();
+  const std::size_t C = model.num_input_columns();
   std::size_t most = 0;
   std::size_t column = 0;
   for (std::size_t c = 0; c < C && !labelled.empty(); ++c) {

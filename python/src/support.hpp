@@ -57,9 +57,9 @@ inline std::size_t num_rows(const Doubles& matrix) { return static_cast<std::siz
 
 // Rows [N, C] of what the model was fitted to. The library sees a length alone, which other shapes may have as well.
 inline std::span<const double> inputs_of(const Ensemble& model, const Doubles& matrix) {
-  check(matrix.ndim() == 2 && static_cast<std::size_t>(matrix.shape(1)) == model.num_inputs(),
+  check(matrix.ndim() == 2 && static_cast<std::size_t>(matrix.shape(1)) == model.num_input_columns(),
         "an array of {} dimensions and {} values for a model of {} inputs; it must be [N, {}]", matrix.ndim(),
-        matrix.size(), model.num_inputs(), model.num_inputs());
+        matrix.size(), model.num_input_columns(), model.num_input_columns());
   return span_of(matrix);
 }
 

@@ -78,7 +78,7 @@ TEST(Badge, CoincidingRowsAreTakenAtRandomWhenNothingElseIsLeft) {
 // activations by the plain formula, the target drawn as badge draws it.
 std::vector<std::vector<double>> plain_embeddings(const Ensemble& model, const std::vector<double>& rows,
                                                   const Stream& stream) {
-  const std::size_t C = model.num_inputs();
+  const std::size_t C = model.num_input_columns();
   const std::size_t D = model.num_outputs();
   const std::size_t M = model.num_components();
   std::vector<std::vector<double>> embeddings;

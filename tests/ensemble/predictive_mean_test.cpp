@@ -1,5 +1,3 @@
-#include "dissent/ensemble/summary.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 #include "dissent/base/random.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/fit.hpp"
+#include "dissent/ensemble/summary.hpp"
 
 namespace dissent {
 namespace {

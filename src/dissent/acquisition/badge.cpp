@@ -12,6 +12,7 @@
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/base/executor.hpp"
+#include "dissent/ensemble/network_model.hpp"
 #include "dissent/matrix/linear.hpp"
 #include "dissent/network/gaussian.hpp"
 

@@ -64,11 +64,11 @@ class TopChooser {
         task_(task),
         scorer_(info_.scorer(acquisition, task)),
         best_(task.batch, GoesBefore{task.stream}),
-        best_inputs_(task.batch * task.model.num_inputs()) {}
+        best_inputs_(task.batch * task.model.num_input_columns()) {}
 
   // The next rows, [n][C], finite.
   void offer(std::span<const double> inputs) {
-    const std::size_t C = task_.model.num_inputs();
+    const std::size_t C = task_.model.num_input_columns();
     scored_.assign(inputs.size() / C, {});
     for_blocks(task_.executor, scored_.size(), scorer_->block_rows(),
                [&](std::size_t begin, std::size_t end, std::size_t thread) {
@@ -100,7 +100,7 @@ class TopChooser {
       }
       slots.push_back(entry.slot);
     }
-    describe(task_, pick_rows(best_inputs_, task_.model.num_inputs(), slots), choice);
+    describe(task_, pick_rows(best_inputs_, task_.model.num_input_columns(), slots), choice);
     return choice;
   }
 
@@ -135,7 +135,7 @@ void repeat_scores(std::span<const Ranked> rows, const Choice& choice, std::vect
 }  // namespace
 
 Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
-  const std::size_t C = task.model.num_inputs();
+  const std::size_t C = task.model.num_input_columns();
   acquisition.check_model(traits_of(task.model));
   check_finite(task.model, "candidate", candidates, 0);
   check_finite(task.model, "training", task.training.inputs, 0);
@@ -168,7 +168,7 @@ Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& t
   check(acquisition.streams(), "acquisition '{}' needs all candidates at once; it cannot stream", acquisition.text());
   acquisition.check_model(traits_of(task.model));
   check(task.batch > 0, "a batch of 0; at least one row must be chosen");
-  const std::size_t C = task.model.num_inputs();
+  const std::size_t C = task.model.num_input_columns();
   TopChooser chooser(acquisition, task);
   std::vector<double> block(kReadRows * C);
   std::size_t first_row = 0;

@@ -35,7 +35,7 @@ struct Alone {
 Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const AcquisitionTask& task,
                   std::span<const double> candidates) {
   const Ensemble& model = task.model;
-  const std::size_t C = model.num_inputs();
+  const std::size_t C = model.num_input_columns();
   const std::size_t M = model.num_components();
   const std::size_t num_rows = candidates.size() / C;
   Alone result{PanelBuffer<float>(pairs.pairs.size(), num_rows), std::vector<double>(num_rows),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dissent/ensemble/network_model.hpp"
 #include "dissent/network/mlp.hpp"
 
 namespace dissent {
@@ -46,7 +47,7 @@ std::vector<float> LastLayer::heads_of(std::size_t row) const {
 
 LastLayer last_layer(const Ensemble& model, std::span<const double> inputs, bool with_heads, Executor* executor) {
   LastLayer result;
-  result.num_rows = inputs.size() / model.num_inputs();
+  result.num_rows = inputs.size() / model.num_input_columns();
   result.num_heads = 2 * model.num_outputs();
   result.hidden_offset = {0};
   for (const Mlp& mlp : model.stack().components) {

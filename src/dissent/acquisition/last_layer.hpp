@@ -12,6 +12,7 @@
 
 #include "dissent/base/executor.hpp"
 #include "dissent/ensemble/ensemble.hpp"
+#include "dissent/ensemble/row_blocks.hpp"
 #include "dissent/matrix/panel.hpp"
 
 namespace dissent {

@@ -22,9 +22,11 @@
 #include <string_view>
 
 #include "dissent/base/parse.hpp"
-#include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
+
+struct DiagonalGaussian;  // mixture/gaussian.hpp
+struct FullGaussian;
 
 namespace kernels {
 struct Kernel;

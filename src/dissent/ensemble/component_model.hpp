@@ -18,20 +18,11 @@
 
 #include "dissent/array/array.hpp"
 #include "dissent/base/executor.hpp"
-#include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/row_blocks.hpp"
 #include "dissent/matrix/panel.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {
-
-// Names of the columns, and the statistics they are scaled with.
-struct EnsembleColumns {
-  std::vector<std::string> inputs;
-  std::vector<std::string> targets;
-  Scaling input_scaling;
-  Scaling target_scaling;
-};
 
 // What one component's network computes for a block of rows, as panels with a column for each row.
 struct HeadBlock {
@@ -90,20 +81,6 @@ class ComponentModel {
   ComponentModel() = default;
   ComponentModel(const ComponentModel&) = default;
   ComponentModel& operator=(const ComponentModel&) = default;
-};
-
-// What a kind of model is made of.
-struct ModelParts {
-  ModelParts(std::unique_ptr<ComponentModel> model, OutputMap map)
-      : components(std::move(model)), output_map(std::move(map)) {}
-  ModelParts(const ModelParts& other) : components(other.components->clone()), output_map(other.output_map) {}
-  ModelParts(ModelParts&&) = default;
-  ModelParts& operator=(const ModelParts& other) { return *this = ModelParts(other); }
-  ModelParts& operator=(ModelParts&&) = default;
-  ~ModelParts() = default;
-
-  std::unique_ptr<ComponentModel> components;
-  OutputMap output_map;
 };
 
 }  // namespace dissent

@@ -9,6 +9,8 @@
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/network_model.hpp"
+#include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/row_blocks.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
@@ -77,6 +79,12 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
       parts_(assemble_networks(options_, columns_, std::move(masks), std::move(permutations))),
       written_by_(kVersion) {}
 
+std::size_t Ensemble::num_components() const { return parts_.components->num_components(); }
+
+std::span<float> Ensemble::parameters() { return parts_.components->parameters(); }
+
+std::span<const float> Ensemble::parameters() const { return std::as_const(*parts_.components).parameters(); }
+
 NetworkModel& Ensemble::networks() {
   auto* const networks = dynamic_cast<NetworkModel*>(parts_.components.get());
   check(networks != nullptr, "the components of model '{}' are not networks", model_name(options_.model));
@@ -93,13 +101,14 @@ const MlpStack& Ensemble::stack() const { return networks().stack(); }
 std::size_t Ensemble::flow_begin() const { return networks().flow_begin(); }
 
 std::size_t Ensemble::check_inputs(std::span<const double> inputs) const {
-  check(inputs.size() % num_inputs() == 0, "{} input values do not make rows of {}", inputs.size(), num_inputs());
+  check(inputs.size() % num_input_columns() == 0, "{} input values do not make rows of {}", inputs.size(),
+        num_input_columns());
   check_rows(inputs, "");
-  return inputs.size() / num_inputs();
+  return inputs.size() / num_input_columns();
 }
 
 void Ensemble::check_rows(std::span<const double> inputs, std::string_view source, const RowNumber& row_number) const {
-  const std::size_t C = num_inputs();
+  const std::size_t C = num_input_columns();
   const auto usable = [&](std::size_t column, double value) {  // false for what is not finite as well
     return std::abs(columns_.input_scaling.scaled(column, value)) <= kFarthestInput;
   };

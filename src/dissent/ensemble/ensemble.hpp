@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,17 +21,20 @@
 #include <vector>
 
 #include "dissent/base/executor.hpp"
-#include "dissent/ensemble/component_model.hpp"
+#include "dissent/ensemble/model_parts.hpp"
 #include "dissent/ensemble/options.hpp"
-#include "dissent/ensemble/output_map.hpp"
 #include "dissent/mixture/mixture.hpp"
-#include "dissent/network/mask.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {
 
 class NetworkModel;
 class SafetensorsFile;
+struct HeadBlock;
+struct Mask;
+struct MlpStack;
+using Permutation = std::vector<std::uint32_t>;
+using VisitHeads = std::function<void(const HeadBlock& block)>;
 
 // Of model files: what this program writes, and all it reads.
 inline constexpr std::string_view kModelFormatVersion = "1";
@@ -48,14 +52,14 @@ class Ensemble {
   const EnsembleOptions& options() const { return options_; }
   const EnsembleColumns& columns() const { return columns_; }
   const Weights& weights() const { return weights_; }
-  std::size_t num_inputs() const { return columns_.inputs.size(); }
+  std::size_t num_input_columns() const { return columns_.inputs.size(); }
   std::size_t num_outputs() const { return columns_.targets.size(); }
-  std::size_t num_components() const { return parts_.components->num_components(); }
-  const OutputMap& output_map() const { return parts_.output_map; }
+  std::size_t num_components() const;
+  const OutputMap& output_map() const { return *parts_.output_map; }
 
   // All that was learned, as one block: the same bits, the same predictions.
-  std::span<float> parameters() { return parts_.components->parameters(); }
-  std::span<const float> parameters() const { return std::as_const(*parts_.components).parameters(); }
+  std::span<float> parameters();
+  std::span<const float> parameters() const;
 
   // The networks; InputError for a model whose components are none.
   NetworkModel& networks();

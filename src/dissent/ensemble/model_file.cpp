@@ -10,8 +10,10 @@
 #include "dissent/array/safetensors.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/ensemble/component_model.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/value_json.hpp"
 
 namespace dissent {
@@ -132,7 +134,7 @@ void Ensemble::save(const std::string& path) const {
   named.add("target.scale", ArrayView(columns_.target_scaling.scale));
   named.add("weights", ArrayView(weights_.value));
   parts_.components->add_arrays(named);
-  parts_.output_map.add_arrays(named);
+  parts_.output_map->add_arrays(named);
   // Arrays of eight-byte items first, so that all are aligned in the mapped file.
   std::stable_partition(named.arrays.begin(), named.arrays.end(),
                         [](const auto& entry) { return item_size(entry.second.dtype()) == 8; });

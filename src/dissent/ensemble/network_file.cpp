@@ -13,6 +13,7 @@
 #include "dissent/array/safetensors.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/ensemble/network_model.hpp"
+#include "dissent/ensemble/output_map.hpp"
 
 namespace dissent {
 namespace {

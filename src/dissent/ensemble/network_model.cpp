@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/matrix/rows.hpp"
 
 namespace dissent {
@@ -180,7 +181,7 @@ ModelParts make_networks(const EnsembleOptions& options, const EnsembleColumns& 
   const auto& networks = static_cast<const NetworkModel&>(*parts.components);
   const std::span<float> parameters = parts.components->parameters();
   initialise<float>(networks.stack(), options.seed, options.own_initial_weights, parameters);
-  if (const Flow* flow = parts.output_map.flow()) {
+  if (const Flow* flow = parts.output_map->flow()) {
     initialise<float>(*flow, Stream(options.seed, Purpose::kInitialise, kFlowStream), parameters);
   }
   return parts;

@@ -8,10 +8,16 @@
 #include <vector>
 
 #include "dissent/ensemble/component_model.hpp"
+#include "dissent/ensemble/model_parts.hpp"
 #include "dissent/ensemble/options.hpp"
+#include "dissent/flow/flow.hpp"
+#include "dissent/network/gaussian.hpp"
 #include "dissent/network/mask.hpp"
 
 namespace dissent {
+
+// Log-stddevs of every model, in scaled units.
+inline constexpr GaussianOptions kGaussian{.log_stddev_min = -20, .log_stddev_max = 2, .variance_floor = 0};
 
 class SafetensorsFile;
 

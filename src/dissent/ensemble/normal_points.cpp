@@ -38,7 +38,7 @@ CarriedPoints::CarriedPoints(const Ensemble& model, NormalPoints points) : model
 
 void CarriedPoints::carry(std::span<const double> inputs, const Mixture<double>& mixture, std::size_t begin,
                           std::size_t end, bool with_log_det, Executor* executor) {
-  const std::size_t C = model_.num_inputs();
+  const std::size_t C = model_.num_input_columns();
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
   const std::size_t K = points_.size();

@@ -17,8 +17,7 @@
 #include <vector>
 
 #include "dissent/base/field.hpp"
-#include "dissent/flow/transform.hpp"
-#include "dissent/network/gaussian.hpp"
+#include "dissent/flow/transform_kind.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {
@@ -53,9 +52,6 @@ struct EnsembleOptions {
   // InputError that names the option, its value and the rule.
   void check_values() const;
 };
-
-// Log-stddevs of every model, in scaled units.
-inline constexpr GaussianOptions kGaussian{.log_stddev_min = -20, .log_stddev_max = 2, .variance_floor = 0};
 
 // Inputs and targets may lie this far from 0 in scaled units: sums of more would leave single precision.
 inline constexpr double kFarthestInput = 1e30;

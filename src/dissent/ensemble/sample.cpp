@@ -4,6 +4,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/ensemble.hpp"
+#include "dissent/ensemble/row_blocks.hpp"
 
 namespace dissent {
 namespace {
@@ -31,7 +32,7 @@ void draw(const Mixture<double>& mixture, const Weights& weights, std::size_t n,
 std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t num_samples, std::uint64_t seed,
                                      Executor* executor) const {
   const std::size_t N = check_inputs(inputs);
-  const std::size_t C = num_inputs();
+  const std::size_t C = num_input_columns();
   const std::size_t D = num_outputs();
   std::vector<double> outputs;
   check(N == 0 || num_samples <= outputs.max_size() / N / D,

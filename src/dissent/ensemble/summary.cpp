@@ -6,6 +6,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/ensemble/marginal.hpp"
 #include "dissent/ensemble/normal_points.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
@@ -162,7 +163,7 @@ void carry_ranks(const Ensemble& model, std::span<const double> inputs, const Mi
 
 Summary summarise(const Ensemble& model, std::span<const double> inputs, const Mixture<double>& mixture,
                   const SummaryOptions& options) {
-  check(mixture.num_inputs * model.num_inputs() == inputs.size() && mixture.num_outputs == model.num_outputs() &&
+  check(mixture.num_inputs * model.num_input_columns() == inputs.size() && mixture.num_outputs == model.num_outputs() &&
             mixture.num_components == model.num_components(),
         "a mixture of {} inputs, {} components and {} outputs does not belong to {} input values", mixture.num_inputs,
         mixture.num_components, mixture.num_outputs, inputs.size());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dissent/base/random.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/matrix/rows.hpp"
 
 namespace dissent {
@@ -21,7 +22,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out)
     : model_(model),
       networks_(model.networks()),
-      options_(options.resolved(model.num_inputs(), rows.targets.size() / model.num_outputs() - num_held_out)),
+      options_(options.resolved(model.num_input_columns(), rows.targets.size() / model.num_outputs() - num_held_out)),
       rows_(std::move(rows)),
       num_held_out_(num_held_out),
       num_rows_(rows_.targets.size() / model.num_outputs() - num_held_out),
@@ -45,7 +46,7 @@ Trainer::ComponentState Trainer::make_state(std::size_t component) const {
   ComponentState state{.sample = std::vector<std::uint32_t>(num_rows_),
                        .order = {},
                        .held_out = std::vector<std::uint32_t>(num_held_out_),
-                       .inputs = {model_.num_inputs(), batch_size_},
+                       .inputs = {model_.num_input_columns(), batch_size_},
                        .targets = {model_.num_outputs(), batch_size_},
                        .network = {networks_.stack().components[component], batch_size_},
                        .weights = Block<float>(networks_.stack().scratch_size),
@@ -102,7 +103,7 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
   const std::size_t batch = end - begin;
   const std::size_t D = model_.num_outputs();
   const std::uint32_t* chosen = state.order.data() + begin;
-  pack_rows({rows_.inputs.data(), model_.num_inputs()}, chosen, batch, state.inputs.panel());
+  pack_rows({rows_.inputs.data(), model_.num_input_columns()}, chosen, batch, state.inputs.panel());
   pack_rows({rows_.targets.data(), D}, chosen, batch, state.targets.panel());
   const Panel<float> heads = forward<float>(network, own, state.inputs.panel(), batch, state.network);
   Panel<const float> z = std::as_const(state.targets).panel();
@@ -242,7 +243,7 @@ double Trainer::loss_of(std::size_t component, std::span<const std::uint32_t> ch
   const std::span<const float> own = component_block<float>(networks_.stack(), component, parameters, state.weights);
   const std::size_t batch = chosen.size();
   const std::size_t D = model_.num_outputs();
-  pack_rows({rows_.inputs.data(), model_.num_inputs()}, chosen.data(), batch, state.inputs.panel());
+  pack_rows({rows_.inputs.data(), model_.num_input_columns()}, chosen.data(), batch, state.inputs.panel());
   pack_rows({rows_.targets.data(), D}, chosen.data(), batch, state.targets.panel());
   Panel<const float> z = std::as_const(state.targets).panel();
   double log_det = 0;

@@ -4,6 +4,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign.hpp"
+#include "dissent/loop/subprocess.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent {

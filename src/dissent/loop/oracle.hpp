@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "dissent/loop/subprocess.hpp"
 #include "dissent/problem/problem.hpp"
 
 namespace dissent {

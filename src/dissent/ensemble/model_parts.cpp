@@ -1,0 +1,22 @@
+#include "dissent/ensemble/model_parts.hpp"
+
+#include <utility>
+
+#include "dissent/ensemble/component_model.hpp"
+#include "dissent/ensemble/output_map.hpp"
+
+namespace dissent {
+
+ModelParts::ModelParts(std::unique_ptr<ComponentModel> model, OutputMap map)
+    : components(std::move(model)), output_map(std::make_unique<OutputMap>(std::move(map))) {}
+
+ModelParts::ModelParts(const ModelParts& other)
+    : components(other.components->clone()), output_map(std::make_unique<OutputMap>(*other.output_map)) {}
+
+ModelParts& ModelParts::operator=(const ModelParts& other) { return *this = ModelParts(other); }
+
+ModelParts::ModelParts(ModelParts&& other) noexcept = default;
+ModelParts& ModelParts::operator=(ModelParts&& other) noexcept = default;
+ModelParts::~ModelParts() = default;
+
+}  // namespace dissent

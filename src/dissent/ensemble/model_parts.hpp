@@ -1,0 +1,36 @@
+// What an Ensemble is made of, whatever its kind: its columns, and the two parts that a model kind makes or loads.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dissent/table/scaling.hpp"
+
+namespace dissent {
+
+class ComponentModel;
+class OutputMap;
+
+// Names of the columns, and the statistics they are scaled with.
+struct EnsembleColumns {
+  std::vector<std::string> inputs;
+  std::vector<std::string> targets;
+  Scaling input_scaling;
+  Scaling target_scaling;
+};
+
+// What a kind of model is made of. A copy is a model of its own.
+struct ModelParts {
+  ModelParts(std::unique_ptr<ComponentModel> model, OutputMap map);
+  ModelParts(const ModelParts& other);
+  ModelParts(ModelParts&& other) noexcept;
+  ModelParts& operator=(const ModelParts& other);
+  ModelParts& operator=(ModelParts&& other) noexcept;
+  ~ModelParts();
+
+  std::unique_ptr<ComponentModel> components;
+  std::unique_ptr<OutputMap> output_map;
+};
+
+}  // namespace dissent
