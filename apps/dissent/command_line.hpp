@@ -23,7 +23,7 @@
 
 namespace dissent::cli {
 
-// How a field is typed: "--keep-probability"; for a switch the flag that turns it from its default: "--no-bootstrap".
+// How a field is typed: "--batch-size"; for a switch the flag that turns it from its default: "--no-bootstrap".
 std::string option_name(const FieldInfo& info, const Value& usual);
 
 // Whether an option must be given.
@@ -104,7 +104,7 @@ class Program : public Command {
 
   // The command that was typed: "dissent score".
   std::string typed() const;
-  // An argument as it is typed for that command, "keep_probability" -> "--keep-probability"; any other name as it is.
+  // An argument as it is typed for that command, "batch_size" -> "--batch-size"; any other name as it is.
   std::string spell(std::string_view argument) const;
 
  private:

@@ -8,7 +8,9 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/ensemble.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "options.hpp"
+#include "record_json.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -17,14 +19,6 @@ struct ShowOptions {
   std::string model;
   bool json = false;
 };
-
-std::size_t num_parameters(const Ensemble& model) {
-  std::size_t count = 0;
-  for (const Slice& slice : model.stack().layout.slices()) {
-    count += slice.size();
-  }
-  return count;
-}
 
 nlohmann::ordered_json columns_json(const std::vector<std::string>& names, const Scaling& scaling) {
   auto list = nlohmann::ordered_json::array();
@@ -50,39 +44,24 @@ void check_no_table(const std::string& path) {
 }
 
 nlohmann::ordered_json model_json(const Ensemble& model) {
-  const EnsembleOptions& given = model.options();
   nlohmann::ordered_json json{{"version", kVersion},
                               {"written_by", model.written_by()},
                               {"format_version", std::stoi(std::string(kModelFormatVersion))},
                               {"recalibrated", !model.spread_factors().empty()},
-                              {"spread_factors", model.spread_factors()},
-                              {"model", model_name(given.model)},
-                              {"components", model.num_components()},
-                              {"weights", model.weights().value},
-                              {"hidden", given.hidden_sizes()},
-                              {"keep_probability", given.keep_probability},
-                              {"bootstrap", given.bootstrap},
-                              {"own_initial_weights", given.own_initial_weights},
-                              {"share_weights", given.share_weights},
-                              {"scaling", scaling_name(given.scaling)},
-                              {"seed", given.seed},
-                              {"parameters", num_parameters(model)},
-                              {"inputs", columns_json(model.columns().inputs, model.columns().input_scaling)},
-                              {"targets", columns_json(model.columns().targets, model.columns().target_scaling)}};
-  if (!model.output_map().is_identity()) {
-    json["flow"] = {{"transform", transform_name(given.transform.kind)},
-                    {"layers", given.num_flow_layers},
-                    {"bins", given.transform.num_bins},
-                    {"tail_bound", given.transform.tail_bound},
-                    {"hidden", given.flow_hidden}};
-  }
+                              {"spread_factors", model.spread_factors()}};
+  json.update(json_of(model.options()));
+  json["weights"] = model.weights().value;
+  json["hidden"] = model.options().hidden_sizes();
+  json["parameters"] = model.parameters().size();
+  json["inputs"] = columns_json(model.columns().inputs, model.columns().input_scaling);
+  json["targets"] = columns_json(model.columns().targets, model.columns().target_scaling);
   return json;
 }
 
 void print_model(const Ensemble& model) {
   const EnsembleOptions& given = model.options();
   print_line("{:<12} {}, {}, {}", "model", model_name(given.model), counted(model.num_components(), "component"),
-             counted(num_parameters(model), "parameter"));
+             counted(model.parameters().size(), "parameter"));
   print_line("{:<12} format {}, written by dissent {}", "file", kModelFormatVersion, model.written_by());
   print_line("{:<12} {}", "recalibrated",
              model.spread_factors().empty()

@@ -36,9 +36,9 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
   if (arguments.json) {
     nlohmann::ordered_json fitted;
     if (campaign.fitted) {
-      fitted = {{"rmse", json_of(Value(campaign.fitted->rmse))},
-                {"rmse_paper", json_of(Value(campaign.fitted->rmse_paper))},
-                {"log_likelihood", json_of(Value(campaign.fitted->log_likelihood))},
+      fitted = {{"rmse", to_json(Value(campaign.fitted->rmse))},
+                {"rmse_paper", to_json(Value(campaign.fitted->rmse_paper))},
+                {"log_likelihood", to_json(Value(campaign.fitted->log_likelihood))},
                 {"seconds", campaign.fitted->fit_seconds}};
     }
     print_json({{"version", kVersion},

@@ -161,7 +161,7 @@ class Fit(CliTest):
             self.run_ok("predict", "a.model", "data.csv", "-o", "out.csv", "-q")
             self.assertTrue(np.all(self.read_csv("out.csv")["epistemic"] > 0))
         self.refuse("fit", "data.csv", "-t", "y", "-o", "m", "--share-weights", "--no-masks",
-                    says=["--share-weights", "with --keep-probability = 1 the 5 components would be the same"])
+                    says=["--share-weights", "without masks the 5 components would be the same"])
 
     def test_show(self):
         self.fit("--seed", 7, "--weights", "0.5,0.25,0.25")

@@ -181,7 +181,7 @@ TEST_P(Components, SharedWeightsLearnSaveAndLoad) {
 TEST(Component, SharedWeightsNeedMasks) {
   const SampleRows data = pairs(20);
   EXPECT_EQ(message_of<InputError>([&] { fit({.keep_probability = 1, .share_weights = true}, kShort, data.rows()); }),
-            "share_weights = true; with keep_probability = 1 the 5 components would be the same");
+            "share_weights = true; without masks the 5 components would be the same");
 }
 
 TEST(Component, AComponentOfPneIsTheSameInAnEnsembleOfAnySize) {

@@ -8,8 +8,8 @@
 // Whoever knows more adds it on the way up: in_source("data.csv", [&] { ... }) names the file of what fails inside
 // without a source of its own. Nobody takes a message apart.
 //
-// Arguments are named as in the library: keep_probability. Inside a rule a name between backquotes (`pool`) is an
-// argument too. The edges spell them for their users: the program as --keep-probability, Python as keep_probability.
+// Arguments are named as in the library: batch_size. Inside a rule a name between backquotes (`pool`) is an
+// argument too. The edges spell them for their users: the program as --batch-size, Python as batch_size.
 #pragma once
 
 #include <fmt/format.h>
@@ -79,7 +79,7 @@ void check(bool holds, fmt::format_string<Args...> rule, Args&&... args) {
 }
 
 // The value of an argument:
-//     check_argument(p > 0 && p <= 1, "keep_probability", p, "it must be in (0, 1]");
+//     check_argument(size > 0, "batch_size", size, "it must be > 0");
 template <class Value, class... Args>
 void check_argument(bool holds, std::string_view argument, const Value& value, fmt::format_string<Args...> rule,
                     Args&&... args) {

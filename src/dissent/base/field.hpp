@@ -59,7 +59,7 @@ struct FieldTraits {
 };
 
 struct FieldInfo {
-  std::string_view name;  // as in the library: keep_probability
+  std::string_view name;  // as in the library: batch_size
   FieldType type = FieldType::kText;
   bool optional = false;  // may be nothing
   FieldTraits traits = {};

@@ -8,7 +8,7 @@
 #include "dissent/array/safetensors.hpp"
 #include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/ensemble/value_json.hpp"
+#include "dissent/base/value_json.hpp"
 
 namespace dissent {
 namespace {

@@ -9,12 +9,12 @@
 
 #include "dissent/array/safetensors.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/value_json.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/component_model.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/output_map.hpp"
-#include "dissent/ensemble/value_json.hpp"
 
 namespace dissent {
 namespace {
@@ -48,7 +48,7 @@ Json read_metadata(const SafetensorsFile& file) {
   return json;
 }
 
-// Weights are an array, and masks follow from keep_probability.
+// Weights are an array, and masks follow from the probability to keep a unit.
 bool in_metadata(const FieldInfo& field) { return field.name != "weights" && field.name != "masks"; }
 
 EnsembleOptions read_options(const Json& json, const std::string& source) {

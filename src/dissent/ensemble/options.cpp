@@ -24,8 +24,8 @@ void EnsembleOptions::check_values() const {
   check_fields(*this);
   check_layers("hidden", hidden);
   check_layers("flow_hidden", flow_hidden);
-  check_argument(!share_weights || keep_probability < 1 || num_components == 1, "share_weights", true,
-                 "with `keep_probability` = 1 the {} components would be the same", num_components);
+  check_argument(!share_weights || has_masks() || num_components == 1, "share_weights", true,
+                 "without masks the {} components would be the same", num_components);
   transform.check();
   Weights::from(weights, num_components);
 }

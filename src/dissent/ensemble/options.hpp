@@ -45,6 +45,7 @@ struct EnsembleOptions {
   std::size_t num_flow_layers = 1;                  // flow
   std::uint64_t seed = 0;
 
+  bool has_masks() const { return keep_probability < 1; }
   // The widths that `hidden` stands for.
   std::vector<std::size_t> hidden_sizes() const;
   // num_flow_layers of a model with a flow, else 0.

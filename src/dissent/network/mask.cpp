@@ -17,15 +17,14 @@ Mask full_mask(const MlpShape& shape) {
   return mask;
 }
 
-Mask draw_mask(const MlpShape& shape, double keep_probability, std::uint64_t seed, std::uint64_t component) {
-  check(keep_probability > 0 && keep_probability <= 1, "draw_mask: keep_probability = {} is outside (0, 1]",
-        keep_probability);
+Mask draw_mask(const MlpShape& shape, double keep, std::uint64_t seed, std::uint64_t component) {
+  check(keep > 0 && keep <= 1, "draw_mask: keep = {} is outside (0, 1]", keep);
   Stream stream(seed, Purpose::kMask, component);
   Mask mask;
   for (const std::size_t width : shape.hidden) {
     std::vector<std::uint32_t>& units = mask.kept.emplace_back();
     for (std::size_t unit = 0; unit < width; ++unit) {
-      if (stream.uniform() < keep_probability) {
+      if (stream.uniform() < keep) {
         units.push_back(static_cast<std::uint32_t>(unit));
       }
     }

@@ -23,9 +23,9 @@ struct Mask {
 
 Mask full_mask(const MlpShape& shape);
 
-// Keeps each unit with probability keep_probability, in (0, 1], and at least one a layer. Component `component` of an
+// Keeps each unit with probability keep, in (0, 1], and at least one a layer. Component `component` of an
 // ensemble draws from its own stream.
-Mask draw_mask(const MlpShape& shape, double keep_probability, std::uint64_t seed, std::uint64_t component);
+Mask draw_mask(const MlpShape& shape, double keep, std::uint64_t seed, std::uint64_t component);
 
 // The shape that remains. InputError when the mask does not fit.
 MlpShape compact_shape(const MlpShape& full, const Mask& mask);
