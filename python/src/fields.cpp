@@ -65,10 +65,15 @@ std::string_view type_name(FieldType type) {
 }  // namespace
 
 std::string keyword_of(const FieldInfo& field) {
-  if (field.name == "seed") {
+  const std::string name(field.name);
+  if (name == "seed") {
     return "random_state";
   }
-  return (field.traits.count ? "n_" : "") + std::string(field.name);
+  if (field.traits.count) {
+    return "n_" + name;
+  }
+  const bool of_flow = !has_option(Model::kPne, name);
+  return of_flow && !name.starts_with("flow_") ? "flow_" + name : name;
 }
 
 std::string keyword_of(std::string_view argument) {

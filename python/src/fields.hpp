@@ -1,6 +1,7 @@
 // Options and records as Python sees them: their fields by keyword, with Python's own values.
 //
-// A keyword is the field's name, but n_components for a count and random_state for the seed, as in scikit-learn.
+// A keyword is the field's name, but n_components for a count and random_state for the seed, as in scikit-learn, and
+// flow_transform for an option of the flow: an estimator with `transform` would be taken for a transformer.
 #pragma once
 
 #include <algorithm>

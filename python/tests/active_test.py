@@ -249,7 +249,7 @@ class Strategy(PackageTest):
         self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1})
 
 
-SPLINES = {"transform": "rational_quadratic", "bins": 4, "tail_bound": 3.0}
+SPLINES = {"flow_transform": "rational_quadratic", "flow_bins": 4, "flow_tail_bound": 3.0}
 
 
 class Campaigns(PackageTest, FolderTest):

@@ -193,6 +193,7 @@ class Predictions(PackageTest):
             ({"epochs": object()}, "epochs = <object .*; it must be a whole number"),
             ({"batch_size": -1}, "batch_size = -1; it must be a whole number"),
             ({"n_flow_layers": 101}, "n_flow_layers = 101; it must be a whole number from 1 to 100"),
+            ({"flow_bins": 1}, "flow_bins = 1; it must be a whole number from 2"),
             ({"share_weights": True, "keep_probability": 1}, "share_weights = true; with keep_probability = 1"),
             ({"validation": 1}, r"validation = 1; it must be a finite number in \[0, 1\)"),
             ({"scaling": 3}, "scaling = 3; it must be a name"),
@@ -246,7 +247,7 @@ class Parameters(PackageTest):
     def test_every_option_is_a_keyword(self):
         keywords = {field["keyword"]: field for field in dissent._core.fit_fields()}
         flow = {name for name, field in keywords.items() if field["models"] == ["flow"]}
-        self.assertLess({"flow_hidden", "n_flow_layers", "flow_weight_decay"}, flow)
+        self.assertLess({"flow_hidden", "n_flow_layers", "flow_transform", "flow_weight_decay"}, flow)
         self.assertLess({"n_components", "random_state", "n_flow_layers", "weight_decay"}, set(keywords))
         wanted = (set(keywords) | {"n_jobs"}) - {"model"}
         for kind, names in zip(BOTH, (wanted, wanted - flow)):
