@@ -1,4 +1,6 @@
 // dissent rounds: learning curves of one or more campaigns side by side, drawn with characters.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/loop/campaign.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
 
@@ -22,7 +25,17 @@ constexpr std::size_t kHeight = 18;
 constexpr std::string_view kMarks = "abcdefghijklmnopqrstuvwxyz";
 constexpr char kSeveral = '*';
 constexpr double kMostLabelled = 1e15;  // whole numbers are exact up to here
-const std::vector<std::string> kMetrics{"log_likelihood", "rmse", "rmse_paper", "chosen_epistemic"};
+
+// What a round was measured by: its numbers, but for times.
+std::vector<std::string> metrics() {
+  std::vector<std::string> names;
+  for (const Field<RoundRecord>& field : fields<RoundRecord>()) {
+    if (field.type == FieldType::kNumber && !field.traits.varies) {
+      names.emplace_back(field.name);
+    }
+  }
+  return names;
+}
 
 struct Arguments {
   std::vector<std::string> directories;
@@ -176,10 +189,8 @@ void add_rounds(Command& app) {
                              "  dissent rounds by_kl by_chance --metric rmse");
   const auto arguments = std::make_shared<Arguments>();
   command.arguments("DIR", arguments->directories, "Directories of 'dissent learn' or 'dissent ask'");
-  command.option("--metric", arguments->metric,
-                 {.help = "log_likelihood, rmse, rmse_paper or chosen_epistemic", .shown = "NAME", .names = [] {
-                    return kMetrics;
-                  }});
+  static const std::string help = fmt::format("{}", fmt::join(metrics(), ", "));
+  command.option("--metric", arguments->metric, {.help = help, .shown = "NAME", .names = metrics});
   add_json(command, arguments->json);
   command.run([arguments] { run_rounds(*arguments); });
 }
