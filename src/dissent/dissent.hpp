@@ -10,6 +10,7 @@
 #pragma once
 
 #include "dissent/acquisition/acquisition.hpp"
+#include "dissent/acquisition/uncertainty.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/base/threads.hpp"

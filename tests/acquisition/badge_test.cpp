@@ -7,6 +7,7 @@
 #include "acquisition/models.hpp"
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/ensemble/network_model.hpp"
 #include "support/golden.hpp"
 
 namespace dissent {

@@ -8,6 +8,7 @@
 #include "dissent/acquisition/bait_select.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/methods.hpp"
+#include "dissent/ensemble/network_model.hpp"
 #include "support/golden.hpp"
 
 namespace dissent {

@@ -8,6 +8,7 @@
 #include "acquisition/pair_quadrature.hpp"
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/estimator/estimator.hpp"
+#include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
 namespace {

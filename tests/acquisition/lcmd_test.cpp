@@ -8,6 +8,7 @@
 #include "acquisition/models.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/methods.hpp"
+#include "dissent/ensemble/network_model.hpp"
 
 namespace dissent {
 namespace {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dissent/ensemble/network_model.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/gaussian.hpp"

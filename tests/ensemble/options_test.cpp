@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "ensemble/sample_rows.hpp"
 #include "support/temp_dir.hpp"
 

@@ -8,6 +8,8 @@
 #include <cmath>
 
 #include "dissent/base/threads.hpp"
+#include "dissent/ensemble/network_model.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "ensemble/sample_rows.hpp"
 #include "support/count_allocations.hpp"
 #include "support/golden.hpp"

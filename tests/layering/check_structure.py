@@ -1,6 +1,7 @@
 """Holds src/dissent to the rules of its structure that are not about layers.
 
-    check_structure.py SOURCE_DIR     SOURCE_DIR is the repository's src/
+    check_structure.py SOURCE_DIR [FOLDER...]     SOURCE_DIR is the repository's src/; functions of the other folders
+                                                  are measured too
 
 Prints one line a violation and exits 1 when there is any:
 - two files (a header and its source count as one) include each other only where ALLOWED_PAIRS says so;
@@ -86,6 +87,9 @@ def check(source_dir):
 
 def main(arguments):
     found = list(check(arguments[0]))
+    for folder in arguments[1:]:
+        for path in sorted(pathlib.Path(folder).rglob("*.?pp")):
+            found += [f"{path}:{number}: a function of {length} lines" for number, length in long_functions(path)]
     print(*found, sep="\n")
     print(f"{len(found)} violations")
     return 1 if found else 0

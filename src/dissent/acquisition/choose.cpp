@@ -12,6 +12,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/base/top_rows.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -19,7 +20,9 @@ namespace {
 
 constexpr std::size_t kReadRows = 8192;  // read from a source at a time
 
-ModelTraits traits_of(const Ensemble& model) { return {.num_components = model.num_components()}; }
+ModelTraits traits_of(const Ensemble& model) {
+  return {model.num_components(), model_kind(model.options().model).has_network};
+}
 
 void check_finite(const Ensemble& model, std::string_view what, std::span<const double> inputs, std::size_t first_row) {
   const std::vector<std::string>& names = model.columns().inputs;

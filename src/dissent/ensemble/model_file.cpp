@@ -51,11 +51,18 @@ Json read_metadata(const SafetensorsFile& file) {
 // Weights are an array, and masks follow from the probability to keep a unit.
 bool in_metadata(const FieldInfo& field) { return field.name != "weights" && field.name != "masks"; }
 
+bool in_every_version(const FieldInfo& field) {
+  return field.name == "model" || field.name == "components" || field.name == "hidden" || field.name == "seed";
+}
+
 EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {
     if (in_metadata(field)) {
       const auto found = json.find(field.name);
+      if (found == json.end() && !in_every_version(field)) {
+        continue;  // written before there was this option: what it was then is its default
+      }
       const std::optional<Value> value = found == json.end() ? std::nullopt : from_json(field, *found);
       check(value.has_value(), "{}: its metadata have no usable '{}'; the file is damaged", source, field.name);
       in_source(source, [&] { field.set(options, *value); });

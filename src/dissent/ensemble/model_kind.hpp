@@ -24,6 +24,7 @@ struct ModelKind {
   std::string_view help;                // what it can learn
   std::span<const std::size_t> hidden;  // default widths
   bool has_flow = false;                // behind its components
+  bool has_network = true;              // its components are networks, with a last layer to look at
 
   // Options and columns are checked, and agree.
   ModelParts (*make)(const EnsembleOptions& options, const EnsembleColumns& columns);

@@ -11,8 +11,12 @@
 namespace dissent {
 namespace {
 
-// "`epochs` = 50", as a rule writes it.
+// "`epochs` = 50", as a rule writes it. A switch keeps its own name: the flag that an edge has for it may say the
+// opposite.
 std::string shown(const Field<CampaignSettings>& field, const CampaignSettings& settings) {
+  if (field.type == FieldType::kSwitch) {
+    return fmt::format("{} {}", field.name, std::get<bool>(field.get(settings)) ? "on" : "off");
+  }
   const std::string text = to_text(field.get(settings));
   return text.empty() ? fmt::format("no `{}`", field.name) : fmt::format("`{}` = {}", field.name, text);
 }

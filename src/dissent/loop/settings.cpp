@@ -4,6 +4,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/parse.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 
 namespace dissent {
 namespace {
@@ -68,7 +69,7 @@ std::size_t num_candidates(const Candidates& candidates, const Acquisition& acqu
 
 void CampaignSettings::check_values() const {
   fit.check_values();
-  acquisition.check_model({.num_components = fit.ensemble.num_components});
+  acquisition.check_model({fit.ensemble.num_components, model_kind(fit.ensemble.model).has_network});
 }
 
 template <>

@@ -31,7 +31,7 @@ Table parse_csv(std::string_view text, const std::string& source, CsvOptions opt
 enum class NumberText { kNumber, kText, kOutOfRange };
 
 // Reads one field by the rule above; sets `value` only for kNumber. Empty is kText.
-NumberText parse_number(std::string_view field, double& value);
+NumberText parse_cell(std::string_view field, double& value);
 
 // Rows as CSV text. Numbers are written with the fewest digits that read back to the same bits.
 class CsvText {
@@ -98,6 +98,5 @@ class CsvWriter {
 };
 
 std::string format_csv(const Table& table);
-void write_csv(const std::string& path, const Table& table);
 
 }  // namespace dissent

@@ -274,7 +274,7 @@ class CsvParser {
     if (trim(field).empty()) {
       column.missing_rows.push_back(row);
     } else {
-      const NumberText kind = parse_number(field, value);
+      const NumberText kind = parse_cell(field, value);
       if (kind == NumberText::kOutOfRange) {
         line_begin_ = start.line_begin;
         line_ = start.line;
@@ -321,7 +321,7 @@ class CsvParser {
 
 }  // namespace
 
-NumberText parse_number(std::string_view field, double& value) {
+NumberText parse_cell(std::string_view field, double& value) {
   field = trim(field);
   if (field.starts_with('+') && !field.substr(1).starts_with('-')) {
     field.remove_prefix(1);  // from_chars takes a minus only

@@ -147,10 +147,4 @@ std::string format_csv(const Table& table) {
   return text.text();
 }
 
-void write_csv(const std::string& path, const Table& table) {
-  CsvWriter writer(path, names_of(table));
-  put_rows(writer, table);
-  writer.commit();
-}
-
 }  // namespace dissent

@@ -1,4 +1,4 @@
-#include "dissent/estimator/uncertainty.hpp"
+#include "dissent/estimator/estimator.hpp"
 
 #include <algorithm>
 #include <functional>
