@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/recalibration.hpp"
@@ -14,23 +13,24 @@
 namespace dissent {
 namespace {
 
-std::string data(const std::string& name) {
-  return (std::filesystem::path(__FILE__).parent_path().parent_path() / "data" / "models_0_1" / name).string();
-}
+std::string data(const std::string& name) { return std::string(DISSENT_TEST_DATA "/models_0_1/") + name; }
 
-// The numbers are those of a CPU that multiplies and adds in one rounding. One without differs in last bits.
-double tolerance() {
+bool fused() {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 0 : 1e-5;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #else
-  return 1e-5;
+  return false;
 #endif
 }
 
-void expect_same(std::span<const double> found, std::span<const double> expected) {
+// The numbers are those of a CPU that multiplies and adds in one rounding. Where the compiler does so in the flow's
+// kernels depends on how much it optimises, so there the bits are those of a release build.
+double tolerance(bool through_flow) { return fused() && (DISSENT_RELEASE || !through_flow) ? 0 : 1e-5; }
+
+void expect_same(std::span<const double> found, std::span<const double> expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t k = 0; k < found.size(); ++k) {
-    EXPECT_NEAR(found[k], expected[k], tolerance() * std::max(1.0, std::abs(expected[k]))) << k;
+    EXPECT_NEAR(found[k], expected[k], tolerance * std::max(1.0, std::abs(expected[k]))) << k;
   }
 }
 
@@ -47,18 +47,20 @@ class OldModel : public testing::TestWithParam<const char*> {
 
 TEST_P(OldModel, ComponentsAreTheSame) {
   const Mixture<double> mixture = model().predict(inputs_);
-  expect_same(mixture.mean, matrix(name() + "_components.csv", {"u_mean", "v_mean"}));
-  expect_same(mixture.stddev, matrix(name() + "_components.csv", {"u_stddev", "v_stddev"}));
+  expect_same(mixture.mean, matrix(name() + "_components.csv", {"u_mean", "v_mean"}), tolerance(false));
+  expect_same(mixture.stddev, matrix(name() + "_components.csv", {"u_stddev", "v_stddev"}), tolerance(false));
 }
 
 TEST_P(OldModel, PredictionsAreTheSame) {
   const Ensemble loaded = model();
   const Summary summary = summarise(loaded, inputs_, loaded.predict(inputs_), {.quantiles = {0.05, 0.5, 0.95}});
-  expect_same(summary.mean, matrix(name() + ".csv", {"u_mean", "v_mean"}));
-  expect_same(summary.stddev, matrix(name() + ".csv", {"u_stddev", "v_stddev"}));
-  expect_same(summary.quantile,
-              matrix(name() + ".csv", {"u_q0.05", "u_q0.5", "u_q0.95", "v_q0.05", "v_q0.5", "v_q0.95"}));
-  expect_same(summary.aleatoric, matrix(name() + ".csv", {"aleatoric"}));
+  const double allowed = tolerance(!loaded.output_map().is_identity());
+  const std::string file = name() + ".csv";
+  expect_same(summary.mean, matrix(file, {"u_mean", "v_mean"}), allowed);
+  expect_same(summary.stddev, matrix(file, {"u_stddev", "v_stddev"}), allowed);
+  expect_same(summary.quantile, matrix(file, {"u_q0.05", "u_q0.5", "u_q0.95", "v_q0.05", "v_q0.5", "v_q0.95"}),
+              allowed);
+  expect_same(summary.aleatoric, matrix(file, {"aleatoric"}), allowed);
 }
 
 // How they were fitted.
@@ -94,7 +96,7 @@ TEST_P(OldModel, AFitGivesTheSameParameters) {
     recalibrate(fitted, inputs, targets);
   }
   ASSERT_EQ(fitted.parameters().size(), loaded.parameters().size());
-  if (tolerance() == 0) {  // in training, last bits grow
+  if (tolerance(!loaded.output_map().is_identity()) == 0) {  // in training, last bits grow
     EXPECT_TRUE(std::ranges::equal(std::as_const(fitted).parameters(), loaded.parameters()));
     EXPECT_EQ(fitted.describe(), loaded.describe());
     EXPECT_EQ(fitted.predict(inputs_).stddev, loaded.predict(inputs_).stddev);
