@@ -6,9 +6,11 @@
 #include <cmath>
 
 #include "dissent/ensemble/fit.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/recalibration.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/table/csv.hpp"
+#include "support/temp_dir.hpp"
 
 namespace dissent {
 namespace {
@@ -101,6 +103,19 @@ TEST_P(OldModel, AFitGivesTheSameParameters) {
     EXPECT_EQ(fitted.describe(), loaded.describe());
     EXPECT_EQ(fitted.predict(inputs_).stddev, loaded.predict(inputs_).stddev);
   }
+}
+
+// As an option that is added later is missing in files of today.
+TEST_P(OldModel, OptionsThatAFileDoesNotNameAreAtTheirDefaults) {
+  const TempDir dir;
+  std::ifstream from(data(name() + ".model"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(from), {}};
+  const std::string key = R"(\"tail_bound\":1.2,)";
+  const std::size_t at = bytes.find(key);
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, key.size(), key.size(), ' ');
+  std::ofstream(dir.file("less.model"), std::ios::binary) << bytes;
+  EXPECT_EQ(Ensemble::load(dir.file("less.model")).predict(inputs_).mean, model().predict(inputs_).mean);
 }
 
 INSTANTIATE_TEST_SUITE_P(Version0_1, OldModel, testing::Values("flow", "pne", "shared"),
