@@ -44,7 +44,7 @@ TEST(CsvReader, NumbersInEverySpelling) {
   EXPECT_TRUE(words.missing_rows.empty());
   for (const char* text : {"NA", "1.5.2", "nan(1)", "+-1", "++1", "1 2", "e5", "-", "+", "0x1p3", "1,5"}) {
     double value = 0;
-    EXPECT_EQ(parse_number(text, value), NumberText::kText) << text;
+    EXPECT_EQ(parse_cell(text, value), NumberText::kText) << text;
   }
 }
 

@@ -85,7 +85,7 @@ void check_column_names(std::span<const std::string> names, const std::string& s
       check(!names[k].empty(), "column {} has no name; every column of the header must have one", k + 1);
       check(seen.insert(names[k]).second, "column name '{}' occurs twice; names must be unique", names[k]);
       double ignored = 0;
-      numbers_only = numbers_only && parse_number(names[k], ignored) != NumberText::kText;
+      numbers_only = numbers_only && parse_cell(names[k], ignored) != NumberText::kText;
     }
     check(!numbers_only, "the first line holds numbers only; a header line with column names is required");
   });
