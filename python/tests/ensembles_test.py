@@ -194,7 +194,7 @@ class Predictions(PackageTest):
             ({"batch_size": -1}, "batch_size = -1; it must be a whole number"),
             ({"n_flow_layers": 101}, "n_flow_layers = 101; it must be a whole number from 1 to 100"),
             ({"flow_bins": 1}, "flow_bins = 1; it must be a whole number from 2"),
-            ({"share_weights": True, "keep_probability": 1}, "share_weights = true; with keep_probability = 1"),
+            ({"share_weights": True, "keep_probability": 1}, "share_weights = true; without masks"),
             ({"validation": 1}, r"validation = 1; it must be a finite number in \[0, 1\)"),
             ({"scaling": 3}, "scaling = 3; it must be a name"),
             ({"bootstrap": "no"}, "bootstrap = 'no'; it must be true or false"),

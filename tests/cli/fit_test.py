@@ -230,7 +230,7 @@ class Fit(CliTest):
         self.table("bad.csv", rows(0))
         self.refuse(*fit, says="bad.csv: has no rows")
         self.refuse("fit", self.table(), "-t", "q", "-o", "m", says="has no column 'q'; it has: x, w, y, z")
-        self.refuse("fit", "data.csv", "-t", "y", "-i", "y", "-o", "m", says="'y' is a target as well")
+        self.refuse("fit", "data.csv", "-t", "y", "-i", "y", "-o", "m", says="--inputs = y; it is a target as well")
         self.refuse("fit", "data.csv", "-t", "x,w,y,z", "-o", "m", says="every column is a target")
         self.refuse("fit", "data.txt", "-t", "y", "-o", "m", says="must end in .csv")
         self.refuse("fit", "none.csv", "-t", "y", "-o", "m", says="none.csv: cannot be read")

@@ -80,7 +80,7 @@ TEST(Estimate, AMixtureBringsItsWeights) {
     mixture.weights = test::case_weights(c);
     EXPECT_EQ(estimate(estimator, mixture.view()).epistemic, test::run(name, mixture, test::case_weights(c)).epistemic)
         << name;
-    EXPECT_EQ(estimate(estimator, mixture.view().rows(2, 4)).epistemic[1],
+    EXPECT_EQ(estimate(estimator, mixture.view().rows(2, 4), {.first_input = 2}).epistemic[1],
               test::run(name, mixture, test::case_weights(c), {}).epistemic[3])
         << name;
   }

@@ -79,9 +79,6 @@ std::vector<S> load_records(const SafetensorsFile& file, const std::string& name
   std::vector<S> records(count);
   for (const Field<S>& field : fields<S>()) {
     const std::string full = fmt::format("{}.{}", name, field.name);
-    if (!file.contains(full)) {
-      continue;  // written before there was this field
-    }
     if (field.type == FieldType::kWhole) {
       const std::vector<std::size_t> values = campaign_file::load_wholes(file, full, count, kAnyNumber);
       for (std::size_t k = 0; k < count; ++k) {
