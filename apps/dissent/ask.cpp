@@ -20,6 +20,7 @@
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
+#include "record_json.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -82,12 +83,9 @@ void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
     for (std::size_t c = 0; c < C; ++c) {
       inputs[data.input_names[c]] = data.pool.inputs[chosen.row * C + c];
     }
-    rows.push_back({{"row", chosen.row},
-                    {"round", chosen.round},
-                    {"score", chosen.score},
-                    {"epistemic", chosen.epistemic},
-                    {"aleatoric", chosen.aleatoric},
-                    {"inputs", inputs}});
+    nlohmann::ordered_json row = json_of(chosen);
+    row["inputs"] = inputs;
+    rows.push_back(row);
   }
   print_json({{"version", kVersion},
               {"directory", laboratory.name()},

@@ -1,12 +1,13 @@
 // dissent evaluate: how good a model is on rows whose targets are known.
-#include <array>
+#include <fmt/format.h>
+
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/threads.hpp"
+#include "dissent/base/value_json.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/table/read_table.hpp"
@@ -22,17 +23,6 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-constexpr std::array<std::pair<const char*, double Metrics::*>, 8> kMetrics{{
-    {"rmse", &Metrics::rmse},
-    {"rmse_paper", &Metrics::rmse_paper},
-    {"mae", &Metrics::mae},
-    {"log_likelihood", &Metrics::log_likelihood},
-    {"crps", &Metrics::crps},
-    {"coverage_90", &Metrics::coverage_90},
-    {"calibration_error", &Metrics::calibration_error},
-    {"sharpness", &Metrics::sharpness},
-}};
-
 void run_evaluate(const EvaluateOptions& options) {
   const Ensemble model = Ensemble::load(options.model);
   const Table table = read_table(options.data);
@@ -42,18 +32,15 @@ void run_evaluate(const EvaluateOptions& options) {
   model.check_rows(inputs, table.source);
   ThreadPool threads(options.threads);
   const Metrics metrics = evaluate(model, inputs, targets, &threads);
-  if (options.json) {
-    nlohmann::ordered_json json{{"version", kVersion}, {"rows", metrics.num_rows}};
-    for (const auto& [name, value] : kMetrics) {
-      json[name] = metrics.*value;
+  nlohmann::ordered_json json{{"version", kVersion}, {"rows", metrics.num_rows}};
+  std::string text = fmt::format("{:<18} {}\n", "rows", metrics.num_rows);
+  for (const Field<Metrics>& field : fields<Metrics>()) {
+    if (field.type == FieldType::kNumber) {
+      json[std::string(field.name)] = to_json(field.get(metrics));
+      text += fmt::format("{:<18} {:.6g}\n", field.name, as_number(field.get(metrics)));
     }
-    print_json(json);
-    return;
   }
-  print_line("{:<18} {}", "rows", metrics.num_rows);
-  for (const auto& [name, value] : kMetrics) {
-    print_line("{:<18} {:.6g}", name, metrics.*value);
-  }
+  options.json ? print_json(json) : print(text);
 }
 
 }  // namespace

@@ -36,10 +36,12 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
   if (arguments.json) {
     nlohmann::ordered_json fitted;
     if (campaign.fitted) {
-      fitted = {{"rmse", to_json(Value(campaign.fitted->rmse))},
-                {"rmse_paper", to_json(Value(campaign.fitted->rmse_paper))},
-                {"log_likelihood", to_json(Value(campaign.fitted->log_likelihood))},
-                {"seconds", campaign.fitted->fit_seconds}};
+      for (const Field<RoundRecord>& field : fields<RoundRecord>()) {
+        if (field.type == FieldType::kNumber && !field.traits.varies && field.name != "chosen_epistemic") {
+          fitted[std::string(field.name)] = to_json(field.get(*campaign.fitted));
+        }
+      }
+      fitted["seconds"] = campaign.fitted->fit_seconds;
     }
     print_json({{"version", kVersion},
                 {"directory", arguments.directory},
