@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there, and
-# with the argument `test` then `./do test`. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
-# Everything is mounted in a namespace of its own, where alone it is seen, and whose end unmounts it. The folder is
+# The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there,
+# then, with the argument `test`, `./do test`. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
+# Everything is mounted in a namespace of its own, which nothing outside sees, and whose end unmounts it. The folder is
 # removed on any exit, unless something is mounted in it all the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -43,9 +43,12 @@ clean_up() {
   rm -rf --one-file-system -- "$folder"
 }
 trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
-# Runs a command with mounts and processes of its own: none of them outlives it. In the background, so that a signal
-# is not kept waiting for it.
+# Runs a command with mounts and processes of its own: none of them outlives it. It runs in the background, since bash
+# would not hear a signal before a command in the foreground ends.
 run_apart() {
   local status=0
   unshare --mount --pid --fork --kill-child --mount-proc "$@" &
@@ -71,8 +74,8 @@ make_root() {
   fi
 }
 
-# What a running Debian mounts, and the golden values where there are any; then a command in the clone. An ignored
-# interrupt, which a process in the background inherits, is none that a user has.
+# Mounts what a running Debian does, and the golden values where there are any; then runs a command in the clone. A
+# process in the background ignores Ctrl-C, which a user's does not, nor do the tests expect it: env undoes that.
 run_in_root() {
   local variables=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
   for name in http_proxy https_proxy no_proxy; do
