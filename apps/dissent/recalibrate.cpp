@@ -25,6 +25,7 @@ struct RecalibrateOptions {
 };
 
 void run_recalibrate(const RecalibrateOptions& options) {
+  check_distinct(options.output, options.data);
   check_writable(options.output);
   Ensemble model = Ensemble::load(options.model);
   const Table table = read_table(options.data);

@@ -160,6 +160,7 @@ void score_chunks(const MixtureFile& input, const std::vector<Estimator>& estima
 
 void run_score(const ScoreOptions& options) {
   const std::vector<Estimator> estimators = parse_estimators(options);
+  check_distinct(options.output, options.weights);
   MixtureFile input = open_mixture(options.input, options.weights.empty());
   check_output(options, input);
   if (!options.weights.empty()) {

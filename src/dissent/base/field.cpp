@@ -34,7 +34,7 @@ std::string range_text(const FieldInfo& info) {
   if (has_high) {
     return t.below <= t.most ? fmt::format(" < {}", t.below) : fmt::format(" <= {}", t.most);
   }
-  return "";
+  return is_whole(info) ? " >= 0" : "";
 }
 
 std::string rule_text(const FieldInfo& info) {
