@@ -39,8 +39,18 @@ std::string rounds_text(const std::string& path) {
   return text.str();
 }
 
-// The last digits depend on the processor and on how the library was compiled. `same_bits` says that this one has
-// computed the rounds before with the bits that the files have; then so must be those after.
+// The first release was an optimised build on a CPU that multiplies and adds in one rounding: such a one must give the
+// same bits.
+bool as_first_release() {
+#if defined(__x86_64__)
+  return DISSENT_RELEASE && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+// Elsewhere last digits may differ. `same_bits` says that this must be, or that this build has computed the rounds
+// before with the bits that the files have; then so must be those after.
 void expect_same_end(const std::string& directory, const std::string& end, bool same_bits) {
   if (same_bits) {
     EXPECT_EQ(rounds_text(directory + "/rounds.csv"), rounds_text(data_file(end + "/rounds.csv")));
@@ -92,7 +102,8 @@ TEST(FirstRelease, LearnGoesOnToTheSameEnd) {
   CampaignDirectory anew(copy.dir.file("anew"));
   Campaign again = open_campaign(anew, data, load_campaign(data_file("learn/state.safetensors")).settings);
   learn(anew, again, data, oracle, 2);
-  const bool same_bits = read_bytes(anew.file("chosen.csv")) == read_bytes(data_file("learn/chosen.csv"));
+  const bool same_bits =
+      as_first_release() || read_bytes(anew.file("chosen.csv")) == read_bytes(data_file("learn/chosen.csv"));
   for (const std::size_t num_rounds : {3, 4}) {  // the third round leaves a state of the present format
     CampaignDirectory directory(copy.dir.file("learn"));
     const CampaignSettings settings = load_campaign(directory.file("state.safetensors")).settings;
@@ -110,7 +121,8 @@ TEST(FirstRelease, AskGoesOnToTheSameEnd) {
            {data_file("ask/labelled.csv"), data_file("ask/pool.csv"), data_file("ask/test.csv"), {{"y"}, {"x", "z"}}}),
        .settings = get_fields(load_campaign(data_file("ask/state.safetensors")).settings)});
   anew.ask(3);
-  const bool same_bits = rounds_text(copy.dir.file("anew/rounds.csv")) == rounds_text(data_file("ask/rounds.csv"));
+  const bool same_bits =
+      as_first_release() || rounds_text(copy.dir.file("anew/rounds.csv")) == rounds_text(data_file("ask/rounds.csv"));
   Laboratory laboratory = Laboratory::open(copy.dir.file("ask"), {});
   EXPECT_EQ(laboratory.ask(4), 3U);
   laboratory.tell(read_answers(read_table(data_file("answers.csv")), {"y"}), true);
