@@ -29,7 +29,7 @@ VectorXd offset(const Laplace& around, const Fitted& data, std::uint64_t index) 
 
 TEST(Laplace, SamplesLieOppositeEachOtherAboutTheMode) {
   const Fitted data = fitted(30);
-  const Laplace around(data.found, data.inputs, data.targets, {});
+  const Laplace around(data.found, data.inputs, data.targets);
   const VectorXd one = offset(around, data, 6);
   EXPECT_LT((one + offset(around, data, 7)).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_GT((one - offset(around, data, 8)).norm(), 0);
@@ -42,7 +42,7 @@ TEST(Laplace, SpreadsAsThePriorWhereDataSayNothing) {
   data.inputs.setZero();  // one distinct row: length scales have no effect
   const HyperPrior prior;
   data.found = find_hyperparameters(data.inputs, data.targets, {});
-  const Laplace around(data.found, data.inputs, data.targets, prior);
+  const Laplace around(data.found, data.inputs, data.targets);
   double sum = 0;
   for (std::uint64_t k = 0; k < 800; k += 2) {
     sum += std::pow(offset(around, data, k)[kLogLength], 2);
@@ -53,8 +53,8 @@ TEST(Laplace, SpreadsAsThePriorWhereDataSayNothing) {
 TEST(Laplace, MoreRowsLeaveLessDoubt) {
   const Fitted few = fitted(15);
   const Fitted many = fitted(200);
-  const Laplace around_few(few.found, few.inputs, few.targets, {});
-  const Laplace around_many(many.found, many.inputs, many.targets, {});
+  const Laplace around_few(few.found, few.inputs, few.targets);
+  const Laplace around_many(many.found, many.inputs, many.targets);
   double spread_few = 0;
   double spread_many = 0;
   for (std::uint64_t k = 0; k < 40; k += 2) {

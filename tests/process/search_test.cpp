@@ -29,6 +29,16 @@ TEST(Search, EndsWhereTheGradientIsSmall) {
   EXPECT_LT(gradient.cwiseAbs().maxCoeff(), 0.3);  // of nats per unit of a logarithm
 }
 
+// The default prior would hold the noise up.
+TEST(Search, LoosensThePriorForFunctionsWithoutNoise) {
+  const RowMatrix inputs = normal_rows(100, 1, 1);
+  const SearchResult clean = find_hyperparameters(inputs, smooth_targets(inputs, 0, 2), {});
+  EXPECT_EQ(clean.prior.noise.log_stddev, kLoosePrior.noise.log_stddev);
+  EXPECT_LT(clean.hyperparameters.noise_variance, 1e-5);
+  const SearchResult noisy = find_hyperparameters(inputs, smooth_targets(inputs, 0.3, 2), {});
+  EXPECT_EQ(noisy.prior.noise.log_stddev, HyperPrior{}.noise.log_stddev);
+}
+
 TEST(Search, SameSeedSameBits) {
   const RowMatrix inputs = normal_rows(200, 2, 1);
   const VectorXd targets = smooth_targets(inputs, 0.2, 2);

@@ -15,12 +15,12 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kDifference = 0.02;
-// The prior alone has more precision than this along every axis; less is where the search stopped short of the mode.
-constexpr double kLeastPrecision = 0.5;
+// The priors alone have this much precision along every axis; less is where the search stopped short of the mode.
+constexpr double kLeastPrecision = 0.25;
 
 }  // namespace
 
-Laplace::Laplace(const SearchResult& found, const RowsRef& inputs, const VectorRef& targets, const HyperPrior& prior)
+Laplace::Laplace(const SearchResult& found, const RowsRef& inputs, const VectorRef& targets)
     : mode_(found.hyperparameters.log_vector()) {
   const RowMatrix some = inputs(found.rows, Eigen::all);
   const VectorXd some_targets = targets(found.rows);
@@ -29,7 +29,7 @@ Laplace::Laplace(const SearchResult& found, const RowsRef& inputs, const VectorR
     VectorXd at = mode_;
     at[k] += change;
     const Evidence data = log_marginal_likelihood(Hyperparameters::from_log(at), some, some_targets);
-    return VectorXd(log_prior(prior, at).gradient + growth * data.gradient);
+    return VectorXd(log_prior(found.prior, at).gradient + growth * data.gradient);
   };
   MatrixXd precision(mode_.size(), mode_.size());
   for (Index k = 0; k < mode_.size(); ++k) {

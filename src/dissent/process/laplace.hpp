@@ -11,8 +11,8 @@ namespace dissent {
 
 class Laplace {
  public:
-  // Around what a search in these inputs and targets, with this prior, has found.
-  Laplace(const SearchResult& found, const RowsRef& inputs, const VectorRef& targets, const HyperPrior& prior);
+  // Around what a search in these inputs and targets has found.
+  Laplace(const SearchResult& found, const RowsRef& inputs, const VectorRef& targets);
 
   // Sample `index`, the same whatever else is sampled. Samples 2k and 2k + 1 lie opposite each other about the mode, so
   // that an even number of them is centred there.

@@ -53,7 +53,7 @@ OutputHyperparameters search(const ProcessOptions& options, const RowsRef& input
   const auto searched = static_cast<Index>(found.rows.size());
   if (options.vary_hyperparameters && inputs.rows() <= kMostRowsToVary &&
       Laplace::cost(searched, inputs.cols()) <= kMostCostToVary) {
-    const Laplace around(found, inputs, targets, options.search.prior);
+    const Laplace around(found, inputs, targets);
     for (Index m = 0; m < options.components; ++m) {
       out.components.push_back(around.sample(options.search.seed, output, static_cast<std::uint64_t>(m)));
     }

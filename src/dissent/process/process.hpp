@@ -28,7 +28,7 @@ struct ProcessOptions {
   // mode's hyperparameters, and costs n^2 operations an input.
   double within = 0.2;
   bool vary_hyperparameters = true;  // where rows and columns are few enough for it to be cheap
-  SearchOptions search;              // with the seed of everything
+  SearchOptions search = {};         // with the seed of everything
 };
 
 // What the search has found for one output.

@@ -20,6 +20,8 @@ using Eigen::VectorXd;
 
 // exp() of a logarithm beyond this is no hyperparameter of scaled data.
 constexpr double kLargestLog = 23;
+constexpr double kLooseNats = 10;
+constexpr double kLooseNatsPerRow = 0.25;
 
 std::vector<Index> shuffled_rows(Index count, Stream& stream) {
   std::vector<Index> rows(static_cast<std::size_t>(count));
@@ -89,10 +91,16 @@ SearchResult find_hyperparameters(const RowsRef& inputs, const VectorRef& target
     const Minimum found = few.from(start_near(mode, options.prior, stream), options.iterations);
     best = found.value < best.value ? found : best;
   }
-  if (rows.size() > few_rows.size()) {
-    best = Target(inputs, targets, rows, options.prior).from(best.at, options.iterations);
+  HyperPrior prior = options.prior;
+  const Minimum freer = Target(inputs, targets, few_rows, options.loose).from(best.at, options.iterations);
+  if (freer.value + kLooseNats + kLooseNatsPerRow * static_cast<double>(few_rows.size()) < best.value) {
+    best = freer;
+    prior = options.loose;
   }
-  return {Hyperparameters::from_log(best.at), -best.value, best.evaluations, std::move(rows)};
+  if (rows.size() > few_rows.size()) {
+    best = Target(inputs, targets, rows, prior).from(best.at, options.iterations);
+  }
+  return {Hyperparameters::from_log(best.at), -best.value, best.evaluations, std::move(rows), prior};
 }
 
 }  // namespace dissent
