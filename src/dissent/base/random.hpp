@@ -35,6 +35,8 @@ enum class Purpose : std::uint64_t {
   kPolicy = 12,     // actions and perturbations of policies
   kExample = 13,    // shipped examples
   kRound = 14,      // seeds of the fits of a campaign
+  kSearch = 20,     // rows and starts of searches for hyperparameters
+  kPath = 21,       // functions drawn from Gaussian processes
 };
 
 class Stream {

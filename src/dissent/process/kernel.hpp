@@ -1,0 +1,53 @@
+// The covariance of a Gaussian process: Matern 5/2 with a length scale per column,
+//   k(a, b) = s (1 + q + q^2 / 3) exp(-q),   q^2 = 5 sum_c ((a_c - b_c) / l_c)^2,
+// with signal variance s and length scales l_c of C columns; an observation adds noise variance.
+// Rows are inputs, in scaled units (columns near mean 0 and stddev 1, targets likewise).
+// Distances come from |a|^2 + |b|^2 - 2 a.b in one product. What cancels is of the order of the rounding of |a|^2, and
+// k is smooth in q^2 at 0, so it costs no digits that noise would not cover.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace dissent {
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowsRef = Eigen::Ref<const RowMatrix>;
+using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
+
+struct Hyperparameters {
+  double signal_variance = 1;
+  double noise_variance = 0.01;
+  Eigen::VectorXd length_scales;  // C
+
+  // The logarithms in this order: signal, noise, length scales.
+  Eigen::VectorXd log_vector() const;
+  static Hyperparameters from_log(const VectorRef& log_vector);
+};
+
+// The places of `log_vector`.
+enum : Eigen::Index { kLogSignal = 0, kLogNoise = 1, kLogLength = 2 };
+
+// Rows over the length scales, kept within +-1e100 so that squares are finite; the kernel has vanished long before.
+RowMatrix over_length_scales(const Hyperparameters& hyperparameters, const RowsRef& rows);
+
+// k between the rows of a [N x C] and of b [K x C], without noise: N x K.
+Eigen::MatrixXd covariance(const Hyperparameters& hyperparameters, const RowsRef& a, const RowsRef& b);
+
+// The covariance of a's rows with one another and its derivatives, contracted with a symmetric weight matrix.
+class KernelMatrix {
+ public:
+  KernelMatrix(const Hyperparameters& hyperparameters, const RowsRef& inputs);
+
+  // k with noise on the diagonal: N x N.
+  const Eigen::MatrixXd& with_noise() const { return matrix_; }
+  // sum_ij weight_ij dK_ij / d log h, for each entry h of log_vector(). `weight` is N x N and symmetric.
+  Eigen::VectorXd contract(const Eigen::MatrixXd& weight) const;
+
+ private:
+  Hyperparameters hyperparameters_;
+  RowMatrix scaled_;       // inputs over length scales
+  Eigen::MatrixXd slope_;  // s (1 + q) exp(-q) 5 / 3: minus twice the derivative of k by the squared distance over l
+  Eigen::MatrixXd matrix_;
+};
+
+}  // namespace dissent

@@ -1,0 +1,45 @@
+// The exact posterior from one Cholesky factor.
+#include "dissent/process/posterior.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+Posterior::Posterior(Hyperparameters hyperparameters, RowMatrix inputs, VectorXd targets)
+    : hyperparameters_(std::move(hyperparameters)), inputs_(std::move(inputs)), targets_(std::move(targets)) {
+  MatrixXd matrix = covariance(hyperparameters_, inputs_, inputs_);
+  matrix.diagonal().array() += hyperparameters_.noise_variance;
+  factor_ = factorise(matrix);
+  check(factor_.sound,
+        "Gaussian process: the covariance of {} rows has no Cholesky factor; inputs must be scaled and finite",
+        inputs_.rows());
+  weights_ = factor_.solve(targets_);
+}
+
+VectorXd Posterior::mean(const RowsRef& at) const { return covariance(hyperparameters_, at, inputs_) * weights_; }
+
+VectorXd Posterior::variance(const RowsRef& at) const {
+  MatrixXd half = covariance(hyperparameters_, inputs_, at);
+  factor_.lower.triangularView<Eigen::Lower>().solveInPlace(half);
+  // Rounding may leave less than nothing at a training row.
+  return (hyperparameters_.signal_variance - half.colwise().squaredNorm().transpose().array()).max(0);
+}
+
+LeaveOneOut Posterior::leave_one_out() const {
+  LeaveOneOut out;
+  out.variance = inverse_of_lower(factor_.lower).colwise().squaredNorm().transpose().cwiseInverse();
+  out.residual = weights_.array() * out.variance.array();
+  out.log_density = -0.5 * (out.residual.array().square() / out.variance.array() +
+                            (2 * std::numbers::pi * out.variance.array()).log());
+  return out;
+}
+
+}  // namespace dissent

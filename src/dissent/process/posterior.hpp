@@ -1,0 +1,46 @@
+// The exact posterior of one output: mean and variance of the latent function anywhere, and what each training row is
+// predicted to be by the others. With K the covariance of the training rows with noise and a = K^-1 y:
+//   mean(x) = k(x, X) a,   variance(x) = k(x, x) - |L^-1 k(X, x)|^2,
+//   without row i: mean y_i - a_i / (K^-1)_ii, variance of the observation 1 / (K^-1)_ii (Sundararajan and Keerthi
+//   2001).
+#pragma once
+
+#include <Eigen/Core>
+
+#include "dissent/process/factor.hpp"
+#include "dissent/process/kernel.hpp"
+
+namespace dissent {
+
+struct LeaveOneOut {
+  Eigen::VectorXd residual;     // target minus its prediction by the other rows
+  Eigen::VectorXd variance;     // of the observation, noise included
+  Eigen::VectorXd log_density;  // of the target
+};
+
+class Posterior {
+ public:
+  // inputs [n x C], targets [n]. Throws InputError when the covariance has no factor.
+  Posterior(Hyperparameters hyperparameters, RowMatrix inputs, Eigen::VectorXd targets);
+
+  const Hyperparameters& hyperparameters() const { return hyperparameters_; }
+  const RowMatrix& inputs() const { return inputs_; }
+  const Eigen::VectorXd& targets() const { return targets_; }
+  const CholeskyFactor& factor() const { return factor_; }
+  // K^-1 y.
+  const Eigen::VectorXd& weights() const { return weights_; }
+
+  Eigen::VectorXd mean(const RowsRef& at) const;
+  // Of the latent function: without noise.
+  Eigen::VectorXd variance(const RowsRef& at) const;
+  LeaveOneOut leave_one_out() const;
+
+ private:
+  Hyperparameters hyperparameters_;
+  RowMatrix inputs_;
+  Eigen::VectorXd targets_;
+  CholeskyFactor factor_;
+  Eigen::VectorXd weights_;
+};
+
+}  // namespace dissent

@@ -1,0 +1,106 @@
+// Multi-start search for hyperparameters, on subsets of rows drawn once.
+#include "dissent/process/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dissent/base/random.hpp"
+#include "dissent/process/minimise.hpp"
+
+namespace dissent {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+// exp() of a logarithm beyond this is no hyperparameter of scaled data.
+constexpr double kLargestLog = 23;
+constexpr double kLooseNats = 10;
+constexpr double kLooseNatsPerRow = 0.25;
+
+std::vector<Index> shuffled_rows(Index count, Stream& stream) {
+  std::vector<Index> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  stream.shuffle(std::span(rows));
+  return rows;
+}
+
+VectorXd mode_of_prior(const HyperPrior& prior, Index columns) {
+  VectorXd out(kLogLength + columns);
+  out[kLogSignal] = prior.signal.log_mean;
+  out[kLogNoise] = prior.noise.log_mean;
+  out.tail(columns).setConstant(prior.length.log_mean +
+                                0.5 * std::log(std::max<double>(1, static_cast<double>(columns))));
+  return out;
+}
+
+// Around the mode: length scales move together as well as apart.
+VectorXd start_near(VectorXd mode, const HyperPrior& prior, Stream& stream) {
+  mode[kLogSignal] += 0.5 * prior.signal.log_stddev * stream.normal();
+  mode[kLogNoise] += prior.noise.log_stddev * stream.normal();
+  const double common = 0.5 * stream.normal();
+  for (Index k = kLogLength; k < mode.size(); ++k) {
+    mode[k] += prior.length.log_stddev * (common + 0.5 * stream.normal());
+  }
+  return mode;
+}
+
+class Target {
+ public:
+  Target(const RowsRef& inputs, const VectorRef& targets, std::span<const Index> rows, const HyperPrior& prior)
+      : prior_(prior), inputs_(inputs(rows, Eigen::all)), targets_(targets(rows)) {}
+
+  Minimum from(const VectorXd& start, int iterations) const {
+    return minimise([this](const VectorXd& at, VectorXd& gradient) { return value(at, gradient); }, start,
+                    {.iterations = iterations});
+  }
+
+ private:
+  double value(const VectorXd& at, VectorXd& gradient) const {
+    if (!(at.cwiseAbs().maxCoeff() <= kLargestLog)) {
+      return std::numeric_limits<double>::infinity();
+    }
+    const Evidence prior = log_prior(prior_, at);
+    const Evidence data = log_marginal_likelihood(Hyperparameters::from_log(at), inputs_, targets_);
+    gradient = -(prior.gradient + data.gradient);
+    return -(prior.value + data.value);
+  }
+
+  HyperPrior prior_;
+  RowMatrix inputs_;
+  VectorXd targets_;
+};
+
+}  // namespace
+
+SearchResult find_hyperparameters(const RowsRef& inputs, const VectorRef& targets, const SearchOptions& options,
+                                  std::uint64_t output) {
+  Stream stream(options.seed, Purpose::kSearch, output);
+  std::vector<Index> rows = shuffled_rows(inputs.rows(), stream);
+  rows.resize(static_cast<std::size_t>(std::min(inputs.rows(), std::max(options.rows, options.start_rows))));
+  const VectorXd mode = mode_of_prior(options.prior, inputs.cols());
+  const auto few_rows = std::span<const Index>(rows).first(std::min(rows.size(), std::size_t(options.start_rows)));
+  const Target few(inputs, targets, few_rows, options.prior);
+  Minimum best = few.from(mode, options.iterations);
+  for (int start = 1; start < options.starts; ++start) {
+    const Minimum found = few.from(start_near(mode, options.prior, stream), options.iterations);
+    best = found.value < best.value ? found : best;
+  }
+  HyperPrior prior = options.prior;
+  const Minimum freer = Target(inputs, targets, few_rows, options.loose).from(best.at, options.iterations);
+  if (freer.value + kLooseNats + kLooseNatsPerRow * static_cast<double>(few_rows.size()) < best.value) {
+    best = freer;
+    prior = options.loose;
+  }
+  if (rows.size() > few_rows.size()) {
+    best = Target(inputs, targets, rows, prior).from(best.at, options.iterations);
+  }
+  return {Hyperparameters::from_log(best.at), -best.value, best.evaluations, std::move(rows), prior};
+}
+
+}  // namespace dissent
