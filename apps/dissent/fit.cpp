@@ -4,6 +4,8 @@
 // as an interrupt does; a kill loses a few seconds of work. The same command goes on from there, to the same model.
 #include "dissent/ensemble/fit.hpp"
 
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -15,6 +17,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/read_table.hpp"
 #include "fit_options.hpp"
 #include "interrupt.hpp"
@@ -38,13 +41,26 @@ struct Arguments {
   bool quiet = false;
 };
 
+// The targets that were fitted by their logarithms.
+std::vector<std::string> log_targets(const Ensemble& model) {
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d < model.num_outputs(); ++d) {
+    if (model.columns().is_log(d)) {
+      names.push_back(model.columns().targets[d]);
+    }
+  }
+  return names;
+}
+
 void print_report(const Arguments& arguments, const FitResult& result, double seconds) {
   const FitReport& report = result.report;
   const Ensemble& model = result.model;
   if (arguments.json) {
     const nlohmann::ordered_json json{{"version", kVersion},
                                       {"output", arguments.output},
-                                      {"model", model_name(arguments.fit.ensemble.model)},
+                                      {"model", model_name(model.options().model)},
+                                      {"choice", report.choice},
+                                      {"logarithms", log_targets(model)},
                                       {"components", model.num_components()},
                                       {"inputs", model.columns().inputs},
                                       {"targets", model.columns().targets},
@@ -64,11 +80,18 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
     return;
   }
   if (!arguments.quiet) {
-    print_line("{}: {} of {}, {}, {}", arguments.output, model_name(arguments.fit.ensemble.model),
+    print_line("{}: {} of {}, {}, {}", arguments.output, model_name(model.options().model),
                counted(model.num_components(), "component"), counted(model.num_input_columns(), "input"),
                counted(model.num_outputs(), "target"));
+    if (!report.choice.empty()) {
+      print_line("model {}", report.choice);
+    }
+    if (!log_targets(model).empty()) {
+      print_line("fitted by logarithms, which predict better: {}", fmt::join(log_targets(model), ", "));
+    }
+    const char* const step = model_kind(model.options().model).has_network ? "epoch" : "output";
     print_line("{}, {} held out; {} of {}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,
-               report.epochs_run, counted(report.epochs, "epoch"), report.stopped_early ? " (stopped early)" : "",
+               report.epochs_run, counted(report.epochs, step), report.stopped_early ? " (stopped early)" : "",
                report.resumed_epoch > 0 ? fmt::format(", resumed at {}", report.resumed_epoch) : "", seconds);
     print_line("loss {:.4f} nats per row{}", report.loss,
                report.num_validation_rows > 0 ? fmt::format(", held out {:.4f}", report.validation_loss) : "");

@@ -23,6 +23,9 @@ void add_fit_options(Command& command, FitOptions& options, Values& given) {
 }
 
 std::string loss_text(const FitProgress& progress) {
+  if (std::isnan(progress.loss)) {  // a model that is fitted output by output
+    return fmt::format("output {}/{}", progress.epoch, progress.epochs);
+  }
   std::string text = fmt::format("epoch {}/{}, loss {:.3f}", progress.epoch, progress.epochs, progress.loss);
   return std::isnan(progress.validation_loss) ? text
                                               : text + fmt::format(", validation {:.3f}", progress.validation_loss);

@@ -45,7 +45,9 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
                    const Labelled& rows, Executor& executor) {
   FitResult result = fit(arguments.fit.ensemble, arguments.fit.train,
                          {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets, table.source},
-                         {&executor, fit_bar(arguments.quiet || arguments.json)});
+                         {.executor = &executor,
+                          .progress = fit_bar(arguments.quiet || arguments.json),
+                          .networks_only = Acquisition::parse(arguments.choice.acquisition).info().needs_network});
   warn_diverged(result.report);
   return std::move(result.model);
 }
@@ -226,7 +228,7 @@ void check_arguments(const Arguments& arguments) {
   check_csv_output(arguments.output);
   arguments.fit.check_values();
   if (arguments.fitted.empty()) {
-    acquisition.check_model({.num_components = arguments.fit.ensemble.num_components});
+    acquisition.check_model({.num_components = arguments.fit.ensemble.components()});
   }
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),

@@ -1,3 +1,4 @@
+#include "dissent/base/threads.hpp"
 #include "dissent/process/process.hpp"
 
 #include <gtest/gtest.h>

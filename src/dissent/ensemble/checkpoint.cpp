@@ -54,6 +54,17 @@ void check_identity(const std::string& text, const std::string& expected, const 
   }
 }
 
+void check_file(const SafetensorsFile& file, const std::string& identity, const std::string& path) {
+  const auto text = [&](const char* key) {
+    const auto found = file.metadata().find(key);
+    return found == file.metadata().end() ? std::string() : found->second;
+  };
+  check(text("format") == kFormat, "{}: is a safetensors file, but not a checkpoint of dissent", path);
+  check(text("format_version") == kFormatVersion, "{}: has format version '{:.20}'; this program reads version {}",
+        path, text("format_version"), kFormatVersion);
+  check_identity(text("fit"), identity, path);
+}
+
 void read_block(const SafetensorsFile& file, const std::string& name, std::span<float> block) {
   const Array array = file.load(name, DType::kFloat32, {block.size()});  // keeps the file's bytes
   std::ranges::copy(array.values<float>(), block.begin());
@@ -97,14 +108,7 @@ bool read_checkpoint(const std::string& path, const std::string& identity, FitSt
     return false;
   }
   const SafetensorsFile file(path);
-  const auto text = [&](const char* key) {
-    const auto found = file.metadata().find(key);
-    return found == file.metadata().end() ? std::string() : found->second;
-  };
-  check(text("format") == kFormat, "{}: is a safetensors file, but not a checkpoint of dissent", path);
-  check(text("format_version") == kFormatVersion, "{}: has format version '{:.20}'; this program reads version {}",
-        path, text("format_version"), kFormatVersion);
-  check_identity(text("fit"), identity, path);
+  check_file(file, identity, path);
   read_block(file, "parameters", state.parameters);
   read_block(file, "average", state.average);
   read_block(file, "best", state.best);
@@ -123,6 +127,29 @@ bool read_checkpoint(const std::string& path, const std::string& identity, FitSt
   check(epoch >= 0, "{}: its epoch is {}; the checkpoint is damaged, delete it to start afresh", path, epoch);
   state.epoch = static_cast<std::size_t>(epoch);
   return true;
+}
+
+void write_outputs(const std::string& path, const std::string& identity, std::size_t done,
+                   std::span<const float> found) {
+  write_safetensors(path, {{"outputs", ArrayView(found, {done, found.size() / done})}},
+                    {{"format", kFormat}, {"format_version", kFormatVersion}, {"fit", identity}});
+}
+
+std::size_t read_outputs(const std::string& path, const std::string& identity, std::vector<float>& found) {
+  found.clear();
+  if (!std::filesystem::exists(path)) {
+    return 0;
+  }
+  const SafetensorsFile file(path);
+  check_file(file, identity, path);
+  const Array array = file.load("outputs");
+  check(array.dtype() == DType::kFloat32 && array.shape().size() == 2,
+        "{}: its 'outputs' are no table of numbers; the checkpoint is damaged, delete it to start afresh", path);
+  const std::span<const float> values = array.values<float>();
+  check(std::ranges::all_of(values, [](float value) { return std::isfinite(value); }),
+        "{}: holds values that are not finite; the checkpoint is damaged, delete it to start afresh", path);
+  found.assign(values.begin(), values.end());
+  return array.shape()[0];
 }
 
 }  // namespace dissent

@@ -5,6 +5,8 @@
 //   parameters, average, best, first_moment, second_moment   F32 [P], in the layout of the model
 //   units                                           F64 [U][9], the values of UnitRecord in their order
 //   epoch                                           I64 [1]
+// of networks, and of Gaussian processes, which are fitted output by output:
+//   outputs                                         F32 [outputs done][what was found for each]
 #pragma once
 
 #include <cstddef>
@@ -48,5 +50,11 @@ void write_checkpoint(const std::string& path, const std::string& identity, cons
 
 // Fills `state`, whose sizes are given. False when there is no file; InputError when it is damaged, or of another fit.
 bool read_checkpoint(const std::string& path, const std::string& identity, FitState& state);
+
+// Of models that are fitted output by output: how many are done, with what was found for all of them.
+void write_outputs(const std::string& path, const std::string& identity, std::size_t done,
+                   std::span<const float> found);
+// The number done, 0 when there is no file. InputError as above.
+std::size_t read_outputs(const std::string& path, const std::string& identity, std::vector<float>& found);
 
 }  // namespace dissent

@@ -10,6 +10,7 @@
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/network_model.hpp"
 #include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/process_model.hpp"
 #include "dissent/ensemble/row_blocks.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
@@ -25,6 +26,8 @@ void check_columns(const EnsembleColumns& columns) {
   check(columns.input_scaling.num_columns() == C && columns.target_scaling.num_columns() == D,
         "scaling of {} input columns and {} targets for {} and {}", columns.input_scaling.num_columns(),
         columns.target_scaling.num_columns(), C, D);
+  check(columns.logarithm.empty() || columns.logarithm.size() == D, "{} logarithms for {} targets",
+        columns.logarithm.size(), D);
 }
 
 [[noreturn]] void fail_value(std::string_view source, std::size_t row, const std::string& column, double value,
@@ -52,6 +55,9 @@ void check_finite_rows(std::span<const double> values, std::span<const std::stri
 EnsembleOptions Ensemble::checked(EnsembleOptions options, const EnsembleColumns& columns) {
   options.check_values();
   check_columns(columns);
+  check_argument(options.model != Model::kAuto, "model", "auto",
+                 "only a fit can choose; name the kind of the ensemble");
+  options.num_components = options.components();
   options.bootstrap = options.bootstrap && !options.share_weights;
   options.own_initial_weights = options.own_initial_weights && !options.share_weights;
   return options;
@@ -81,7 +87,7 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
 
 std::size_t Ensemble::num_components() const { return parts_.components->num_components(); }
 
-std::span<float> Ensemble::parameters() { return parts_.components->parameters(); }
+std::span<float> Ensemble::parameters() { return networks().parameters(); }
 
 std::span<const float> Ensemble::parameters() const { return std::as_const(*parts_.components).parameters(); }
 
@@ -95,6 +101,12 @@ const NetworkModel& Ensemble::networks() const {
   const auto* const networks = dynamic_cast<const NetworkModel*>(parts_.components.get());
   check(networks != nullptr, "the components of model '{}' are not networks", model_name(options_.model));
   return *networks;
+}
+
+ProcessModel& Ensemble::process() {
+  auto* const process = dynamic_cast<ProcessModel*>(parts_.components.get());
+  check(process != nullptr, "the components of model '{}' are not processes", model_name(options_.model));
+  return *process;
 }
 
 const MlpStack& Ensemble::stack() const { return networks().stack(); }

@@ -29,6 +29,7 @@
 namespace dissent {
 
 class NetworkModel;
+class ProcessModel;
 class SafetensorsFile;
 struct HeadBlock;
 struct Mask;
@@ -57,13 +58,16 @@ class Ensemble {
   std::size_t num_components() const;
   const OutputMap& output_map() const { return *parts_.output_map; }
 
-  // All that was learned, as one block: the same bits, the same predictions.
+  // All that was learned, as one block: the same bits, the same predictions. Those of networks can be changed;
+  // InputError for a model without.
   std::span<float> parameters();
   std::span<const float> parameters() const;
 
   // The networks; InputError for a model whose components are none.
   NetworkModel& networks();
   const NetworkModel& networks() const;
+  // The processes of a model of the kind gp; InputError for any other.
+  ProcessModel& process();
   const MlpStack& stack() const;   // of the networks; its layout holds the flow as well
   std::size_t flow_begin() const;  // offset of the flow's parameters, which are the last
 

@@ -8,7 +8,10 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/ensemble/choose_model.hpp"
+#include "dissent/ensemble/log_targets.hpp"
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/table/table.hpp"
 
@@ -58,6 +61,7 @@ std::vector<std::uint32_t> split_rows(std::size_t num_rows, std::size_t num_held
 // The rows in the order of training, the held-out ones last, with their scaling.
 struct Prepared {
   std::size_t num_held_out = 0;
+  std::vector<std::uint32_t> order;
   EnsembleColumns columns;
   ScaledRows scaled;
 };
@@ -91,7 +95,8 @@ void check_range(std::span<const double> values, const std::vector<std::string>&
   }
 }
 
-Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows) {
+Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
+                 Executor* executor) {
   const std::size_t C = rows.input_names.size();
   const std::size_t D = rows.target_names.size();
   const std::size_t num_rows = rows.inputs.size() / C;
@@ -103,17 +108,35 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   check(num_rows >= kMinRows + prepared.num_held_out, "{}, {} of them held out; at least {} must remain to train on",
         counted(num_rows, "row"), prepared.num_held_out, kMinRows);
   const std::size_t num_kept = num_rows - prepared.num_held_out;
-  const std::vector<std::uint32_t> order = split_rows(num_rows, prepared.num_held_out, options.seed);
-  const std::vector<double> inputs = pick_rows(rows.inputs, C, order);
-  const std::vector<double> targets = pick_rows(rows.targets, D, order);
+  prepared.order = split_rows(num_rows, prepared.num_held_out, options.seed);
+  const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, executor);
+  std::vector<double> log_targets(rows.targets.begin(), rows.targets.end());
+  for (std::size_t k = 0; !logarithm.empty() && k < log_targets.size(); ++k) {
+    log_targets[k] = logarithm[k % D] != 0 ? log_target(log_targets[k]) : log_targets[k];
+  }
+  const std::vector<double> inputs = pick_rows(rows.inputs, C, prepared.order);
+  const std::vector<double> targets = pick_rows(log_targets, D, prepared.order);
   prepared.columns = {rows.input_names, rows.target_names,
                       scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
-                      scaling_of(options.scaling, std::span(targets).first(num_kept * D), rows.target_names)};
+                      scaling_of(options.scaling, std::span(targets).first(num_kept * D), rows.target_names),
+                      logarithm};
   check_range(rows.inputs, rows.input_names, prepared.columns.input_scaling);
-  check_range(rows.targets, rows.target_names, prepared.columns.target_scaling);
+  check_range(log_targets, rows.target_names, prepared.columns.target_scaling);
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),
                      apply_scaling(prepared.columns.target_scaling, targets)};
   return prepared;
+}
+
+// With the kind of model that predicts best.
+FitResult fit_chosen(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
+                     const FitControl& control) {
+  in_source(rows.source, [&] { check_rows(rows); });
+  const ModelChoice choice = choose_model(options, train, rows, control);
+  EnsembleOptions own = options;
+  own.model = choice.model;
+  FitResult result = fit(own, train, rows, control);
+  result.report.choice = choice.reason;
+  return result;
 }
 
 }  // namespace
@@ -122,14 +145,19 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
               const FitControl& control) {
   options.check_values();
   train.check_values();
+  if (options.model == Model::kAuto) {
+    return fit_chosen(options, train, rows, control);
+  }
   Prepared prepared = in_source(rows.source, [&] {
     check_rows(rows);
-    return prepare(options, train, rows);
+    return prepare(options, train, rows, control.executor);
   });
   FitResult result{Ensemble(options, std::move(prepared.columns)), {}};
   in_source(rows.source, [&] { result.model.describe(); });  // names that no file can hold are an error now
-  result.report = model_kind(options.model)
-                      .train(result.model, {train, rows, std::move(prepared.scaled), prepared.num_held_out}, control);
+  result.report =
+      model_kind(options.model)
+          .train(result.model,
+                 {train, rows, std::move(prepared.order), std::move(prepared.scaled), prepared.num_held_out}, control);
   result.model.limit_certainty(rows.inputs, control.executor);
   result.report.num_rows = rows.inputs.size() / rows.input_names.size() - prepared.num_held_out;
   result.report.num_validation_rows = prepared.num_held_out;

@@ -56,6 +56,7 @@ struct FitControl {
   // rows. It is for the caller to remove once the result is safe.
   std::string checkpoint = {};
   double checkpoint_seconds = 5;  // at least, from one to the next
+  bool networks_only = false;     // where the model is chosen: a network, since what follows needs one
 };
 
 struct FitReport {
@@ -68,6 +69,7 @@ struct FitReport {
   bool stopped_early = false;
   bool interrupted = false;           // by FitControl::progress
   std::size_t resumed_epoch = 0;      // where a checkpoint was taken up; 0: none
+  std::string choice = {};            // why this kind of model was taken; empty where it was given
   std::vector<std::size_t> diverged;  // components whose loss diverged; of a joint model all or none
 };
 

@@ -75,6 +75,22 @@ std::vector<double> read_doubles(const SafetensorsFile& file, const std::string&
   return file.load(name, DType::kFloat64, {size}).to<double>();
 }
 
+// The names of targets that were fitted by their logarithms; models before version 0.3 have none.
+std::vector<std::uint8_t> read_logarithms(const Json& json, const std::vector<std::string>& targets,
+                                          const std::string& source) {
+  if (!json.contains("logarithms")) {
+    return {};
+  }
+  std::vector<std::uint8_t> logarithm(targets.size(), 0);
+  for (const std::string& name : value_of<std::vector<std::string>>(json, "logarithms", source)) {
+    const auto found = std::ranges::find(targets, name);
+    check(found != targets.end(),
+          "{}: its metadata have the logarithm of '{}', which is no target; the file is damaged", source, name);
+    logarithm[static_cast<std::size_t>(found - targets.begin())] = 1;
+  }
+  return logarithm;
+}
+
 // Only recalibrated models have them.
 std::vector<double> read_spread_factors(const Json& json, std::size_t num_outputs, const std::string& source) {
   if (!json.contains("spread_factors")) {
@@ -103,6 +119,7 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
                            read_doubles(file, "input.scale", columns.inputs.size())};
   columns.target_scaling = {read_doubles(file, "target.offset", columns.targets.size()),
                             read_doubles(file, "target.scale", columns.targets.size())};
+  columns.logarithm = read_logarithms(json, columns.targets, source);
   options.weights = read_doubles(file, "weights", options.num_components);
   options = in_source(source, [&] { return checked(options, columns); });
   ModelParts parts = model_kind(options.model).load(file, options, columns);
@@ -123,6 +140,12 @@ std::string Ensemble::describe() const {
     }
   }
   json["hidden"] = options_.hidden_sizes();
+  json["logarithms"] = Json::array();
+  for (std::size_t d = 0; d < num_outputs(); ++d) {
+    if (columns_.is_log(d)) {
+      json["logarithms"].push_back(columns_.targets[d]);
+    }
+  }
   if (!spread_factors_.empty()) {
     json["spread_factors"] = spread_factors_;
   }

@@ -22,6 +22,7 @@ struct ModelKind {
   Model model;
   std::string_view name;
   std::string_view help;                // what it can learn
+  std::size_t components;               // by default
   std::span<const std::size_t> hidden;  // default widths
   bool has_flow = false;                // behind its components
   bool has_network = true;              // its components are networks, with a last layer to look at

@@ -1,6 +1,7 @@
 // What an Ensemble is made of, whatever its kind: its columns, and the two parts that a model kind makes or loads.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,12 +13,16 @@ namespace dissent {
 class ComponentModel;
 class OutputMap;
 
-// Names of the columns, and the statistics they are scaled with.
+// Names of the columns, and the statistics they are scaled with. A target that is fitted by its logarithm is scaled
+// after that.
 struct EnsembleColumns {
   std::vector<std::string> inputs;
   std::vector<std::string> targets;
   Scaling input_scaling;
   Scaling target_scaling;
+  std::vector<std::uint8_t> logarithm = {};  // [D], 1 for targets fitted by their logarithms; empty: none
+
+  bool is_log(std::size_t target) const { return !logarithm.empty() && logarithm[target] != 0; }
 };
 
 // What a kind of model is made of. A copy is a model of its own.

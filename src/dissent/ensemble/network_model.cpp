@@ -170,16 +170,15 @@ ModelParts assemble_networks(const EnsembleOptions& options, const EnsembleColum
     flow.emplace(coupling, std::move(permutations), stack.layout);
     stack.layout.align();
   }
-  return {std::make_unique<NetworkModel>(std::move(stack), flow_begin),
-          OutputMap(columns.target_scaling, std::move(flow))};
+  return {std::make_unique<NetworkModel>(std::move(stack), flow_begin), OutputMap(columns, std::move(flow))};
 }
 
 ModelParts make_networks(const EnsembleOptions& options, const EnsembleColumns& columns) {
   ModelParts parts =
       assemble_networks(options, columns, draw_masks(options, columns),
                         random_permutations(options.flow_layers(), columns.targets.size(), options.seed));
-  const auto& networks = static_cast<const NetworkModel&>(*parts.components);
-  const std::span<float> parameters = parts.components->parameters();
+  auto& networks = static_cast<NetworkModel&>(*parts.components);
+  const std::span<float> parameters = networks.parameters();
   initialise<float>(networks.stack(), options.seed, options.own_initial_weights, parameters);
   if (const Flow* flow = parts.output_map->flow()) {
     initialise<float>(*flow, Stream(options.seed, Purpose::kInitialise, kFlowStream), parameters);

@@ -38,7 +38,7 @@ class NetworkModel final : public ComponentModel {
 
   std::unique_ptr<ComponentModel> clone() const override { return std::make_unique<NetworkModel>(*this); }
   std::size_t num_components() const override { return stack_.components.size(); }
-  std::span<float> parameters() override { return parameters_; }
+  std::span<float> parameters() { return parameters_; }
   std::span<const float> parameters() const override { return parameters_; }
   std::unique_ptr<Scratch> make_scratch() const override;
   void predict(const RowBlock& rows, const Scaling& units, Scratch& scratch, std::span<double> mean,

@@ -24,10 +24,10 @@ void EnsembleOptions::check_values() const {
   check_fields(*this);
   check_layers("hidden", hidden);
   check_layers("flow_hidden", flow_hidden);
-  check_argument(!share_weights || has_masks() || num_components == 1, "share_weights", true,
-                 "without masks the {} components would be the same", num_components);
+  check_argument(!share_weights || has_masks() || components() == 1, "share_weights", true,
+                 "without masks the {} components would be the same", components());
   transform.check();
-  Weights::from(weights, num_components);
+  Weights::from(weights, components());
 }
 
 void TrainOptions::check_values() const { check_fields(*this); }
@@ -45,6 +45,8 @@ FitOptions fit_preset(std::string_view name) {
   options.preset = name;
   check_name("preset", name, kPresets);
   if (name == "paper") {
+    options.ensemble.model = Model::kFlow;
+    options.ensemble.log_targets = LogTargets::kNone;
     options.train = {.epochs = 6000,
                      .batch_size = 256,
                      .learning_rate = 5e-4,

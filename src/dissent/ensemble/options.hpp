@@ -3,6 +3,8 @@
 // Models (model_kind.hpp has a row for each):
 //   pne   probabilistic network ensemble: each component gives a Gaussian, N(mean_j(x), diag stddev_j(x)^2).
 //   flow  Nflows Base: the components' Gaussians are bases, all mapped through one shared conditional flow.
+//   gp    functions drawn from the posterior of a Gaussian process per output, each with its noise (process/).
+//   auto  none of its own: fit() takes the kind that predicts rows it has not seen best (choose_model.hpp).
 // Presets (of training):
 //   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the
 //            number of rows, averaged parameters
@@ -22,15 +24,18 @@
 
 namespace dissent {
 
-enum class Model { kPne, kFlow };
+enum class Model { kPne, kFlow, kGp, kAuto };
 
 std::string_view model_name(Model model);
 Model model_from_name(std::string_view name);  // InputError for any other name
-std::vector<std::string> model_names();
+std::vector<std::string> model_names();        // with "auto", the last
+
+// Which targets are fitted by their logarithms: those for which it predicts better, none, or all.
+enum class LogTargets { kAuto, kNone, kAll };
 
 struct EnsembleOptions {
   Model model = Model::kFlow;
-  std::size_t num_components = 5;
+  std::size_t num_components = 0;        // 0: as many as weights, or those of the model kind
   std::vector<std::size_t> hidden = {};  // widths before masking; empty: those of the model kind
   double keep_probability = 0.5;         // of a hidden unit under a component's fixed mask; 1: no masks
   bool bootstrap = true;                 // each component trains on its own resample of the rows
@@ -40,12 +45,15 @@ struct EnsembleOptions {
   bool share_weights = false;
   std::vector<double> weights = {};  // of the components; empty: uniform
   ScalingKind scaling = ScalingKind::kMinMax;
+  LogTargets log_targets = LogTargets::kAuto;
   Transform transform = {};                         // flow: of each coupling layer
   std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner
   std::size_t num_flow_layers = 1;                  // flow
   std::uint64_t seed = 0;
 
   bool has_masks() const { return keep_probability < 1; }
+  // The number that num_components stands for.
+  std::size_t components() const;
   // The widths that `hidden` stands for.
   std::vector<std::size_t> hidden_sizes() const;
   // num_flow_layers of a model with a flow, else 0.
@@ -84,7 +92,7 @@ struct TrainOptions {
 // of a preset are set first, so that any other that is given overrides it.
 struct FitOptions {
   std::string preset = "default";
-  EnsembleOptions ensemble = {};
+  EnsembleOptions ensemble = {.model = Model::kAuto};
   TrainOptions train = {};
 
   // InputError that names the field, its value and the rule.
@@ -94,7 +102,8 @@ struct FitOptions {
   }
 };
 
-// Whether models of this kind look at the field: those of the flow are for models with a flow.
+// Whether models of this kind look at the field: those of the flow are for models with a flow, those of networks and of
+// their training for models with networks. Auto may come to any.
 bool has_option(Model model, std::string_view field);
 
 // What a preset stands for: "default" or "paper"; InputError for any other name.

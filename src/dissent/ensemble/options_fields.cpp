@@ -24,7 +24,20 @@ const std::string& model_help() {
     for (const ModelKind& kind : model_kinds()) {
       parts.push_back(fmt::format("{}: {}", kind.name, kind.help));
     }
+    parts.emplace_back("auto: what predicts best");
     return fmt::format("{}", fmt::join(parts, ". "));
+  }();
+  return text;
+}
+
+// "Components of the ensemble; 5 for flow and pne, 16 for gp"
+const std::string& components_help() {
+  static const std::string text = [] {
+    Names parts;
+    for (const ModelKind& kind : model_kinds()) {
+      parts.push_back(fmt::format("{} for {}", kind.components, kind.name));
+    }
+    return fmt::format("Components of the ensemble; {}", fmt::join(parts, ", "));
   }();
   return text;
 }
@@ -106,13 +119,48 @@ Field<EnsembleOptions> masks_field() {
       });
 }
 
+Field<EnsembleOptions> components_field() {
+  return field<EnsembleOptions>(
+      {"components",
+       FieldType::kWhole,
+       true,
+       {.help = components_help(),
+        .shown = "M",
+        .short_name = "c",
+        .count = true,
+        .least = 1,
+        .most = kMostComponents}},
+      [](const EnsembleOptions& from) {
+        return from.num_components == 0 ? Value() : Value(std::uint64_t{from.num_components});
+      },
+      [](EnsembleOptions& to, const Value& value) {
+        to.num_components = std::holds_alternative<std::monostate>(value) ? 0 : std::get<std::uint64_t>(value);
+      });
+}
+
+std::string log_targets_name(const LogTargets& which) {
+  return which == LogTargets::kAuto ? "auto" : which == LogTargets::kNone ? "none" : "all";
+}
+
+LogTargets log_targets_from_name(const std::string& name) {
+  return name == "auto" ? LogTargets::kAuto : name == "none" ? LogTargets::kNone : LogTargets::kAll;
+}
+
+constexpr std::array<std::string_view, 7> kNetworkFields{
+    "preset", "hidden", "keep_probability", "masks", "bootstrap", "own_initial_weights", "share_weights"};
 constexpr std::array<std::string_view, 6> kFlowFields{"transform",   "bins",        "tail_bound",
                                                       "flow_hidden", "flow_layers", "flow_weight_decay"};
 
 }  // namespace
 
 bool has_option(Model model, std::string_view field) {
-  return model_kind(model).has_flow || std::ranges::find(kFlowFields, field) == kFlowFields.end();
+  if (model == Model::kAuto) {
+    return true;
+  }
+  const bool of_flow = std::ranges::find(kFlowFields, field) != kFlowFields.end();
+  const bool of_network =
+      std::ranges::find(kNetworkFields, field) != kNetworkFields.end() || find_field<TrainOptions>(field) != nullptr;
+  return (model_kind(model).has_flow || !of_flow) && (model_kind(model).has_network || !of_network);
 }
 
 template <>
@@ -123,13 +171,7 @@ std::span<const Field<EnsembleOptions>> fields() {
           "model", &O::model, [](const Model& model) { return std::string(model_name(model)); },
           [](const std::string& name) { return model_from_name(name); },
           {.help = model_help(), .shown = "NAME", .short_name = "m", .names = model_names}),
-      field("components", &O::num_components,
-            {.help = "Components of the ensemble",
-             .shown = "M",
-             .short_name = "c",
-             .count = true,
-             .least = 1,
-             .most = kMostComponents}),
+      components_field(),
       field("weights", &O::weights, {.help = "Weights of the components; uniform by default", .shown = "W1,W2"}),
       field("hidden", &O::hidden, {.help = hidden_help(), .shown = "H1,H2", .least = 1, .most = kMostUnits}),
       field("keep_probability", &O::keep_probability,
@@ -149,6 +191,13 @@ std::span<const Field<EnsembleOptions>> fields() {
                [] {
                  return Names{"minmax", "standard", "none"};
                }}),
+      named_field<O, LogTargets>("log_targets", &O::log_targets, log_targets_name, log_targets_from_name,
+                                 {.help = "Fit logarithms of targets: where they predict better (auto), none or all",
+                                  .shown = "WHICH",
+                                  .names =
+                                      [] {
+                                        return Names{"auto", "none", "all"};
+                                      }}),
       transform_field(),
       bins_field(),
       tail_bound_field(),

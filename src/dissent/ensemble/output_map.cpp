@@ -1,12 +1,25 @@
 #include "dissent/ensemble/output_map.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace dissent {
+namespace {
 
-OutputMap::OutputMap(Scaling target_scaling, std::optional<Flow> flow)
-    : target_scaling_(std::move(target_scaling)), base_units_(target_scaling_), flow_(std::move(flow)) {
+constexpr double kLargestLogarithm = 709;  // exp() of more is infinite
+
+}  // namespace
+
+double log_target(double value) { return std::log(std::max(value, std::numeric_limits<double>::min())); }
+
+OutputMap::OutputMap(const EnsembleColumns& columns, std::optional<Flow> flow)
+    : target_scaling_(columns.target_scaling),
+      base_units_(target_scaling_),
+      logarithm_(columns.logarithm),
+      has_logarithms_(std::ranges::count(logarithm_, 0) < std::ssize(logarithm_)),
+      flow_(std::move(flow)) {
   if (flow_) {
     base_units_ = {std::vector<double>(num_outputs(), 0.0), std::vector<double>(num_outputs(), 1.0)};
   }
@@ -24,11 +37,52 @@ OutputMap::Scratch::Scratch(const OutputMap& map, std::span<const float> paramet
 
 void OutputMap::to_outputs(Panel<const float> inputs, std::span<const double> base, std::span<double> outputs,
                            std::span<double> log_det, Scratch& scratch) const {
-  if (!flow_) {
+  if (flow_) {
+    flow_to_outputs(inputs, base, outputs, log_det, scratch);
+  } else {
     std::ranges::copy(base, outputs.begin());
     std::ranges::fill(log_det, 0.0);
-    return;
   }
+  const std::size_t D = num_outputs();
+  for (std::size_t k = 0; has_logarithms_ && k < outputs.size(); ++k) {
+    if (logarithm_[k % D] != 0) {
+      const double log_value = outputs[k];
+      outputs[k] = std::exp(std::min(log_value, kLargestLogarithm));
+      if (!log_det.empty()) {
+        log_det[k / D] += log_value;
+      }
+    }
+  }
+}
+
+void OutputMap::to_base(Panel<const float> inputs, std::span<const double> outputs, std::span<double> base,
+                        std::span<double> log_det, Scratch& scratch) const {
+  const std::size_t D = num_outputs();
+  std::vector<double> values;  // with logarithms taken
+  std::vector<double> log_values(has_logarithms_ ? log_det.size() : 0, 0.0);
+  if (has_logarithms_) {
+    values.assign(outputs.begin(), outputs.end());
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (logarithm_[k % D] != 0) {
+        values[k] = log_target(values[k]);
+        log_values[k / D] += values[k];
+      }
+    }
+    outputs = values;
+  }
+  if (flow_) {
+    flow_to_base(inputs, outputs, base, log_det, scratch);
+  } else {
+    std::ranges::copy(outputs, base.begin());
+    std::ranges::fill(log_det, 0.0);
+  }
+  for (std::size_t b = 0; b < log_values.size(); ++b) {
+    log_det[b] -= log_values[b];
+  }
+}
+
+void OutputMap::flow_to_outputs(Panel<const float> inputs, std::span<const double> base, std::span<double> outputs,
+                                std::span<double> log_det, Scratch& scratch) const {
   const std::size_t D = num_outputs();
   const std::size_t batch = base.size() / D;
   const Panel<float> z = scratch.base_.panel();
@@ -47,13 +101,8 @@ void OutputMap::to_outputs(Panel<const float> inputs, std::span<const double> ba
   }
 }
 
-void OutputMap::to_base(Panel<const float> inputs, std::span<const double> outputs, std::span<double> base,
-                        std::span<double> log_det, Scratch& scratch) const {
-  if (!flow_) {
-    std::ranges::copy(outputs, base.begin());
-    std::ranges::fill(log_det, 0.0);
-    return;
-  }
+void OutputMap::flow_to_base(Panel<const float> inputs, std::span<const double> outputs, std::span<double> base,
+                             std::span<double> log_det, Scratch& scratch) const {
   const std::size_t D = num_outputs();
   const std::size_t batch = outputs.size() / D;
   const FlowResult<float> result = dissent::to_base<float>(*flow_, scratch.parameters_, inputs,

@@ -2,16 +2,19 @@
 //
 //   without a flow   y = z: base values are outputs, and what is Gaussian there has closed forms (is_identity)
 //   with a flow      y = unscale(g(z; x)), g the conditional flow that all components share (flow/flow.hpp)
+// and for a target that is fitted by its logarithm y is exp() of that.
 // The target scaling is part of the map: components are predicted in base_units(), and log-determinants are those of
 // the whole way. A map is structure; the flow's parameters are slices of the model's block, which a Scratch is bound
 // to. D outputs; matrices are row-major [rows][D].
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "dissent/ensemble/model_parts.hpp"
 #include "dissent/ensemble/row_blocks.hpp"
 #include "dissent/flow/flow.hpp"
 #include "dissent/table/scaling.hpp"
@@ -20,11 +23,17 @@ namespace dissent {
 
 struct NamedArrays;
 
+// The logarithm of a target. One that has none counts as the smallest positive number, so that its density is next to
+// nothing and finite.
+double log_target(double value);
+
 class OutputMap {
  public:
-  explicit OutputMap(Scaling target_scaling, std::optional<Flow> flow = {});
+  explicit OutputMap(const EnsembleColumns& columns, std::optional<Flow> flow = {});
 
-  bool is_identity() const { return !flow_; }
+  bool is_identity() const { return !flow_ && !has_logarithms_; }
+  // Whether output d is an increasing function of base value d alone.
+  bool is_separable() const { return !flow_; }
   const Flow* flow() const { return flow_ ? &*flow_ : nullptr; }
   std::span<const Coupling> layers() const;  // of the flow; none without
   std::size_t num_outputs() const { return target_scaling_.num_columns(); }
@@ -46,8 +55,15 @@ class OutputMap {
   void add_arrays(NamedArrays& to) const;
 
  private:
+  void flow_to_outputs(Panel<const float> inputs, std::span<const double> base, std::span<double> outputs,
+                       std::span<double> log_det, Scratch& scratch) const;
+  void flow_to_base(Panel<const float> inputs, std::span<const double> outputs, std::span<double> base,
+                    std::span<double> log_det, Scratch& scratch) const;
+
   Scaling target_scaling_;
   Scaling base_units_;
+  std::vector<std::uint8_t> logarithm_;  // [D], or empty
+  bool has_logarithms_;
   std::optional<Flow> flow_;
 };
 

@@ -17,6 +17,7 @@ std::span<const Field<FitReport>> fields() {
       field("stopped_early", &R::stopped_early, {.help = "Whether the loss on held-out rows had stopped falling"}),
       field("interrupted", &R::interrupted, {.help = "Whether the caller ended it"}),
       field("resumed_epoch", &R::resumed_epoch, {.help = "Epoch at which a checkpoint was taken up; 0: none"}),
+      field("choice", &R::choice, {.help = "Why this kind of model was taken; empty where it was given"}),
       field("diverged", &R::diverged, {.help = "Components whose loss diverged"}),
   };
   return list;

@@ -17,10 +17,16 @@ constexpr std::size_t kAutoSteps = 12'000;
 constexpr std::size_t kMinAutoEpochs = 20;
 constexpr std::size_t kStepsBetweenReports = 25;  // validation and snapshots cost as much as a few steps
 
-// The loss of the trainer is per output, in scaled units and without its constant.
-double loss_in_user_units(double loss, const Ensemble& model) {
-  const auto D = static_cast<double>(model.num_outputs());
-  return D * (loss + 0.5 * kLogTwoPi) + model.columns().target_scaling.log_scale_sum();
+// The trainer's loss is per output, in scaled units and without its constant. What is to be added to D times it, for
+// the one in the user's units: of logarithms, the mean of these over the rows as well.
+double loss_constant(const Ensemble& model, const TrainingRows& rows) {
+  const std::size_t D = model.num_outputs();
+  double logs = 0;
+  for (std::size_t k = 0; k < rows.targets.size(); ++k) {
+    logs += model.columns().is_log(k % D) ? std::log(rows.targets[k]) : 0;
+  }
+  return 0.5 * static_cast<double>(D) * kLogTwoPi + model.columns().target_scaling.log_scale_sum() +
+         logs * static_cast<double>(D) / static_cast<double>(rows.targets.size());
 }
 
 // Where the parameters of a unit are.
@@ -78,8 +84,9 @@ bool holds_out(const Trainer& trainer) {
 // Runs epochs until the end, or until the caller stops it, in steps of `interval`.
 class Run {
  public:
-  Run(Ensemble& model, Trainer& trainer, const TrainOptions& train, const FitControl& control)
+  Run(Ensemble& model, Trainer& trainer, const TrainOptions& train, double loss_constant, const FitControl& control)
       : model_(model),
+        loss_constant_(loss_constant),
         trainer_(trainer),
         validates_(holds_out(trainer)),
         control_(control),
@@ -167,8 +174,8 @@ class Run {
   }
 
   FitProgress progress() const {
-    return {state_.epoch, epochs_, loss_in_user_units(mean_of(state_.units, &UnitRecord::loss), model_),
-            loss_in_user_units(mean_of(state_.units, &UnitRecord::validation_loss), model_)};
+    return {state_.epoch, epochs_, in_user_units(mean_of(state_.units, &UnitRecord::loss)),
+            in_user_units(mean_of(state_.units, &UnitRecord::validation_loss))};
   }
 
   // Takes the best parameters where they are known to be, and says what happened.
@@ -190,13 +197,15 @@ class Run {
         report.diverged.push_back(c);
       }
     }
-    report.loss = loss_in_user_units(mean_of(state_.units, &UnitRecord::loss), model_);
-    report.validation_loss = validates_
-                                 ? loss_in_user_units(mean_of(state_.units, &UnitRecord::validation_loss), model_)
-                                 : std::numeric_limits<double>::quiet_NaN();
+    report.loss = in_user_units(mean_of(state_.units, &UnitRecord::loss));
+    report.validation_loss = validates_ ? in_user_units(mean_of(state_.units, &UnitRecord::validation_loss))
+                                        : std::numeric_limits<double>::quiet_NaN();
   }
 
+  double in_user_units(double loss) const { return static_cast<double>(model_.num_outputs()) * loss + loss_constant_; }
+
   Ensemble& model_;
+  double loss_constant_;
   Trainer& trainer_;
   bool validates_;
   const FitControl& control_;
@@ -212,7 +221,7 @@ class Run {
 
 FitReport train_networks(Ensemble& model, TrainingSet data, const FitControl& control) {
   Trainer trainer(model, data.options, std::move(data.scaled), data.num_held_out);
-  Run run(model, trainer, data.options, control);
+  Run run(model, trainer, data.options, loss_constant(model, data.rows), control);
   return run.run(control.checkpoint.empty() ? "" : fit_identity(model, data.options, data.rows));
 }
 

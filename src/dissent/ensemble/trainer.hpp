@@ -31,6 +31,7 @@ struct ScaledRows {
 struct TrainingSet {
   const TrainOptions& options;
   const TrainingRows& rows;
+  std::vector<std::uint32_t> order;  // numbers of the rows in that order
   ScaledRows scaled;
   std::size_t num_held_out = 0;
 };

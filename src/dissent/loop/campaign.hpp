@@ -63,6 +63,12 @@ struct Campaign {
   CampaignSettings settings;
   std::uint64_t data_fingerprint = 0;
   std::size_t num_targets = 0;
+  // Where the settings leave the kind of model to the fit: what it came to, with that many rows.
+  struct Settled {
+    Model model = Model::kGp;
+    std::size_t num_rows = 0;
+  };
+  std::optional<Settled> settled = {};
   std::vector<ChosenRow> chosen;        // in the order of choice
   std::vector<RoundRecord> rounds;      // one per choice made
   std::optional<RoundRecord> fitted;    // of the present model; none before the first fit and after new labels

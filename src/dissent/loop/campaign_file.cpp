@@ -67,6 +67,10 @@ Metadata metadata_of(const Campaign& campaign) {
       {"data_fingerprint", fmt::format("{:016x}", campaign.data_fingerprint)},
       {"model_fingerprint", fmt::format("{:016x}", campaign.model_fingerprint)},
   };
+  if (campaign.settled) {
+    metadata["settled_model"] = model_name(campaign.settled->model);
+    metadata["settled_rows"] = std::to_string(campaign.settled->num_rows);
+  }
   for (const auto& [name, value] : get_fields(campaign.settings)) {
     metadata[std::string(kSettingPrefix) + name] = to_text(value);
   }
@@ -105,7 +109,7 @@ CampaignSettings load_settings(const SafetensorsFile& file) {
     check(field != nullptr, "has a setting '{}' that this version does not know", name);
     given[name] = parse_value(*field, text);
   }
-  CampaignSettings settings;
+  CampaignSettings settings = campaign_file::settings_of_0_2();  // for what later versions have added
   set_fields(settings, given);
   return settings;
 }
@@ -117,6 +121,9 @@ Campaign read_version_2(const SafetensorsFile& file) {
   check(driver == "learn" || driver == "ask", "its metadata have no usable 'command'; it is damaged");
   campaign.driver = driver == "ask" ? Driver::kAsk : Driver::kLearn;
   campaign.settings = load_settings(file);
+  if (const auto settled = file.metadata().find("settled_model"); settled != file.metadata().end()) {
+    campaign.settled = {model_from_name(settled->second), campaign_file::read_number(file, "settled_rows", 10)};
+  }
   campaign.chosen = load_records<ChosenRow>(file, "chosen");
   campaign.rounds = load_records<RoundRecord>(file, "rounds");
   const std::vector<RoundRecord> fitted = load_records<RoundRecord>(file, "fitted");
@@ -162,6 +169,14 @@ Campaign read_campaign(const SafetensorsFile& file) {
 }  // namespace
 
 namespace campaign_file {
+
+CampaignSettings settings_of_0_2() {
+  CampaignSettings settings;
+  settings.fit.ensemble.model = Model::kFlow;
+  settings.fit.ensemble.num_components = 5;
+  settings.fit.ensemble.log_targets = LogTargets::kNone;
+  return settings;
+}
 
 std::uint64_t read_number(const SafetensorsFile& file, const std::string& key, int base) {
   const auto found = file.metadata().find(key);

@@ -6,7 +6,8 @@
 //   rounds.round, rounds.rmse, ...   [R]
 //   fitted.round, fitted.rmse, ...   [F]
 // Metadata: format, format_version, command (learn or ask), targets, data and model fingerprints, and "settings.NAME"
-// for every field of the settings, so that a campaign goes on with what it was begun with whatever the defaults are.
+// for every field of the settings (and, where the fit chose a kind of model, settled_model and settled_rows), so that a
+// campaign goes on with what it was begun with whatever the defaults are.
 //
 // Version 1 is read as well: it had one array for all metrics, and the options that were typed as "setting FLAG".
 #pragma once
@@ -30,6 +31,8 @@ Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& sou
 namespace campaign_file {
 
 // Parts that both versions have in common. InputErrors leave the source to the caller.
+// What settings were by default up to version 0.2: of states that do not say.
+CampaignSettings settings_of_0_2();
 std::uint64_t read_number(const SafetensorsFile& file, const std::string& key, int base);
 // A column of whole numbers >= 0 that are less than `bound`.
 std::vector<std::size_t> load_wholes(const SafetensorsFile& file, const std::string& name, std::size_t count,

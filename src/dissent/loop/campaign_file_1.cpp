@@ -73,8 +73,9 @@ const Field<CampaignSettings>* find_flag(std::string_view flag) {
   return nullptr;
 }
 
-// What is not there was at its default, which was then what it is now.
+// What is not there was at its default of then.
 void load_settings(const SafetensorsFile& file, Campaign& campaign) {
+  const CampaignSettings usual = settings_of_0_2();
   Values given;
   for (const auto& [key, text] : file.metadata()) {
     if (!key.starts_with(kSettingPrefix)) {
@@ -87,10 +88,10 @@ void load_settings(const SafetensorsFile& file, Campaign& campaign) {
     }
     const Field<CampaignSettings>* field = find_flag(flag);
     check(field != nullptr, "has a setting '{}' that no version knows", flag);
-    given[std::string(field->name)] = field->type == FieldType::kSwitch
-                                          ? Value(!std::get<bool>(field->get(CampaignSettings())))
-                                          : parse_value(*field, text);
+    given[std::string(field->name)] =
+        field->type == FieldType::kSwitch ? Value(!std::get<bool>(field->get(usual))) : parse_value(*field, text);
   }
+  campaign.settings = usual;
   set_fields(campaign.settings, given);
 }
 

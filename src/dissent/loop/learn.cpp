@@ -28,6 +28,13 @@ std::string source_of(const ProblemRows& rows, const char* otherwise) {
   return rows.source.empty() ? otherwise : rows.source;
 }
 
+// A model that is to be chosen is chosen for the first round, and again each time that the rows have doubled since.
+Model model_to_fit(const Campaign& campaign, std::size_t num_rows) {
+  const Model given = campaign.settings.fit.ensemble.model;
+  const bool settled = campaign.settled && num_rows < 2 * campaign.settled->num_rows;
+  return given == Model::kAuto && settled ? campaign.settled->model : given;
+}
+
 // What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
 void measure(const Ensemble& model, const ProblemRows& test, Executor* executor, RoundRecord& record) {
   if (test.num_rows == 0) {
@@ -89,8 +96,11 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
   const FitOptions& options = campaign.settings.fit;
   EnsembleOptions ensemble = options.ensemble;
   ensemble.seed = fit_seed(options.ensemble.seed, campaign.next_round());
+  ensemble.model = model_to_fit(campaign, rows.num_rows);
+  FitControl own = control;
+  own.networks_only = campaign.settings.acquisition.info().needs_network;
   FitResult fitted = in_source(data.name, [&] {
-    return fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, control);
+    return fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, own);
   });
   FittedRound result{std::move(fitted.model), {}, std::move(fitted.report)};
   RoundRecord& record = result.record;
@@ -103,7 +113,10 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
 
 void take_model(Campaign& campaign, const FittedRound& fitted) {
   campaign.fitted = fitted.record;
-  campaign.model_fingerprint = fingerprint(fitted.model.parameters());
+  campaign.model_fingerprint = fingerprint(std::as_const(fitted.model).parameters());
+  if (!fitted.report.choice.empty()) {
+    campaign.settled = {fitted.model.options().model, fitted.record.labelled};
+  }
 }
 
 const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Ensemble& model, std::size_t count,

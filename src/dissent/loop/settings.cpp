@@ -69,7 +69,8 @@ std::size_t num_candidates(const Candidates& candidates, const Acquisition& acqu
 
 void CampaignSettings::check_values() const {
   fit.check_values();
-  acquisition.check_model({fit.ensemble.num_components, model_kind(fit.ensemble.model).has_network});
+  const Model model = fit.ensemble.model;
+  acquisition.check_model({fit.ensemble.components(), model == Model::kAuto || model_kind(model).has_network});
 }
 
 template <>

@@ -45,21 +45,6 @@ void check_fit(const ProcessOptions& options, const RowsRef& inputs, const RowsR
   check_finite(targets, "targets");
 }
 
-OutputHyperparameters search(const ProcessOptions& options, const RowsRef& inputs, const VectorXd& targets,
-                             std::uint64_t output) {
-  const SearchResult found = find_hyperparameters(inputs, targets, options.search, output);
-  OutputHyperparameters out{found.hyperparameters, {}};
-  const auto searched = static_cast<Index>(found.rows.size());
-  if (options.vary_hyperparameters && inputs.rows() <= kMostRowsToVary &&
-      Laplace::cost(searched, inputs.cols()) <= kMostCostToVary) {
-    const Laplace around(found, inputs, targets);
-    for (Index m = 0; m < options.components; ++m) {
-      out.components.push_back(around.sample(options.search.seed, output, static_cast<std::uint64_t>(m)));
-    }
-  }
-  return out;
-}
-
 // Residual paths [N x M] moved so that their mean is 0 everywhere; M / (M - 1) keeps the variance between them
 // unbiased.
 MatrixXd recentred(const MatrixXd& residual) {
@@ -73,12 +58,27 @@ std::vector<OutputHyperparameters> search_all(const ProcessOptions& options, con
   check_fit(options, inputs, targets);
   std::vector<OutputHyperparameters> out(static_cast<std::size_t>(targets.cols()));
   for_blocks(executor, out.size(), 1, [&](std::size_t d, std::size_t, std::size_t) {
-    out[d] = search(options, inputs, targets.col(static_cast<Index>(d)), d);
+    out[d] = GaussianProcess::search(options, inputs, targets.col(static_cast<Index>(d)), d);
   });
   return out;
 }
 
 }  // namespace
+
+OutputHyperparameters GaussianProcess::search(const ProcessOptions& options, const RowsRef& inputs,
+                                              const VectorRef& targets, std::uint64_t output) {
+  const SearchResult found = find_hyperparameters(inputs, targets, options.search, output);
+  OutputHyperparameters out{found.hyperparameters, {}};
+  const auto searched = static_cast<Index>(found.rows.size());
+  if (options.vary_hyperparameters && inputs.rows() <= kMostRowsToVary &&
+      Laplace::cost(searched, inputs.cols()) <= kMostCostToVary) {
+    const Laplace around(found, inputs, targets);
+    for (Index m = 0; m < options.components; ++m) {
+      out.components.push_back(around.sample(options.search.seed, output, static_cast<std::uint64_t>(m)));
+    }
+  }
+  return out;
+}
 
 GaussianProcess GaussianProcess::fit(const ProcessOptions& options, const RowsRef& inputs, const RowsRef& targets,
                                      Executor* executor) {

@@ -45,6 +45,9 @@ class GaussianProcess {
   // that do not agree, values that are not finite, and options out of range. `executor` may be null.
   static GaussianProcess fit(const ProcessOptions& options, const RowsRef& inputs, const RowsRef& targets,
                              Executor* executor = nullptr);
+  // What fit() looks for, of output number `output`; targets [n].
+  static OutputHyperparameters search(const ProcessOptions& options, const RowsRef& inputs, const VectorRef& targets,
+                                      std::uint64_t output);
   // The same process again, from the hyperparameters of a fit.
   GaussianProcess(const ProcessOptions& options, const RowsRef& inputs, const RowsRef& targets,
                   std::vector<OutputHyperparameters> hyperparameters, Executor* executor = nullptr);
@@ -55,7 +58,8 @@ class GaussianProcess {
   const std::vector<OutputHyperparameters>& hyperparameters() const { return hyperparameters_; }
 
   // Means and standard deviations of the components at rows [N x C], into mean[n][m][d] and stddev[n][m][d].
-  void predict(const RowsRef& rows, std::span<double> mean, std::span<double> stddev, Executor* executor = nullptr) const;
+  void predict(const RowsRef& rows, std::span<double> mean, std::span<double> stddev,
+               Executor* executor = nullptr) const;
 
   // The log density of each training row's targets under the mixture of processes fitted to the other rows: [n]. The
   // hyperparameters are those of all rows, which flatters the model a little where rows are few.

@@ -1,0 +1,205 @@
+#include "dissent/ensemble/choose_model.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "dissent/base/names.hpp"
+#include "dissent/base/random.hpp"
+#include "dissent/ensemble/log_targets.hpp"
+#include "dissent/ensemble/model_kind.hpp"
+#include "dissent/process/process.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kFolds = 5;
+constexpr std::size_t kFewestRows = 20;      // fewer cannot tell: the kind with the strongest prior it is
+constexpr std::size_t kRaceSteps = 3000;     // of a network
+constexpr double kMostNats = 10;             // that one row may speak for or against a kind
+constexpr double kClear = 2.5;               // standard errors
+constexpr std::uint64_t kStreamIndex = 1;    // of Purpose::kSplit; the split of a fit is 0
+constexpr double kMostProcessWork = 1.5e11;  // operations for the process of all outputs: about a minute on a core
+
+// Of a fit of `rows` rows; measured to within a factor of two.
+double process_work(std::size_t rows, std::size_t columns, std::size_t outputs) {
+  const auto n = static_cast<double>(std::min<std::size_t>(rows, 500));
+  const double search = 60 * n * n * (2 * n + 4 * static_cast<double>(columns));
+  const auto all = static_cast<double>(rows);
+  return static_cast<double>(outputs) * (search + 5 * all * all * all);
+}
+
+bool can_be_process(const TrainingRows& rows) {
+  const std::size_t C = rows.input_names.size();
+  const std::size_t n = rows.inputs.size() / C;
+  return n <= static_cast<std::size_t>(GaussianProcess::kMostRows) &&
+         process_work(n, C, rows.target_names.size()) <= kMostProcessWork;
+}
+
+struct Runner {
+  Model model;
+  std::vector<double> density = {};  // of the rows held out so far
+
+  double mean() const {
+    return std::accumulate(density.begin(), density.end(), 0.0) / static_cast<double>(density.size());
+  }
+};
+
+// Rows of one fold, and the others.
+struct Fold {
+  std::vector<double> inputs;
+  std::vector<double> targets;
+  std::vector<double> held_inputs;
+  std::vector<double> held_targets;
+};
+
+Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, std::size_t fold) {
+  std::vector<std::uint32_t> kept;
+  std::vector<std::uint32_t> held;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    (k % kFolds == fold ? held : kept).push_back(order[k]);
+  }
+  const std::size_t C = rows.input_names.size();
+  const std::size_t D = rows.target_names.size();
+  return {pick_rows(rows.inputs, C, kept), pick_rows(rows.targets, D, kept), pick_rows(rows.inputs, C, held),
+          pick_rows(rows.targets, D, held)};
+}
+
+TrainOptions race_options(TrainOptions train, std::size_t num_rows) {
+  if (train.epochs == 0) {
+    const std::size_t batch = train.batch_size == 0 ? num_rows : std::min(train.batch_size, num_rows);
+    train.epochs = std::max<std::size_t>(5, kRaceSteps * batch / num_rows);
+  }
+  return train;
+}
+
+// The advantage of `a` over `b` in nats a row, and its standard error; a row counts for no more than kMostNats.
+struct Advantage {
+  double mean = 0;
+  double error = 0;
+};
+
+Advantage advantage(const Runner& a, const Runner& b) {
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t k = 0; k < a.density.size(); ++k) {
+    const double gain = std::clamp(a.density[k] - b.density[k], -kMostNats, kMostNats);
+    sum += gain;
+    squares += gain * gain;
+  }
+  const auto count = static_cast<double>(a.density.size());
+  const double mean = sum / count;
+  return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
+}
+
+// The runner that no other beats.
+const Runner& leader(const std::vector<Runner>& runners) {
+  const Runner* best = &runners.front();
+  for (const Runner& runner : runners) {
+    best = advantage(runner, *best).mean > 0 ? &runner : best;
+  }
+  return *best;
+}
+
+std::string reason_of(const Runner& best, const std::vector<Runner>& others) {
+  std::vector<std::string> behind;
+  for (const Runner& other : others) {
+    behind.push_back(fmt::format("{} {:.4g}", model_name(other.model), other.mean()));
+  }
+  return fmt::format("{}: {:.4g} nats a row on {} held out in turn{}{}", model_name(best.model), best.mean(),
+                     counted(best.density.size(), "row"), behind.empty() ? "" : "; ", fmt::join(behind, ", "));
+}
+
+class Race {
+ public:
+  Race(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows, const FitControl& control)
+      : options_(options),
+        train_(train),
+        rows_(rows),
+        control_(control),
+        order_(rows.targets.size() / rows.target_names.size()) {
+    std::iota(order_.begin(), order_.end(), 0U);
+    Stream stream(options.seed, Purpose::kSplit, kStreamIndex);
+    stream.shuffle(std::span(order_));
+  }
+
+  ModelChoice run(std::vector<Model> models) {
+    for (const Model model : models) {
+      running_.push_back({model});
+    }
+    for (std::size_t fold = 0; fold < kFolds && running_.size() > 1; ++fold) {
+      run_fold(make_fold(rows_, order_, fold));
+      drop();
+    }
+    const Runner best = leader(running_);
+    for (const Runner& other : running_) {
+      if (other.model != best.model) {
+        dropped_.push_back(other);
+      }
+    }
+    return {best.model, reason_of(best, dropped_)};
+  }
+
+ private:
+  void run_fold(const Fold& fold) {
+    const TrainingRows rows{rows_.input_names, rows_.target_names, fold.inputs, fold.targets, rows_.source};
+    for (Runner& runner : running_) {
+      EnsembleOptions options = options_;
+      options.model = runner.model;
+      const FitResult fitted =
+          fit(options, race_options(train_, fold.targets.size() / rows.target_names.size()), rows, {control_.executor});
+      const std::vector<double> density =
+          fitted.model.log_density(fold.held_inputs, fold.held_targets, control_.executor);
+      runner.density.insert(runner.density.end(), density.begin(), density.end());
+    }
+  }
+
+  void drop() {
+    const Runner best = leader(running_);
+    std::erase_if(running_, [&](const Runner& runner) {
+      const Advantage behind = advantage(runner, best);
+      const bool out = behind.mean < -kClear * behind.error;
+      if (out) {
+        dropped_.push_back(runner);
+      }
+      return out;
+    });
+  }
+
+  EnsembleOptions options_;
+  TrainOptions train_;
+  const TrainingRows& rows_;
+  const FitControl& control_;
+  std::vector<std::uint32_t> order_;
+  std::vector<Runner> running_;
+  std::vector<Runner> dropped_;
+};
+
+}  // namespace
+
+ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
+                         const FitControl& control) {
+  const std::size_t n = rows.targets.size() / rows.target_names.size();
+  std::vector<Model> models;
+  if (!control.networks_only && can_be_process(rows)) {
+    models.push_back(Model::kGp);
+  }
+  models.insert(models.end(), {Model::kPne, Model::kFlow});
+  if (n < kFewestRows) {
+    return {models.front(),
+            fmt::format("{}: {} are too few to compare models", model_name(models.front()), counted(n, "row"))};
+  }
+  EnsembleOptions race = options;
+  const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, control.executor);
+  if (logarithm.empty()) {
+    race.log_targets = LogTargets::kNone;
+  }
+  return Race(race, train, rows, control).run(std::move(models));
+}
+
+}  // namespace dissent

@@ -1,0 +1,184 @@
+#include "dissent/ensemble/process_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dissent/array/safetensors.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/ensemble/options.hpp"
+#include "dissent/ensemble/output_map.hpp"
+
+namespace dissent {
+namespace {
+
+using Eigen::Index;
+
+Scaling standard_units(const std::vector<float>& values, std::size_t columns) {
+  const std::vector<double> wide(values.begin(), values.end());
+  return fit_scaling(ScalingKind::kStandard, wide, columns);
+}
+
+RowMatrix standardised(const std::vector<float>& values, const Scaling& units) {
+  const auto columns = static_cast<Index>(units.num_columns());
+  RowMatrix rows(static_cast<Index>(values.size()) / columns, columns);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    rows.data()[k] = units.scaled(k % units.num_columns(), static_cast<double>(values[k]));
+  }
+  return rows;
+}
+
+// [1 or 1 + M][2 + C] logarithms of one output.
+OutputHyperparameters hyperparameters_of(std::span<const float> logs, std::size_t size) {
+  OutputHyperparameters out;
+  for (std::size_t begin = 0; begin < logs.size(); begin += size) {
+    Eigen::VectorXd own(static_cast<Index>(size));
+    std::ranges::copy(logs.subspan(begin, size), own.data());
+    if (begin == 0) {
+      out.mode = Hyperparameters::from_log(own);
+    } else {
+      out.components.push_back(Hyperparameters::from_log(own));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+ProcessModel::ProcessModel(std::size_t num_components, std::size_t num_columns, std::size_t num_outputs,
+                           std::uint64_t seed)
+    : num_components_(num_components),
+      num_columns_(num_columns),
+      num_outputs_(num_outputs),
+      seed_(seed),
+      spread_(num_outputs, 1.0) {}
+
+ProcessOptions ProcessModel::options() const {
+  ProcessOptions options;
+  options.components = static_cast<Index>(num_components_);
+  options.search.seed = seed_;
+  return options;
+}
+
+RowMatrix ProcessModel::standard_inputs(const Rows& rows) const {
+  return standardised(rows.inputs, standard_units(rows.inputs, num_columns_));
+}
+
+RowMatrix ProcessModel::standard_targets(const Rows& rows) const {
+  return standardised(rows.targets, standard_units(rows.targets, num_outputs_));
+}
+
+void ProcessModel::assign(Rows rows, std::vector<float> log_hyperparameters, Executor* executor) {
+  const std::size_t size = kLogLength + num_columns_;
+  const std::size_t group = log_hyperparameters.size() / num_outputs_;
+  check(log_hyperparameters.size() == num_outputs_ * size ||
+            log_hyperparameters.size() == num_outputs_ * (1 + num_components_) * size,
+        "{} hyperparameters for {} outputs of {} components", log_hyperparameters.size(), num_outputs_,
+        num_components_);
+  std::vector<OutputHyperparameters> hyperparameters;
+  for (std::size_t d = 0; d < num_outputs_; ++d) {
+    hyperparameters.push_back(
+        hyperparameters_of(std::span<const float>(log_hyperparameters).subspan(d * group, group), size));
+  }
+  input_units_ = standard_units(rows.inputs, num_columns_);
+  target_units_ = standard_units(rows.targets, num_outputs_);
+  process_ = std::make_shared<const GaussianProcess>(options(), standardised(rows.inputs, input_units_),
+                                                     standardised(rows.targets, target_units_),
+                                                     std::move(hyperparameters), executor);
+  rows_ = std::move(rows);
+  log_hyperparameters_ = std::move(log_hyperparameters);
+}
+
+void ProcessModel::predict(const RowBlock& rows, const Scaling& units, Scratch&, std::span<double> mean,
+                           std::span<double> stddev) const {
+  const std::size_t D = num_outputs_;
+  if (!process_) {
+    std::ranges::fill(mean, 0.0);
+    std::ranges::fill(stddev, 1.0);
+  } else {
+    RowMatrix inputs(static_cast<Index>(rows.count), static_cast<Index>(num_columns_));
+    for (std::size_t c = 0; c < num_columns_; ++c) {
+      for (std::size_t b = 0; b < rows.count; ++b) {
+        inputs(static_cast<Index>(b), static_cast<Index>(c)) =
+            input_units_.scaled(c, static_cast<double>(rows.scaled(c, b)));
+      }
+    }
+    process_->predict(inputs, mean, stddev);
+    for (std::size_t k = 0; k < mean.size(); ++k) {
+      mean[k] = target_units_.original(k % D, mean[k]);
+      stddev[k] *= target_units_.scale[k % D];
+    }
+  }
+  for (std::size_t k = 0; k < mean.size(); ++k) {
+    mean[k] = units.original(k % D, mean[k]);
+    stddev[k] *= units.scale[k % D] * spread_[k % D];
+  }
+}
+
+void ProcessModel::predict(const RowBlock& rows, Scratch& scratch, std::span<float> mean,
+                           std::span<float> stddev) const {
+  const Scaling same{std::vector<double>(num_outputs_, 0.0), std::vector<double>(num_outputs_, 1.0)};
+  std::vector<double> wide_mean(mean.size());
+  std::vector<double> wide_stddev(stddev.size());
+  predict(rows, same, scratch, wide_mean, wide_stddev);
+  std::ranges::transform(wide_mean, mean.begin(), [](double value) { return static_cast<float>(value); });
+  std::ranges::transform(wide_stddev, stddev.begin(), [](double value) { return static_cast<float>(value); });
+}
+
+void ProcessModel::scale_spread(std::span<const double> factors) {
+  std::ranges::transform(spread_, factors, spread_.begin(), std::multiplies());
+}
+
+void ProcessModel::add_arrays(NamedArrays& to) const {
+  const std::size_t n = rows_.inputs.size() / num_columns_;
+  const std::size_t size = kLogLength + num_columns_;
+  const std::size_t each = log_hyperparameters_.size() / num_outputs_ / size;
+  to.add("process.inputs", ArrayView(std::span<const float>(rows_.inputs), {n, num_columns_}));
+  to.add("process.targets", ArrayView(std::span<const float>(rows_.targets), {n, num_outputs_}));
+  to.add("process.log_hyperparameters",
+         ArrayView(std::span<const float>(log_hyperparameters_), {num_outputs_, each, size}));
+  to.add("process.spread", ArrayView(spread_));
+}
+
+ModelParts make_process(const EnsembleOptions& options, const EnsembleColumns& columns) {
+  return {std::make_unique<ProcessModel>(options.num_components, columns.inputs.size(), columns.targets.size(),
+                                         options.seed),
+          OutputMap(columns)};
+}
+
+ModelParts load_process(const SafetensorsFile& file, const EnsembleOptions& options, const EnsembleColumns& columns) {
+  ModelParts parts = make_process(options, columns);
+  auto& model = static_cast<ProcessModel&>(*parts.components);
+  const std::size_t D = model.num_outputs_;
+  const auto floats = [&](const char* name, std::size_t first, const Shape& rest) {
+    Shape shape{first};
+    shape.insert(shape.end(), rest.begin(), rest.end());
+    const Array array = file.load(name, DType::kFloat32, shape);
+    const std::span<const float> values = array.values<float>();
+    for (const float value : values) {
+      check(std::isfinite(value), "{}: holds {}; its values must be finite", array.source(), value);
+    }
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const auto first_of = [&](const char* name, std::size_t axis) {
+    const Array array = file.load(name);
+    check(array.shape().size() > axis, "{}: has the wrong shape; the file is damaged", array.source());
+    return array.shape()[axis];
+  };
+  const std::size_t n = first_of("process.inputs", 0);
+  const std::size_t each = first_of("process.log_hyperparameters", 1);
+  ProcessModel::Rows rows{floats("process.inputs", n, {model.num_columns_}), floats("process.targets", n, {D})};
+  std::vector<float> logs = floats("process.log_hyperparameters", D, {each, kLogLength + model.num_columns_});
+  const std::vector<double> spread = file.load("process.spread", DType::kFloat64, {D}).to<double>();
+  for (const double factor : spread) {
+    check(std::isfinite(factor) && factor > 0, "{}: a spread of {} cannot be; the file is damaged", file.source(),
+          factor);
+  }
+  if (n > 0) {
+    in_source(file.source(), [&] { model.assign(std::move(rows), std::move(logs), nullptr); });
+  }
+  model.spread_ = spread;
+  return parts;
+}
+
+}  // namespace dissent

@@ -1,0 +1,80 @@
+// Components that are functions drawn from Gaussian processes, one process per output (process/process.hpp): the model
+// kind `gp`. Each has the process's noise about it.
+//
+// A fitted model is its training rows and hyperparameters; all else follows from them and the seed. Rows are kept as
+// the ensemble scales them, in single precision, as predictions see theirs; the processes see them standardised. n
+// rows, C input columns, D outputs, M components.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dissent/ensemble/component_model.hpp"
+#include "dissent/ensemble/model_parts.hpp"
+#include "dissent/process/process.hpp"
+#include "dissent/table/scaling.hpp"
+
+namespace dissent {
+
+class Ensemble;
+class SafetensorsFile;
+struct EnsembleOptions;
+struct FitControl;
+struct FitReport;
+struct TrainingSet;
+
+class ProcessModel final : public ComponentModel {
+ public:
+  // Scaled rows, row-major.
+  struct Rows {
+    std::vector<float> inputs;   // [n][C]
+    std::vector<float> targets;  // [n][D]
+  };
+  // Without rows it predicts the prior, whose stddev is that of the scaled targets' unit.
+  ProcessModel(std::size_t num_components, std::size_t num_columns, std::size_t num_outputs, std::uint64_t seed);
+
+  // Rows and the logarithms of hyperparameters, [D][1 or 1 + M][2 + C]: of the mode, and of the components where they
+  // have their own.
+  void assign(Rows rows, std::vector<float> log_hyperparameters, Executor* executor);
+  // What to look for them with, and in: rows standardised as assign() will.
+  ProcessOptions options() const;
+  RowMatrix standard_inputs(const Rows& rows) const;
+  RowMatrix standard_targets(const Rows& rows) const;
+
+  std::unique_ptr<ComponentModel> clone() const override { return std::make_unique<ProcessModel>(*this); }
+  std::size_t num_components() const override { return num_components_; }
+  std::span<const float> parameters() const override { return log_hyperparameters_; }
+  std::unique_ptr<Scratch> make_scratch() const override { return std::make_unique<Scratch>(); }
+  void predict(const RowBlock& rows, const Scaling& units, Scratch& scratch, std::span<double> mean,
+               std::span<double> stddev) const override;
+  void predict(const RowBlock& rows, Scratch& scratch, std::span<float> mean, std::span<float> stddev) const override;
+  // A posterior's certainty ends where its data end.
+  void limit_certainty(const Scaling&, std::span<const double>, Executor*) override {}
+  void scale_spread(std::span<const double> factors) override;
+  void add_arrays(NamedArrays& to) const override;
+
+ private:
+  friend ModelParts load_process(const SafetensorsFile& file, const EnsembleOptions& options,
+                                 const EnsembleColumns& columns);
+
+  std::size_t num_components_;
+  std::size_t num_columns_;
+  std::size_t num_outputs_;
+  std::uint64_t seed_;
+  Rows rows_;
+  std::vector<float> log_hyperparameters_;
+  std::vector<double> spread_;                      // [D], of scale_spread()
+  Scaling input_units_;                             // from standardised to scaled
+  Scaling target_units_;                            // likewise
+  std::shared_ptr<const GaussianProcess> process_;  // null without rows
+};
+
+// Rows of the registry (model_kind.hpp).
+ModelParts make_process(const EnsembleOptions& options, const EnsembleColumns& columns);
+ModelParts load_process(const SafetensorsFile& file, const EnsembleOptions& options, const EnsembleColumns& columns);
+FitReport train_process(Ensemble& model, TrainingSet data, const FitControl& control);
+
+}  // namespace dissent
