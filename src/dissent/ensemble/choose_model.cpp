@@ -19,26 +19,19 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kFolds = 5;
-constexpr std::size_t kFewestRows = 20;      // fewer cannot tell: the kind with the strongest prior it is
-constexpr std::size_t kRaceSteps = 3000;     // of a network
-constexpr double kMostNats = 10;             // that one row may speak for or against a kind
-constexpr double kClear = 2.5;               // standard errors
-constexpr std::uint64_t kStreamIndex = 1;    // of Purpose::kSplit; the split of a fit is 0
-constexpr double kMostProcessWork = 1.5e11;  // operations for the process of all outputs: about a minute on a core
-
-// Of a fit of `rows` rows; measured to within a factor of two.
-double process_work(std::size_t rows, std::size_t columns, std::size_t outputs) {
-  const auto n = static_cast<double>(std::min<std::size_t>(rows, 500));
-  const double search = 60 * n * n * (2 * n + 4 * static_cast<double>(columns));
-  const auto all = static_cast<double>(rows);
-  return static_cast<double>(outputs) * (search + 5 * all * all * all);
-}
+constexpr std::size_t kFewestRows = 20;   // fewer cannot tell: the kind with the strongest prior it is
+constexpr std::size_t kRaceSteps = 3000;  // of a network
+constexpr double kMostNats = 10;          // that one row may speak for or against a kind
+constexpr double kClear = 2;              // standard errors
+constexpr double kFar = 5;                // likewise
+constexpr std::size_t kRowsToTell = 20;
+constexpr std::uint64_t kStreamIndex = 1;  // of Purpose::kSplit; the split of a fit is 0
+constexpr double kMostProcessCells = 1e8;  // of the covariances of all outputs: 0.8 GB
 
 bool can_be_process(const TrainingRows& rows) {
-  const std::size_t C = rows.input_names.size();
-  const std::size_t n = rows.inputs.size() / C;
-  return n <= static_cast<std::size_t>(GaussianProcess::kMostRows) &&
-         process_work(n, C, rows.target_names.size()) <= kMostProcessWork;
+  const auto D = static_cast<double>(rows.target_names.size());
+  const double n = static_cast<double>(rows.targets.size()) / D;
+  return n <= static_cast<double>(GaussianProcess::kMostRows) && D * n * n <= kMostProcessCells;
 }
 
 struct Runner {
@@ -97,15 +90,6 @@ Advantage advantage(const Runner& a, const Runner& b) {
   return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
 }
 
-// The runner that no other beats.
-const Runner& leader(const std::vector<Runner>& runners) {
-  const Runner* best = &runners.front();
-  for (const Runner& runner : runners) {
-    best = advantage(runner, *best).mean > 0 ? &runner : best;
-  }
-  return *best;
-}
-
 std::string reason_of(const Runner& best, const std::vector<Runner>& others) {
   std::vector<std::string> behind;
   for (const Runner& other : others) {
@@ -134,15 +118,9 @@ class Race {
     }
     for (std::size_t fold = 0; fold < kFolds && running_.size() > 1; ++fold) {
       run_fold(make_fold(rows_, order_, fold));
-      drop();
+      drop(fold + 1 == kFolds);
     }
-    const Runner best = leader(running_);
-    for (const Runner& other : running_) {
-      if (other.model != best.model) {
-        dropped_.push_back(other);
-      }
-    }
-    return {best.model, reason_of(best, dropped_)};
+    return {running_.front().model, reason_of(running_.front(), dropped_)};
   }
 
  private:
@@ -159,16 +137,27 @@ class Race {
     }
   }
 
-  void drop() {
-    const Runner best = leader(running_);
-    std::erase_if(running_, [&](const Runner& runner) {
-      const Advantage behind = advantage(runner, best);
-      const bool out = behind.mean < -kClear * behind.error;
-      if (out) {
-        dropped_.push_back(runner);
+  // The first kind stays unless another is clearly ahead of it at the end, or far ahead before. One that is behind once
+  // there are some rows to tell by has lost.
+  void drop(bool last) {
+    const auto out = [&](std::size_t k) {
+      dropped_.push_back(running_[k]);
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(k));
+    };
+    for (std::size_t k = running_.size(); k-- > 1;) {
+      const Advantage ahead = advantage(running_[k], running_.front());
+      const bool told = ahead.mean < -kClear * ahead.error || running_[k].density.size() >= kRowsToTell;
+      if (ahead.mean <= 0 ? told || last : last && ahead.mean < kClear * ahead.error) {
+        out(k);
       }
-      return out;
-    });
+    }
+    for (std::size_t k = running_.size(); k-- > 1;) {
+      const Advantage ahead = advantage(running_[k], running_.front());
+      if (ahead.mean > (last ? kClear : kFar) * ahead.error) {
+        std::swap(running_[k], running_.front());
+        out(k);
+      }
+    }
   }
 
   EnsembleOptions options_;
@@ -198,6 +187,8 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
   const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, control.executor);
   if (logarithm.empty()) {
     race.log_targets = LogTargets::kNone;
+  } else if (std::ranges::count(logarithm, 0) == 0) {
+    race.log_targets = LogTargets::kAll;
   }
   return Race(race, train, rows, control).run(std::move(models));
 }

@@ -1,8 +1,9 @@
 // Model::kAuto: the kind of model that predicts rows best that it has not seen.
 //
 // Five folds of the rows are held out in turn. Each kind is fitted to the others, and the log-likelihood of the
-// held-out rows compared, row by row. After each fold kinds that are clearly behind drop out, so that mostly one or two
-// folds are enough; networks take a quarter of their steps. Kinds that the rows are too many for take no part.
+// held-out rows compared, row by row. The first of gp, pne and flow that can take the rows stays unless another is
+// ahead by two standard errors: it has the strongest prior, and a few rows are weak evidence. One that is behind after
+// a fold drops out, so that mostly one fold is enough; networks take a quarter of their steps.
 #pragma once
 
 #include <string>
