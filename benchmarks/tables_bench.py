@@ -31,7 +31,8 @@ def parse(arguments):
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("bin", nargs="?")
-    parser.add_argument("--cache", help="folder of results and tables; by default 'tables' beside BIN")
+    parser.add_argument("--cache", help="folder of results; by default 'tables' beside BIN")
+    parser.add_argument("--data", help="folder of the tables; by default 'data' in that of results")
     parser.add_argument("--splits", type=numbers, default=numbers("0-4"))
     parser.add_argument("--parts", type=names, default=["cells", "campaigns"])
     parser.add_argument("--tables", type=names, default=list(data.TABLES))
@@ -77,7 +78,7 @@ def named(peers, options):
 
 def main():
     options = parse(sys.argv[1:])
-    folder = os.path.join(options.cache, "data")
+    folder = options.data or os.path.join(options.cache, "data")
     data.export(folder)
     cell_cache = Cache(os.path.join(options.cache, "cells.csv"), *CELL_COLUMNS)
     campaign_cache = Cache(os.path.join(options.cache, "campaigns.csv"), *CAMPAIGN_COLUMNS)
