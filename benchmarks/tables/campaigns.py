@@ -5,6 +5,7 @@ gp-random and gp-variance: the Gaussian process of peers.py, rows at random or t
 environment variable DISSENT_BMDAL_DIR names a copy of that library.
 """
 
+import contextlib
 import os
 import sys
 import time
@@ -34,7 +35,8 @@ def lcmd_round(x, y, pool_x, seed, random):
     from bmdal_reg.nn_interface import NNRegressor
     torch.set_num_threads(1)
     network = NNRegressor(device="cpu", seed=seed)
-    network.fit(x, y)
+    with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):  # it prints a dot an epoch
+        network.fit(x, y)
     rows = random.choice(len(pool_x), min(len(pool_x), 10 * CANDIDATES), replace=False)
 
     def features(values):  # as the network sees them
