@@ -13,7 +13,7 @@ namespace {
 using test::pairs;
 using test::SampleRows;
 
-constexpr EnsembleOptions kAuto{.model = Model::kAuto, .seed = 1};
+const EnsembleOptions kAuto{.model = Model::kAuto, .seed = 1};
 
 // y = sin(3 x) + noise; or, with two modes, 5 up or down by a coin.
 SampleRows rows(std::size_t num_rows, bool two_modes) {

@@ -46,7 +46,7 @@ TEST(LogTargets, AreThoseThatPredictBetter) {
   negative.y[4] = -1;
   EXPECT_TRUE(choose_logarithms({}, negative.rows()).empty());
   EXPECT_EQ(message_of<InputError>([&] { choose_logarithms({.log_targets = LogTargets::kAll}, negative.rows()); }),
-            "column 'price' row 3: '-1' has no logarithm; let `log_targets` be auto or none");
+            "column 'price' row 3: '-1' has no logarithm; let log_targets be auto or none");
 }
 
 class LogModels : public testing::TestWithParam<Model> {

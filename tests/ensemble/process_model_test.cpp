@@ -22,7 +22,7 @@ using test::pairs;
 using test::SampleRows;
 using test::wide;
 
-constexpr EnsembleOptions kProcess{.model = Model::kGp, .num_components = 6, .seed = 3};
+const EnsembleOptions kProcess{.model = Model::kGp, .num_components = 6, .seed = 3};
 
 // y = sin(3 x) + 0.1 z; x over [-1, 1].
 SampleRows smooth(std::size_t num_rows, std::uint64_t part = 0) {
@@ -36,7 +36,7 @@ SampleRows smooth(std::size_t num_rows, std::uint64_t part = 0) {
 }
 
 TEST(ProcessModel, ReachesTheTruthWithFewRows) {
-  const SampleRows train = smooth(60);
+  const SampleRows train = smooth(150);
   const SampleRows test = smooth(2000, 1);
   const Ensemble model = fit(kProcess, {.validation = 0}, train.rows()).model;
   const Metrics metrics = evaluate(model, test.x, test.y);
