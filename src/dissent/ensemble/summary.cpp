@@ -15,8 +15,7 @@ namespace {
 constexpr double kHalfEntropy = 0.5 * (kLogTwoPi + 1);  // of a standard normal
 constexpr std::size_t kGridPoints = 129;
 constexpr std::size_t kDraws = 256;
-constexpr std::size_t kMeanGridPoints = 33;  // of predictive_mean()
-constexpr std::size_t kMeanDraws = 64;
+constexpr std::size_t kMeanPoints = 64;        // of predictive_mean()
 constexpr std::size_t kPointsAtATime = 16384;  // base values on their way, so that they stay in the cache
 constexpr std::size_t kRowsAtATime = 64;       // of points on their way to outputs
 
@@ -196,7 +195,7 @@ std::vector<double> predictive_mean(const Ensemble& model, std::span<const doubl
     }
     return mean;
   }
-  CarriedPoints carried(model, normal_points(D, kMeanGridPoints, kMeanDraws));
+  CarriedPoints carried(model, mean_points(D, kMeanPoints));
   const std::size_t K = carried.points().size();
   const std::size_t rows_at_a_time = std::max<std::size_t>(1, kPointsAtATime / (M * K * D));
   for (std::size_t begin = 0; begin < mixture.num_inputs; begin += rows_at_a_time) {
