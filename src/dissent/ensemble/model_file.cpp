@@ -75,17 +75,20 @@ std::vector<double> read_doubles(const SafetensorsFile& file, const std::string&
   return file.load(name, DType::kFloat64, {size}).to<double>();
 }
 
-// Only recalibrated models have them.
-std::vector<double> read_spread_factors(const Json& json, std::size_t num_outputs, const std::string& source) {
+// Only recalibrated models have them. In the file they are in the order of base values.
+std::vector<double> read_spread_factors(const Json& json, const OutputMap& map, const std::string& source) {
   if (!json.contains("spread_factors")) {
     return {};
   }
-  std::vector<double> factors = value_of<std::vector<double>>(json, "spread_factors", source);
-  check(factors.size() == num_outputs, "{}: its metadata have {} spread factors for {} targets; the file is damaged",
-        source, factors.size(), num_outputs);
-  for (const double factor : factors) {
-    check(std::isfinite(factor) && factor > 0, "{}: a spread factor of {} cannot be; the file is damaged", source,
-          factor);
+  const auto of_base = value_of<std::vector<double>>(json, "spread_factors", source);
+  const std::vector<std::size_t> target = map.targets_of_base();
+  check(of_base.size() == target.size(), "{}: its metadata have {} spread factors for {} targets; the file is damaged",
+        source, of_base.size(), target.size());
+  std::vector<double> factors(of_base.size());
+  for (std::size_t k = 0; k < of_base.size(); ++k) {
+    check(std::isfinite(of_base[k]) && of_base[k] > 0, "{}: a spread factor of {} cannot be; the file is damaged",
+          source, of_base[k]);
+    factors[target[k]] = of_base[k];
   }
   return factors;
 }
@@ -107,7 +110,7 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   options = in_source(source, [&] { return checked(options, columns); });
   ModelParts parts = model_kind(options.model).load(file, options, columns);
   Ensemble model(std::move(options), std::move(columns), std::move(parts));
-  model.spread_factors_ = read_spread_factors(json, model.num_outputs(), source);
+  model.spread_factors_ = read_spread_factors(json, model.output_map(), source);
   model.written_by_ = value_of<std::string>(json, "library_version", source);
   return model;
 }
@@ -124,7 +127,11 @@ std::string Ensemble::describe() const {
   }
   json["hidden"] = options_.hidden_sizes();
   if (!spread_factors_.empty()) {
-    json["spread_factors"] = spread_factors_;
+    Json of_base = Json::array();
+    for (const std::size_t target : output_map().targets_of_base()) {
+      of_base.push_back(spread_factors_[target]);
+    }
+    json["spread_factors"] = of_base;
   }
   try {
     return json.dump();
