@@ -202,7 +202,7 @@ std::span<const Field<FitOptions>> fields() {
         {"preset",
          FieldType::kText,
          false,
-         {.help = "Training: default, or paper (6000 epochs of Adam at 5e-4)",
+         {.help = "default, or paper: all of the paper's settings",
           .shown = "NAME",
           .names =
               [] {

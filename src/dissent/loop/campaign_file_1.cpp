@@ -73,6 +73,17 @@ const Field<CampaignSettings>* find_flag(std::string_view flag) {
   return nullptr;
 }
 
+// What a preset stood for in the first release.
+FitOptions first_preset(const std::string& name) {
+  FitOptions options = fit_preset(name);
+  if (name == "paper") {
+    options.ensemble.flow_hidden = {20, 20};
+    options.train.batch_size = 256;
+    options.train.validation = 0.1;
+  }
+  return options;
+}
+
 // What is not there was at its default, which was then what it is now.
 void load_settings(const SafetensorsFile& file, Campaign& campaign) {
   Values given;
@@ -90,6 +101,9 @@ void load_settings(const SafetensorsFile& file, Campaign& campaign) {
     given[std::string(field->name)] = field->type == FieldType::kSwitch
                                           ? Value(!std::get<bool>(field->get(CampaignSettings())))
                                           : parse_value(*field, text);
+  }
+  if (const auto preset = given.extract("preset")) {
+    campaign.settings.fit = first_preset(std::get<std::string>(preset.mapped()));
   }
   set_fields(campaign.settings, given);
 }
