@@ -231,6 +231,7 @@ void check_arguments(const Arguments& arguments) {
   check_candidates(settings.candidates, settings.batch);
   check_csv_output(arguments.output);
   arguments.fit.check_values();
+  check_given(arguments.fit.ensemble.model, arguments.given_fit);
   if (arguments.fitted.empty()) {
     settings.acquisition.check_model({.num_components = arguments.fit.ensemble.num_components});
   }

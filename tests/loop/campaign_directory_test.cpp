@@ -247,5 +247,19 @@ TEST(OpenCampaign, BeginsOnceAndGoesOnWithTheSame) {
   EXPECT_EQ(refused(), dir.file("c") + ": the campaign was begun by ask; go on with ask and tell");
 }
 
+// What is not said stays as the campaign has it, and what is said is compared.
+TEST(CampaignDirectory, SettingsThatAreNotGivenAreTheCampaigns) {
+  const TempDir dir;
+  CampaignDirectory directory = held(dir.file("c"));
+  EXPECT_EQ(settings_for(directory, {{"batch", std::uint64_t{5}}}).batch, 5U);
+  directory.save(begin_campaign(small_problem(), other_settings()));
+  EXPECT_EQ(first_difference(settings_for(directory, {{"candidates", "all"}}), other_settings()), nullptr);
+  EXPECT_EQ(first_difference(settings_for(directory, {{"batch", std::uint64_t{5}}}), other_settings())->name, "batch");
+  EXPECT_NE(message_of<InputError>([&] {
+              settings_for(directory, {{"model", "pne"}, {"bins", std::uint64_t{5}}});
+            }).find("bins = 5; model pne has no flow"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace dissent

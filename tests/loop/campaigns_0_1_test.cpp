@@ -96,6 +96,7 @@ TEST(FirstRelease, TheSettingsOfACampaignAreRead) {
                         {"epochs", std::uint64_t{30}},
                         {"keep_probability", 0.8},
                         {"flow_hidden", std::vector<std::uint64_t>{4}},
+                        {"alternate_layers", false},
                         {"share_weights", true},
                         {"batch_size", std::uint64_t{4}},
                         {"learning_rate", 0.02},

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "dissent/ensemble/root_of_squares.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
@@ -24,6 +25,25 @@ double interpolate(const std::vector<double>& from, const std::vector<double>& t
 }
 
 }  // namespace
+
+double GaussianMarginal::stddev_about(double centre) const {
+  const auto sum = [&](double scale) {
+    double variance = 0;
+    for (std::size_t m = 0; m < mean.size(); ++m) {
+      const double own = stddev[m] / scale;
+      const double shift = (mean[m] - centre) / scale;
+      variance += weights.value[m] * (own * own + shift * shift);
+    }
+    return variance;
+  };
+  return root_of_squares(sum, [&] {
+    double largest = largest_magnitude(stddev);
+    for (const double value : mean) {
+      largest = std::max(largest, std::abs(value - centre));
+    }
+    return largest;
+  });
+}
 
 double GaussianMarginal::cdf(double y) const {
   double sum = 0;
@@ -87,11 +107,15 @@ double PointMarginal::mean() const { return std::inner_product(value_.begin(), v
 
 double PointMarginal::stddev() const {
   const double centre = mean();
-  double sum = 0;
-  for (std::size_t k = 0; k < value_.size(); ++k) {
-    sum += weight_[k] * (value_[k] - centre) * (value_[k] - centre);
-  }
-  return std::sqrt(sum);
+  const auto sum = [&](double scale) {
+    double variance = 0;
+    for (std::size_t k = 0; k < value_.size(); ++k) {
+      const double shift = (value_[k] - centre) / scale;
+      variance += weight_[k] * shift * shift;
+    }
+    return variance;
+  };
+  return root_of_squares(sum, [&] { return std::max(value_.back() - centre, centre - value_.front()); });
 }
 
 double PointMarginal::quantile(double probability) const { return interpolate(centre_, value_, probability); }

@@ -14,6 +14,7 @@ struct GaussianMarginal {
   std::vector<double> mean;
   std::vector<double> stddev;
 
+  double stddev_about(double centre) const;  // that of the mixture, about its mean
   double cdf(double y) const;
   double quantile(double probability) const;  // by bisection
   double crps(double y) const;

@@ -57,11 +57,12 @@ bool in_every_version(const FieldInfo& field) {
 
 EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
+  options.alternate_layers = false;  // as before there was the option
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {
     if (in_metadata(field)) {
       const auto found = json.find(field.name);
       if (found == json.end() && !in_every_version(field)) {
-        continue;  // written before there was this option: what it was then is its default
+        continue;  // written before there was this option: what it was then is its default, or said above
       }
       const std::optional<Value> value = found == json.end() ? std::nullopt : from_json(field, *found);
       check(value.has_value(), "{}: its metadata have no usable '{}'; the file is damaged", source, field.name);

@@ -44,7 +44,8 @@ struct EnsembleOptions {
   ScalingKind scaling = ScalingKind::kMinMax;
   Transform transform = {};                         // flow: of each coupling layer
   std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner
-  std::size_t num_flow_layers = 1;                  // flow
+  std::size_t num_flow_layers = 1;                  // flow; each transforms half of several targets
+  bool alternate_layers = true;                     // flow: each layer transforms what the one before kept
   std::uint64_t seed = 0;
 
   bool has_masks() const { return keep_probability < 1; }
@@ -99,6 +100,9 @@ struct FitOptions {
 
 // Whether models of this kind look at the field: those of the flow are for models with a flow.
 bool has_option(Model model, std::string_view field);
+
+// InputError that names an option, of those given by name, that models of this kind do not look at.
+void check_given(Model model, const Values& given);
 
 // What a preset stands for: "default" or "paper"; InputError for any other name.
 FitOptions fit_preset(std::string_view name);

@@ -65,13 +65,8 @@ void summarise_gaussians(const Weights& weights, const Mixture<double>& mixture,
         mean += weights.value[m] * marginal.mean[m];
         entropy += weights.value[m] * std::log(marginal.stddev[m]);
       }
-      double variance = 0;
-      for (std::size_t m = 0; m < M; ++m) {
-        const double shift = marginal.mean[m] - mean;
-        variance += weights.value[m] * (marginal.stddev[m] * marginal.stddev[m] + shift * shift);
-      }
       summary.mean[n * D + d] = mean;
-      summary.stddev[n * D + d] = std::sqrt(variance);
+      summary.stddev[n * D + d] = marginal.stddev_about(mean);
       writer.write(n * D + d, marginal);
     }
     summary.aleatoric[n] = entropy;

@@ -106,6 +106,7 @@ CampaignSettings load_settings(const SafetensorsFile& file) {
     given[name] = parse_value(*field, text);
   }
   CampaignSettings settings;
+  settings.fit.ensemble.alternate_layers = false;  // as before there was the option
   // What it stands for is there by itself; a setting that is not was added later, and its default means what was done.
   if (const auto preset = given.extract("preset")) {
     settings.fit.preset = std::get<std::string>(preset.mapped());

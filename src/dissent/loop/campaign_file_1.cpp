@@ -105,6 +105,7 @@ void load_settings(const SafetensorsFile& file, Campaign& campaign) {
   if (const auto preset = given.extract("preset")) {
     campaign.settings.fit = first_preset(std::get<std::string>(preset.mapped()));
   }
+  campaign.settings.fit.ensemble.alternate_layers = false;  // chance said it
   set_fields(campaign.settings, given);
 }
 

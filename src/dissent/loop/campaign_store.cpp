@@ -16,7 +16,9 @@ Campaign resume_campaign(CampaignStore& store, Driver driver) {
 }
 
 CampaignSettings settings_for(const CampaignStore& store, const Values& given) {
-  return changed_settings(store.begun() ? store.load().settings : CampaignSettings(), given);
+  CampaignSettings settings = changed_settings(store.begun() ? store.load().settings : CampaignSettings(), given);
+  check_given(settings.fit.ensemble.model, given);
+  return settings;
 }
 
 Campaign open_campaign(CampaignStore& store, const Problem& data, const CampaignSettings& settings) {
