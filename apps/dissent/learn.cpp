@@ -176,7 +176,8 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
   control.fitted = [&](const FitReport& report) {
     if (!report.diverged.empty()) {
       progress.wipe();
-      warn_diverged(report, fmt::format("round {}: ", campaign.next_round()));
+      warn_diverged(report, campaign.next_round() <= arguments.rounds ? fmt::format("round {}: ", campaign.next_round())
+                                                                      : "last model: ");
     }
   };
   control.finished = [&](const RoundRecord& record) {

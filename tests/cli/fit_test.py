@@ -281,7 +281,8 @@ class Fit(CliTest):
         text = self.run_ok("fit", "--help")
         listed = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", text.split("Fit options:\n")[1].split("\n\n")[0], re.M))
         flags = {"masks": "no-masks", "bootstrap": "no-bootstrap", "own_initial_weights": "same-weights",
-                 "cosine_decay": "constant-rate", "out_of_bag": "no-out-of-bag"}
+                 "cosine_decay": "constant-rate", "out_of_bag": "no-out-of-bag",
+                 "alternate_layers": "no-alternate-layers"}
         options = json.loads(self.fit("--json"))["options"]
         self.assertEqual({flags.get(name, name.replace("_", "-")) for name in options}, listed)
         self.assertEqual((options["components"], options["hidden"], options["weight_decay"]), (3, [], None))

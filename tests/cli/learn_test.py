@@ -247,7 +247,7 @@ class Learn(CampaignTest):
     def test_a_diverging_loss_is_reported(self):
         result = dissent(*self.learn("out", "--rounds", 2, "-q", "--learning-rate", 1e9), cwd=self.dir)
         self.assertEqual((result.returncode, result.stdout), (0, ""))
-        self.assertRegex(result.stderr, r"\Around 1: the loss of components? [^\n]* diverged; [^\n]*\nround 2: [^\n]*\n\Z")
+        self.assertRegex(result.stderr, r"\Around 1: the loss of components? [^\n]* diverged; [^\n]*\nround 2: [^\n]*\nlast model: [^\n]*\n\Z")
 
     def test_progress_on_a_terminal(self):
         terminal, other = pty.openpty()
