@@ -255,7 +255,7 @@ class Strategy(PackageTest):
                 self.strategy.query(self.x, self.y, self.model, **wrong)
         with self.assertRaisesRegex(ValueError, "inconsistent numbers of samples"):
             self.strategy.query(self.x[:-1], self.y, self.model)
-        self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1})
+        self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1, "ranking": "deficit"})
 
 
 SPLINES = {"flow_transform": "rational_quadratic", "flow_bins": 4, "flow_tail_bound": 3.0}
@@ -388,7 +388,8 @@ class Campaigns(PackageTest, FolderTest):
     def test_every_option_of_a_fit(self):
         """The model of a campaign is that of an estimator with the same parameters."""
         for kind, name, own in (
-            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2, "flow_weight_decay": 0.125, **SPLINES}),
+            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2, "flow_alternate_layers": False,
+                                            "flow_weight_decay": 0.125, **SPLINES}),
             (dissent.ProbabilisticEnsemble, "pne", {"share_weights": True}),
         ):
             options = {
