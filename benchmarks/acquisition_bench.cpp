@@ -50,7 +50,11 @@ void run_shape(const std::string& folder, const Size& shape) {
   model.save(folder + "/" + name + ".safetensors");
   write_rows(folder + "/" + name + "_candidates.npy", candidates, shape.num_inputs);
   write_rows(folder + "/" + name + "_training.npy", training, shape.num_inputs);
-  const AcquisitionTask task{model, {training, {}}, 10, Stream(1, Purpose::kAcquire), nullptr, false};
+  const AcquisitionTask task{.model = model,
+                             .training = {training, {}},
+                             .batch = 10,
+                             .stream = Stream(1, Purpose::kAcquire),
+                             .aleatoric = false};
   const auto measure_method = [&](const char* method, std::size_t num_candidates) {
     const Acquisition acquisition = Acquisition::parse(method);
     const std::span<const double> rows = std::span(candidates).first(num_candidates * shape.num_inputs);

@@ -43,11 +43,11 @@ def welch(ours, theirs):
 
 
 def last_rounds(problem):
-    """{method: [last row of each seed]}, of the seeds that got furthest."""
+    """{method: [last round of each seed]}, of the seeds that got furthest; the model after it has chosen nothing."""
     found = {}
     for path in sorted(problem.glob("*/*/rounds.csv")):
         with open(path, encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+            rows = [row for row in csv.DictReader(file) if row["chosen_epistemic"]]
         if rows:
             found.setdefault(path.parent.parent.name, []).append(rows[-1])
     last = max((int(row["round"]) for rows in found.values() for row in rows), default=0)

@@ -143,15 +143,9 @@ void check_told(const std::string& output, const Laboratory& laboratory) {
 
 void run_ask(const Arguments& arguments) {
   check_output(arguments);
-  Values settings = arguments.given_fit;
-  if (!arguments.choice.acquisition.empty()) {
-    settings["acquisition"] = arguments.choice.acquisition;
-  }
-  if (!arguments.choice.candidates.empty()) {
-    settings["candidates"] = arguments.choice.candidates;
-  }
-  const LaboratoryOptions options{
-      .tables = read_tables(arguments.tables), .settings = settings, .batch = arguments.choice.batch};
+  const LaboratoryOptions options{.tables = read_tables(arguments.tables),
+                                  .settings = given_settings(arguments.choice, arguments.given_fit),
+                                  .batch = arguments.choice.batch};
   Laboratory laboratory = Laboratory::open(arguments.directory, options);
   if (arguments.output != "-") {
     check_told(arguments.output, laboratory);

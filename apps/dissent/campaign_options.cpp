@@ -9,8 +9,8 @@ constexpr std::uint64_t kMostRows = 1'000'000'000;
 
 void check_candidates_text(const std::string& text) {
   const std::uint64_t count = parse_whole(text).value_or(0);
-  check_argument(text == "all" || (count >= 1 && count <= kMostRows), "candidates", text,
-                 "it must be a whole number from 1 to {}, or all", kMostRows);
+  check_argument(text == "all" || text == "paper" || (count >= 1 && count <= kMostRows), "candidates", text,
+                 "it must be a whole number from 1 to {}, all or paper", kMostRows);
 }
 
 }  // namespace
@@ -25,17 +25,33 @@ void add_table_options(Command& command, TablePaths& tables) {
 
 void add_choice_options(Command& command, ChoiceOptions& options) {
   command.option("-a,--acquisition", options.acquisition,
-                 {.help = "How rows are chosen; 'dissent acquisitions' lists all",
-                  .shown = options.acquisition.empty() ? "NAME=kl" : "NAME"});
+                 {.help = "How rows are chosen; 'dissent acquisitions' lists all", .shown = "NAME=kl"});
   command.option("-b,--batch", options.batch,
                  {.help = "Rows to choose at a time", .shown = "B", .least = 1, .most = kMostRows});
   command.option(
       "--candidates",
-      {.help = "Rows drawn from the pool to choose among, or 'all'; by default what suits the method", .shown = "N"},
+      {.help = "Rows drawn from the pool to choose among, 'all' or 'paper'; by default what suits the method",
+       .shown = "N"},
       [&options](const std::string& text) {
         check_candidates_text(text);
         options.candidates = text;
       });
+  command.option(
+      "--ranking", options.ranking,
+      {.help = find_field<CampaignSettings>("ranking")->traits.help, .shown = "NAME=deficit", .names = ranking_names});
+}
+
+Values given_settings(const ChoiceOptions& choice, const Values& given_fit) {
+  Values given = given_fit;
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) {
+      given[name] = text;
+    }
+  };
+  add("acquisition", choice.acquisition);
+  add("candidates", choice.candidates);
+  add("ranking", choice.ranking);
+  return given;
 }
 
 }  // namespace dissent::cli

@@ -15,7 +15,11 @@ struct ChoiceOptions {
   std::string acquisition = {};  // empty: kl, or that of the campaign
   std::size_t batch = 10;
   std::string candidates = {};  // empty: as many as suit the method, or that of the campaign
+  std::string ranking = {};     // empty: deficit, or that of the campaign
 };
+
+// Settings that were typed, of the fit and of choosing; without the batch.
+Values given_settings(const ChoiceOptions& choice, const Values& given_fit);
 
 void add_table_options(Command& command, TablePaths& tables);
 void add_choice_options(Command& command, ChoiceOptions& options);

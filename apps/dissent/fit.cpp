@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -52,6 +53,18 @@ std::vector<std::string> log_targets(const Ensemble& model) {
   return names;
 }
 
+// The loss that the parameters were chosen by. Rows out of a component's bootstrap sample are new to the component, but
+// not to a flow that all components share.
+std::string judged_text(const Ensemble& model, const FitReport& report) {
+  if (report.num_validation_rows > 0) {
+    return fmt::format(", held out {:.4f}", report.validation_loss);
+  }
+  return std::isnan(report.validation_loss)
+             ? ""
+             : fmt::format(", out of bag {:.4f}{}", report.validation_loss,
+                           model_kind(model.options().model).has_flow ? " (of rows that others trained on)" : "");
+}
+
 void print_report(const Arguments& arguments, const FitResult& result, double seconds) {
   const FitReport& report = result.report;
   const Ensemble& model = result.model;
@@ -93,8 +106,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
     print_line("{}, {} held out; {} of {}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,
                report.epochs_run, counted(report.epochs, step), report.stopped_early ? " (stopped early)" : "",
                report.resumed_epoch > 0 ? fmt::format(", resumed at {}", report.resumed_epoch) : "", seconds);
-    print_line("loss {:.4f} nats per row{}", report.loss,
-               report.num_validation_rows > 0 ? fmt::format(", held out {:.4f}", report.validation_loss) : "");
+    print_line("loss {:.4f} nats per row{}", report.loss, judged_text(model, report));
   }
 }
 
@@ -135,6 +147,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
 
 void run_fit(const Arguments& arguments) {
   arguments.fit.check_values();  // before the work
+  check_given(arguments.fit.ensemble.model, arguments.given_fit);
   check_distinct(arguments.output, arguments.data);
   check_distinct(arguments.output, arguments.checkpoint);
   check_distinct(arguments.checkpoint, arguments.data);
@@ -156,7 +169,7 @@ void add_fit(Command& app) {
   Command& command = app.add("fit", "Fit an ensemble that knows what it does not know to a table",
                              "  dissent fit data.csv --targets y --output y.model\n"
                              "  dissent fit data.npz --targets y1,y2 --inputs a,b --model pne --output y.model\n"
-                             "  dissent fit data.csv --targets y --preset paper --validation 0 --output y.model");
+                             "  dissent fit data.csv --targets y --preset paper --output y.model");
   const auto arguments = std::make_shared<Arguments>();
   command.argument("DATA", arguments->data, "Table: .csv, .npz, .h5 or .hdf5");
   add_column_options(command, arguments->columns, Need::kRequired);

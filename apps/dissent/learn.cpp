@@ -30,7 +30,7 @@ struct Arguments {
   std::string oracle;
   double oracle_timeout = 0;
   std::size_t rounds = 20;
-  ChoiceOptions choice{.acquisition = "kl"};
+  ChoiceOptions choice;
   FitOptions fit;
   Values given_fit;
   int threads = 0;
@@ -38,7 +38,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-Problem load_data(const Arguments& arguments) {
+Problem load_data(const Arguments& arguments, std::uint64_t seed) {
   if (arguments.problem.empty()) {
     check(arguments.tables.any(), "there is no data: give --labelled, --pool and --targets, or --problem");
     return make_problem(read_tables(arguments.tables), arguments.oracle.empty());
@@ -46,7 +46,7 @@ Problem load_data(const Arguments& arguments) {
   check(!arguments.tables.any(),
         "--problem brings its own tables; leave out --labelled, --pool, --test, --targets and --inputs");
   ProblemOptions options;
-  options.seed = arguments.fit.ensemble.seed;
+  options.seed = seed;
   options.num_threads = arguments.threads;
   std::unique_ptr<Progress> progress;
   if (!arguments.quiet && !arguments.json) {
@@ -64,13 +64,10 @@ Problem load_data(const Arguments& arguments) {
   return load_problem(arguments.problem, options);
 }
 
-CampaignSettings settings_of(const Arguments& arguments) {
-  CampaignSettings settings;
-  set_fields(settings, arguments.given_fit);
-  settings.acquisition = Acquisition::parse(arguments.choice.acquisition);
-  settings.batch = arguments.choice.batch;
-  settings.candidates = parse_candidates(arguments.choice.candidates);
-  return settings;
+CampaignSettings settings_of(const Arguments& arguments, const CampaignStore& store) {
+  Values given = given_settings(arguments.choice, arguments.given_fit);
+  given["batch"] = std::uint64_t{arguments.choice.batch};
+  return settings_for(store, given);
 }
 
 // "-" where there is no number; of huge ones the size, so that columns stay columns.
@@ -89,7 +86,7 @@ void print_head() {
 void print_round(const RoundRecord& record) {
   print_line("{:>6}  {:>8}  {:>9}  {:>14}  {:>16}  {:>8.1f}", record.round, record.labelled, number_text(record.rmse),
              number_text(record.log_likelihood), number_text(record.chosen_epistemic),
-             record.fit_seconds + record.score_seconds);
+             record.fit_seconds + (std::isnan(record.score_seconds) ? 0 : record.score_seconds));
   flush_output();  // minutes may pass until the next
 }
 
@@ -97,13 +94,13 @@ void print_end(const Arguments& arguments, const Campaign& campaign, const Probl
   const std::size_t labelled = data.train.num_rows + campaign.chosen.size() - campaign.num_pending();
   if (arguments.json) {
     nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
-    for (const RoundRecord& record : campaign.rounds) {
+    for (const RoundRecord& record : measured_models(campaign)) {
       rounds.push_back(json_of(record));
     }
     print_json({{"version", kVersion},
                 {"directory", arguments.directory},
-                {"acquisition", arguments.choice.acquisition},
-                {"seed", arguments.fit.ensemble.seed},
+                {"acquisition", campaign.settings.acquisition.text()},
+                {"seed", campaign.settings.fit.ensemble.seed},
                 {"labelled", labelled},
                 {"pool_left", data.pool.num_rows - campaign.chosen.size()},
                 {"pool_empty", end == LearnEnd::kPoolEmpty},
@@ -112,7 +109,7 @@ void print_end(const Arguments& arguments, const Campaign& campaign, const Probl
     if (end == LearnEnd::kPoolEmpty) {
       print_line("the pool is empty: the campaign ends after round {} of {}", campaign.rounds.size(), arguments.rounds);
     }
-    print_line("{}: {}, {}; rounds.csv, chosen.csv and model.safetensors (of the last round)", arguments.directory,
+    print_line("{}: {}, {}; rounds.csv, chosen.csv and model.safetensors (of all labelled rows)", arguments.directory,
                counted(campaign.rounds.size(), "round"), counted(labelled, "labelled row"));
   }
 }
@@ -133,6 +130,10 @@ void print_stopped(const Arguments& arguments, const Campaign& campaign) {
   }
   fmt::print(stderr, "stopped in round {} of {}; all is saved, and the same command goes on from there\n",
              std::min(campaign.next_round(), arguments.rounds), arguments.rounds);
+}
+
+std::string model_text(std::size_t round, std::size_t rounds) {
+  return round <= rounds ? fmt::format("round {}/{}", round, rounds) : "last model";
 }
 
 // Lines and a bar while the campaign runs.
@@ -159,7 +160,9 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
   if (talk && first < arguments.rounds) {
     print_head();
   }
-  Progress progress("learn", first < arguments.rounds ? (arguments.rounds - first) * kUnitsPerRound : 0, !talk);
+  const std::size_t models =
+      first < arguments.rounds ? arguments.rounds - first + 1 : 0;  // the last one after all rounds
+  Progress progress("learn", models * kUnitsPerRound, !talk);
   ThreadPool threads(arguments.threads);
   LearnControl control;
   control.executor = &threads;
@@ -167,13 +170,14 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
   control.fitting = [&](const FitProgress& fit) {
     const std::size_t done = (campaign.rounds.size() - first) * kUnitsPerRound;
     progress.update(done + kUnitsPerRound * fit.epoch / (fit.epochs + 1),
-                    fmt::format("round {}/{}{}", campaign.next_round(), arguments.rounds,
+                    fmt::format("{}{}", model_text(campaign.next_round(), arguments.rounds),
                                 interrupt.noted() ? ", stopping after this step" : ""));
   };
   control.fitted = [&](const FitReport& report) {
     if (!report.diverged.empty()) {
       progress.wipe();
-      warn_diverged(report, fmt::format("round {}: ", campaign.next_round()));
+      warn_diverged(report, campaign.next_round() <= arguments.rounds ? fmt::format("round {}: ", campaign.next_round())
+                                                                      : "last model: ");
     }
   };
   control.finished = [&](const RoundRecord& record) {
@@ -182,17 +186,22 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
       print_round(record);
     }
   };
-  return learn(store, campaign, data, *oracle, arguments.rounds, control);
+  const LearnEnd end = learn(store, campaign, data, *oracle, arguments.rounds, control);
+  progress.wipe();
+  if (talk && end != LearnEnd::kStopped && first < campaign.rounds.size()) {
+    print_round(measured_models(campaign).back());
+  }
+  return end;
 }
 
 void run_learn(const Arguments& arguments) {
-  const CampaignSettings settings = settings_of(arguments);
+  CampaignDirectory directory(arguments.directory);
+  const CampaignSettings settings = settings_of(arguments, directory);
   settings.check_values();
   check_candidates(settings.candidates, settings.batch);
   check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
         "--oracle-timeout is for --oracle, which is not given");
-  CampaignDirectory directory(arguments.directory);
-  const Problem data = load_data(arguments);
+  const Problem data = load_data(arguments, settings.fit.ensemble.seed);
   Campaign campaign = open_campaign(directory, data, settings);
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;

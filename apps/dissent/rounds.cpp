@@ -77,7 +77,9 @@ Read read_curve(const std::string& directory, const std::string& metric) {
     }
   }
   check(!read.curve.value.empty(), "{}: no round has a finite {}", table.source, metric);
-  read.left_out = table.num_rows - read.curve.value.size();
+  const bool has_last_model = !column.missing_rows.empty() && column.missing_rows.back() + 1 == table.num_rows;
+  const bool unknown_to_it = has_last_model && metric == "chosen_epistemic";  // for it has not chosen yet
+  read.left_out = table.num_rows - read.curve.value.size() - (unknown_to_it ? 1 : 0);
   return read;
 }
 
@@ -152,7 +154,7 @@ void print_chart(const std::vector<Curve>& curves, const std::string& metric) {
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
     const Curve& curve = curves[c];
-    print_line("{}  {:<{}}  {}, {:.4g} -> {:.4g}", kMarks[c], curve.name, width, counted(curve.value.size(), "round"),
+    print_line("{}  {:<{}}  {}, {:.4g} -> {:.4g}", kMarks[c], curve.name, width, counted(curve.value.size(), "model"),
                curve.value.front(), curve.value.back());
   }
 }

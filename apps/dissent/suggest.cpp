@@ -27,7 +27,7 @@ constexpr double kHardlyMore = 1.2;          // times the pool's disagreement
 struct Arguments {
   TablePaths tables;
   std::string fitted;
-  ChoiceOptions choice{.acquisition = "kl"};
+  ChoiceOptions choice;
   FitOptions fit;
   Values given_fit;
   std::string output;
@@ -52,14 +52,20 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
   return std::move(result.model);
 }
 
+CampaignSettings settings_of(const Arguments& arguments) {
+  CampaignSettings settings;
+  settings.batch = arguments.choice.batch;
+  set_fields(settings, given_settings(arguments.choice, arguments.given_fit));
+  return settings;
+}
+
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
-std::size_t wanted_candidates(const Arguments& arguments, const Acquisition& acquisition, std::size_t num_outputs) {
-  const Candidates given = parse_candidates(arguments.choice.candidates);
-  if (!std::holds_alternative<MethodDefault>(given)) {
-    return std::holds_alternative<All>(given) ? 0 : std::get<std::size_t>(given);
+std::size_t wanted_candidates(const CampaignSettings& settings, std::size_t num_outputs, std::size_t num_rows) {
+  const bool cheap = settings.acquisition.streams() && !settings.acquisition.info().samples;
+  if (std::holds_alternative<MethodDefault>(settings.candidates) && cheap) {
+    return num_rows;
   }
-  const bool cheap = acquisition.streams() && !acquisition.info().samples;
-  return cheap ? 0 : acquisition.default_candidates(num_outputs);
+  return num_candidates(settings.candidates, settings.acquisition, num_outputs, num_rows);
 }
 
 double mean(const std::vector<double>& values) {
@@ -172,7 +178,7 @@ void print_report(const Arguments& arguments, const Choice& choice, std::size_t 
                       {"aleatoric", choice.aleatoric[k]}});
     }
     print_json({{"version", kVersion},
-                {"acquisition", arguments.choice.acquisition},
+                {"acquisition", settings_of(arguments).acquisition.text()},
                 {"candidates", num_candidates},
                 {"rows", rows},
                 {"reason", why},
@@ -223,12 +229,13 @@ Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, con
 
 // Everything that can be wrong is looked at before the fit, which takes longest.
 void check_arguments(const Arguments& arguments) {
-  const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
-  check_candidates(parse_candidates(arguments.choice.candidates), arguments.choice.batch);
+  const CampaignSettings settings = settings_of(arguments);
+  check_candidates(settings.candidates, settings.batch);
   check_csv_output(arguments.output);
   arguments.fit.check_values();
+  check_given(arguments.fit.ensemble.model, arguments.given_fit);
   if (arguments.fitted.empty()) {
-    acquisition.check_model({.num_components = arguments.fit.ensemble.components()});
+    settings.acquisition.check_model({.num_components = arguments.fit.ensemble.components()});
   }
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),
@@ -291,14 +298,16 @@ void run_suggest(const Arguments& arguments) {
   pool.set_check([&](std::span<const double> rows, const PoolFile::RowNumber& row_of) {
     model->check_rows(rows, pool.source(), row_of);
   });
-  const Acquisition acquisition = Acquisition::parse(arguments.choice.acquisition);
+  const CampaignSettings settings = settings_of(arguments);
+  const Acquisition& acquisition = settings.acquisition;
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},
                              .batch = arguments.choice.batch,
                              .stream = Stream(arguments.fit.ensemble.seed, Purpose::kAcquire),
-                             .executor = &threads};
+                             .executor = &threads,
+                             .ranking = settings.ranking};
   const auto [choice, num_candidates] =
-      choose_from(pool, acquisition, task, wanted_candidates(arguments, acquisition, model->num_outputs()),
+      choose_from(pool, acquisition, task, wanted_candidates(settings, model->num_outputs(), pool.num_rows()),
                   arguments.quiet || arguments.json);
   const std::string why = reason(acquisition, task, pool, choice);  // reads more of the pool, which may be bad
   write_output(arguments, pool.table(choice.rows), choice);

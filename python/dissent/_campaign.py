@@ -48,8 +48,10 @@ class Campaign:
         Rows to measure each round's model on.
     acquisition : str, optional
         Any of :func:`acquisitions`.
-    candidates : int or "all", optional
+    candidates : int, "all" or "paper", optional
         Rows drawn from the pool to choose among; what suits the method by default.
+    ranking : "deficit" or "value", optional
+        As in :func:`query`. The preset "paper" ranks by value, among the paper's number of candidates.
     threads : int, optional
         One per core by default. Results do not depend on it.
     model : "flow" or "pne", optional
@@ -85,10 +87,11 @@ class Campaign:
         test: Optional[Table] = None,
         acquisition: Optional[str] = None,
         candidates: Union[int, str, None] = None,
+        ranking: Optional[str] = None,
         threads: Optional[int] = None,
         **options: Unpack[FitKeywords],
     ):
-        settings: Dict[str, Any] = {**options, "acquisition": acquisition, "candidates": candidates}
+        settings: Dict[str, Any] = {**options, "acquisition": acquisition, "candidates": candidates, "ranking": ranking}
         if settings.get("random_state") is not None:
             settings["random_state"] = seed_of(settings["random_state"])
         given = {"labelled": labelled, "pool": pool, "test": test}
@@ -177,7 +180,7 @@ class Campaign:
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """What it runs with: acquisition, batch and candidates, and the options of its fits by their keywords.
+        """What it runs with: acquisition, batch, candidates and ranking, and the options of its fits by their keywords.
 
         >>> campaign.settings["model"], campaign.settings["n_components"]
         ('pne', 5)

@@ -43,6 +43,7 @@ def choose(
     training_targets: np.ndarray,
     batch: int,
     seed: int,
+    ranking: str,
     utilities: bool,
     threads: int,
 ) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...

@@ -17,6 +17,8 @@ __all__ = ["FlowEnsemble", "Mixture", "ProbabilisticEnsemble"]
 class FlowEnsemble(FlowParameters, _Ensemble):
     """An ensemble whose components share a normalizing flow: any shape of noise, several modes included.
 
+    With several targets one layer of the flow bends half of them; ``n_flow_layers=2`` bends all.
+
     p(y | x) = sum_j w_j N(f(y; x); mean_j(x), stddev_j(x)) |det df/dy|: each component is a network with its own
     fixed mask, trained on its own resample of the rows; f is a flow that all share.
 

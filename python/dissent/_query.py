@@ -40,6 +40,7 @@ def query(
     y_train: Any = ...,
     candidates: Optional[int] = ...,
     random_state: Any = ...,
+    ranking: str = ...,
     return_utilities: Literal[False] = ...,
     n_instances: Optional[int] = ...,
 ) -> np.ndarray: ...
@@ -54,6 +55,7 @@ def query(
     y_train: Any = ...,
     candidates: Optional[int] = ...,
     random_state: Any = ...,
+    ranking: str = ...,
     return_utilities: Literal[True],
     n_instances: Optional[int] = ...,
 ) -> Tuple[np.ndarray, np.ndarray]: ...
@@ -68,6 +70,7 @@ def query(
     y_train: Any = ...,
     candidates: Optional[int] = ...,
     random_state: Any = ...,
+    ranking: str = ...,
     return_utilities: bool,
     n_instances: Optional[int] = ...,
 ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
@@ -81,6 +84,7 @@ def query(
     y_train: Any = None,
     candidates: Optional[int] = None,
     random_state: Any = 0,
+    ranking: str = "deficit",
     return_utilities: bool = False,
     n_instances: Optional[int] = None,
 ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
@@ -102,6 +106,9 @@ def query(
         Choose among as many rows drawn from the pool; among all by default.
     random_state : int, RandomState, Generator or None
         Of draws and ties.
+    ranking : "deficit" or "value"
+        What methods rank by that estimate the disagreement. "deficit", -ln(H(w) - estimate), tells rows apart where
+        every estimate is ln M to the last bit. "value" is the estimate in single precision, as in the paper.
     return_utilities : bool
         Whether to return the utilities as well.
     n_instances : int, optional
@@ -148,6 +155,7 @@ def query(
         *training,
         count,
         seed,
+        _name(ranking, "ranking"),
         bool(return_utilities),
         estimator._threads(),
     )
@@ -168,6 +176,8 @@ class QueryStrategy(BaseEstimator):
     acquisition : str
         Any of :func:`acquisitions`.
     random_state : int, RandomState, Generator or None
+    ranking : "deficit" or "value"
+        As in :func:`query`.
 
     Examples
     --------
@@ -181,9 +191,10 @@ class QueryStrategy(BaseEstimator):
     ((3,), (3, 61), True)
     """
 
-    def __init__(self, acquisition: str = "kl-joint", *, random_state: Any = None):
+    def __init__(self, acquisition: str = "kl-joint", *, random_state: Any = None, ranking: str = "deficit"):
         self.acquisition = acquisition
         self.random_state = random_state
+        self.ranking = ranking
 
     @overload
     def query(
@@ -292,6 +303,7 @@ class QueryStrategy(BaseEstimator):
             X_train=X_known,
             y_train=y_known,
             random_state=self.random_state,
+            ranking=self.ranking,
             return_utilities=return_utilities,
         )
         if at is None:

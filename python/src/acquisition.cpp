@@ -11,19 +11,20 @@ constexpr double kAllThreads = 1e12;  // nanoseconds: some methods take long on 
 // Rows [B] and scores [B] of the chosen, in the order of choice; and, if asked for, utilities [B, N] of all candidates.
 py::tuple choose_rows(const std::string& name, const Ensemble& model, const Doubles& candidates,
                       const Doubles& training_inputs, const Doubles& training_targets, std::size_t batch,
-                      std::uint64_t seed, bool want_utilities, int threads) {
+                      std::uint64_t seed, const std::string& ranking, bool want_utilities, int threads) {
   const Acquisition acquisition = Acquisition::parse(name);
   const std::span<const double> rows = inputs_of(model, candidates);
   const LabelledRows training{inputs_of(model, training_inputs), span_of(training_targets)};
   std::vector<double> utilities;
   Choice choice = unlocked(threads, kAllThreads, [&](Executor& executor) {
-    const AcquisitionTask task{model,
-                               training,
-                               batch,
-                               Stream(seed, Purpose::kAcquire),
-                               &executor,
-                               false,
-                               want_utilities ? &utilities : nullptr};
+    const AcquisitionTask task{.model = model,
+                               .training = training,
+                               .batch = batch,
+                               .stream = Stream(seed, Purpose::kAcquire),
+                               .executor = &executor,
+                               .ranking = ranking_from_name(ranking),
+                               .aleatoric = false,
+                               .utilities = want_utilities ? &utilities : nullptr};
     return choose(acquisition, task, rows);
   });
   py::object matrix = py::none();
@@ -53,7 +54,7 @@ void bind_acquisition(py::module_& module) {
   const auto matrix = [](const char* name) { return py::arg(name).noconvert(); };
   module.def("choose", &choose_rows, py::arg("acquisition"), py::arg("model"), matrix("candidates"),
              matrix("training_inputs"), matrix("training_targets"), py::arg("batch"), py::arg("seed"),
-             py::arg("utilities"), py::arg("threads"));
+             py::arg("ranking"), py::arg("utilities"), py::arg("threads"));
   module.def("draw_candidates", &candidate_rows, py::arg("pool_size"), py::arg("count"), py::arg("seed"));
   module.def("acquisitions", &list_acquisitions);
 }

@@ -1,6 +1,8 @@
 // Fitted ensembles. Matrices are float64 and contiguous, inputs [N, C] and targets [N, D].
 #include "dissent/ensemble/ensemble.hpp"
 
+#include <algorithm>
+
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/options.hpp"
@@ -88,12 +90,21 @@ py::dict describe(const Ensemble& model) {
   return result;
 }
 
+// Whether some preset has a value of its own for it, or it says how to train.
+bool is_by_preset(const Field<FitOptions>& field) {
+  const std::vector<std::string> presets = find_field<FitOptions>("preset")->traits.names();
+  return find_field<TrainOptions>(field.name) != nullptr ||
+         (field.name != "preset" && std::ranges::any_of(presets, [&](const std::string& name) {
+            return field.get(fit_preset(name)) != field.get(FitOptions());
+          }));
+}
+
 // The options of a fit: "preset" says whether the preset sets it, "models" which have it.
 py::list fit_fields() {
   py::list list;
   for (const Field<FitOptions>& field : fields<FitOptions>()) {
     py::dict described = describe_field(field, field.get(FitOptions()));
-    described["preset"] = find_field<TrainOptions>(field.name) != nullptr;
+    described["preset"] = is_by_preset(field);
     std::vector<std::string> models = model_names();
     std::erase_if(models, [&](const std::string& name) { return !has_option(model_from_name(name), field.name); });
     described["models"] = models;

@@ -48,6 +48,15 @@ class Query(PackageTest, FolderTest):
         self.x, self.y = self.labelled[["a", "b"]], self.labelled["y"]
         self.model = dissent.ProbabilisticEnsemble(epochs=40, random_state=0).fit(self.x, self.y)
 
+    def test_ranking(self):
+        by_deficit, deficits = dissent.query(self.model, self.pool, 3, "kl", return_utilities=True)
+        by_value, values = dissent.query(self.model, self.pool, 3, "kl", ranking="value", return_utilities=True)
+        np.testing.assert_array_equal(by_value, by_deficit)  # nothing saturates here
+        np.testing.assert_allclose(values[0], np.log(5) - np.exp(-deficits[0]), atol=1e-5)
+        with self.assertRaisesRegex(ValueError, "did you mean 'value'?"):
+            dissent.query(self.model, self.pool, 3, ranking="valeu")
+        self.assertEqual(dissent.QueryStrategy(ranking="value").get_params()["ranking"], "value")
+
     def test_same_rows_as_the_command_line(self):
         self.model.save(self.path("y.model"))
         self.labelled.to_csv(self.path("labelled.csv"), index=False)
@@ -246,7 +255,7 @@ class Strategy(PackageTest):
                 self.strategy.query(self.x, self.y, self.model, **wrong)
         with self.assertRaisesRegex(ValueError, "inconsistent numbers of samples"):
             self.strategy.query(self.x[:-1], self.y, self.model)
-        self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1})
+        self.assertEqual(clone(self.strategy).get_params(), {"acquisition": "lcmd", "random_state": 1, "ranking": "deficit"})
 
 
 SPLINES = {"flow_transform": "rational_quadratic", "flow_bins": 4, "flow_tail_bound": 3.0}
@@ -292,6 +301,15 @@ class Campaigns(PackageTest, FolderTest):
             self.path("python", "model.safetensors"), "rb"
         ) as b:
             self.assertEqual(a.read(), b.read())
+
+    def test_the_preset_of_the_paper(self):
+        labelled, pool = tables()
+        with dissent.Campaign(self.path("paper"), labelled, pool, "y", preset="paper", epochs=5) as campaign:
+            settings = campaign.settings
+        self.assertEqual((settings["ranking"], settings["candidates"], settings["validation"]), ("value", "paper", 0))
+        self.assertEqual((list(settings["flow_hidden"]), settings["batch_size"], settings["epochs"]), ([20], None, 5))
+        with dissent.Campaign(self.path("own"), labelled, pool, "y", preset="paper", ranking="deficit", candidates=50) as own:
+            self.assertEqual((own.settings["ranking"], own.settings["candidates"]), ("deficit", "50"))
 
     def test_each_goes_on_with_what_the_other_began(self):
         with self.begin() as campaign:
@@ -370,7 +388,8 @@ class Campaigns(PackageTest, FolderTest):
     def test_every_option_of_a_fit(self):
         """The model of a campaign is that of an estimator with the same parameters."""
         for kind, name, own in (
-            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2, "flow_weight_decay": 0.125, **SPLINES}),
+            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2, "flow_alternate_layers": False,
+                                            "flow_weight_decay": 0.125, **SPLINES}),
             (dissent.ProbabilisticEnsemble, "pne", {"share_weights": True}),
         ):
             options = {

@@ -430,8 +430,8 @@ class Progress(PackageTest):
                 lambda: core.log_density(wrong, y, 1),
                 lambda: core.sample(wrong, 2, 0, 1),
                 lambda: core.evaluate(wrong, y, 1),
-                lambda: dissent._core.choose("kl", core, wrong, x, y, 1, 0, True, 1),
-                lambda: dissent._core.choose("lcmd", core, x, wrong, y, 1, 0, False, 1),
+                lambda: dissent._core.choose("kl", core, wrong, x, y, 1, 0, "deficit", True, 1),
+                lambda: dissent._core.choose("lcmd", core, x, wrong, y, 1, 0, "deficit", False, 1),
             ):
                 with self.assertRaisesRegex(ValueError, r"a model of 2 inputs; it must be \[N, 2\]"):
                     call()

@@ -78,7 +78,17 @@ TEST(AcquisitionName, MistakesAreExplained) {
   }
 }
 
-TEST(AcquisitionName, DefaultCandidatesAreThePapers) {
+TEST(AcquisitionName, CandidatesOfThePaper) {
+  for (const char* name : {"kl", "batchbald:1000", "badge", "bait"}) {
+    EXPECT_EQ(Acquisition::parse(name).paper_candidates(257), 10'000U) << name;
+  }
+  EXPECT_EQ(Acquisition::parse("mc:5000").paper_candidates(11), 1'000U);
+  EXPECT_EQ(Acquisition::parse("mc:5000").paper_candidates(257), 100U);
+  EXPECT_EQ(Acquisition::parse("batchbald:1000").default_candidates(1), 1'000U);
+  EXPECT_EQ(Acquisition::parse("bait").default_candidates(1), 1'000U);
+}
+
+TEST(AcquisitionName, DefaultCandidatesSuitTheMethod) {
   EXPECT_EQ(Acquisition::parse("kl").default_candidates(257), 10'000U);
   EXPECT_EQ(Acquisition::parse("mc:5000").default_candidates(11), 1'000U);
   EXPECT_EQ(Acquisition::parse("mc:5000").default_candidates(257), 100U);

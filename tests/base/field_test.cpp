@@ -113,7 +113,8 @@ TEST(Field, RulesNameArgumentValueAndRule) {
   EXPECT_EQ(complaint("count", "0"), "count = 0; it must be a whole number from 1 to 10");
   EXPECT_EQ(complaint("count", "1,2"), "count = 1,2; it must be a whole number from 1 to 10");
   EXPECT_EQ(complaint("limit", "-1"), "limit = -1; it must be a whole number >= 1");
-  EXPECT_EQ(complaint("widths", "3,x"), "widths = 3,x; it must be whole numbers >= 1, separated by commas");
+  EXPECT_EQ(complaint("widths", "3,x"),
+            "widths = 3,x; it must be whole numbers >= 1, separated by commas; entry 2, 'x', is not");
   EXPECT_EQ(complaint("share", "1"), "share = 1; it must be a finite number in [0, 1)");
   EXPECT_EQ(complaint("share", "nan"), "share = nan; it must be a finite number in [0, 1)");
   EXPECT_EQ(complaint("name", "flwo"), "name = flwo; there are: flow, pne; did you mean 'flow'?");

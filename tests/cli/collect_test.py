@@ -191,7 +191,7 @@ class Cache(CliTest):
         for directory in ("a", "b"):
             command, options = self.learn(directory, "pendulum")
             self.run_ok(*command, **options)
-            self.assertEqual(self.read_csv(f"{directory}/rounds.csv")["labelled"], 200)
+            self.assertEqual(list(self.read_csv(f"{directory}/rounds.csv")["labelled"]), [200, 210])
             files.append([(entry.name, entry.inode()) for entry in os.scandir(self.path("cache/dissent/problems"))])
         self.assertEqual(len(files[0]), 1)
         self.assertRegex(files[0][0][0], r"\Apendulum-[0-9a-f]{16}\.npz\Z")

@@ -27,12 +27,12 @@ class Compare(CliTest):
         self.assertEqual({row[1].strip() for row in table[2:]}, {"2"})
         self.assertEqual(len({tuple(row[2:3]) for row in table[2:]}), 1)  # the first model is the same for all
         with open(self.path("out/hetero/kl/0/rounds.csv")) as file:
-            first = file.read()
+            first = file.readlines()[:2]  # the last line is of a model that had not chosen yet
         result = self.compare(METHODS="random kl nope", ROUNDS="2")
         self.assertIn("failed: hetero nope seed 1: dissent learn: acquisition 'nope' is not known", result.stderr)
         self.assertIn("hetero, round 2", result.stdout)
         with open(self.path("out/hetero/kl/0/rounds.csv")) as file:
-            self.assertTrue(file.read().startswith(first))  # the campaigns went on
+            self.assertEqual(file.readlines()[:2], first)  # the campaigns went on
 
     def test_welch(self):
         spec = importlib.util.spec_from_file_location("compare", os.path.join(FOLDER, "compare_acquisitions.py"))

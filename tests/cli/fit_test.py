@@ -187,6 +187,48 @@ class Fit(CliTest):
         np.testing.assert_allclose(shown["spread_factors"], [f * r["factor"] for f, r in zip(first, report["factors"])])
         self.assertRegex(self.run_ok("show", "b.model"), r"recalibrated +yes, spread multiplied by [\d.]+, [\d.]+\n")
 
+    def test_recalibration_factors_stand_beside_their_targets(self):
+        random = np.random.default_rng(5)
+        x = random.uniform(0, 1, 300)
+        for noisy in range(3):
+            y = 10 * x[:, None] + random.normal(size=(300, 3))
+            self.table("train.csv", np.column_stack([x, y]), "x,a,b,c")
+            y[:, noisy] += 8 * random.normal(size=300)
+            self.table("held.csv", np.column_stack([x, y]), "x,a,b,c")
+            self.run_ok("fit", "train.csv", "-t", "a,b,c", "-m", "flow", "-o", "f.model", "-q", "--seed", noisy, *QUICK)
+            report = json.loads(self.run_ok("recalibrate", "f.model", "held.csv", "-o", "g.model", "--json"))
+            large = [each["target"] for each in report["factors"] if each["factor"] > 3]
+            self.assertEqual(large, ["abc"[noisy]])
+
+    def test_hard_rows(self):
+        random = np.random.default_rng(6)
+        x = random.uniform(0, 1, (60, 2))
+        y = np.sin(3 * x[:, 0]) + x[:, 1] + 0.1 * random.normal(size=60)
+        outlier = np.where(np.arange(60) == 5, 1e12, 0)
+        targets = {"constant": 0 * y + 7.5, "large": y * 1e170, "small": y * 1e-170, "outlier": y + outlier}
+        for model in ("pne", "flow"):
+            for name, target in targets.items():
+                self.table("hard.csv", np.column_stack([x, target]), "a,b,y")
+                self.run_ok("fit", "hard.csv", "-t", "y", "-m", model, "-o", "h.model", "-q", *QUICK)
+                self.run_ok("predict", "h.model", "hard.csv", "-o", "out.csv", "-q")
+                out = self.read_csv("out.csv")
+                for column in out.dtype.names:
+                    self.assertTrue(np.all(np.isfinite(out[column])), (model, name, column))
+                self.assertTrue(np.all(out["y_stddev"] > 0), (model, name))
+                metrics = json.loads(self.run_ok("evaluate", "h.model", "hard.csv", "--json"))
+                self.assertTrue(all(np.isfinite(value) for key, value in metrics.items() if key != "version"), metrics)
+                self.assertLess(metrics["rmse"], 3 * np.ptp(target) + 1e-9 * abs(target).max() + (name == "constant"))
+        self.table("two.csv", rows(2), "x,w,y,z")
+        self.run_bad(2, "fit", "two.csv", "-t", "y", "-o", "t.model",
+                     says="two.csv: 2 rows, 1 of them held out; at least 2 must remain to train on; give more rows, or set --validation to 0")
+
+    def test_what_a_loss_is_called(self):
+        self.assertIn(", held out ", self.fit("--model", "flow"))
+        text = self.fit("--model", "pne", "--validation", 0)
+        self.assertRegex(text, r"0 held out; [^\n]*\nloss [-\d.]+ nats per row, out of bag [-\d.]+\n")
+        self.assertIn("(of rows that others trained on)", self.fit("--model", "flow", "--validation", 0))
+        self.assertRegex(self.fit("--model", "flow", "--validation", 0, "--no-out-of-bag"), r"nats per row\n")
+
     def test_a_diverging_loss_is_reported(self):
         self.table()
         for quiet in ((), ("-q",), ("--json",)):
@@ -239,7 +281,8 @@ class Fit(CliTest):
         text = self.run_ok("fit", "--help")
         listed = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", text.split("Fit options:\n")[1].split("\n\n")[0], re.M))
         flags = {"masks": "no-masks", "bootstrap": "no-bootstrap", "own_initial_weights": "same-weights",
-                 "cosine_decay": "constant-rate", "out_of_bag": "no-out-of-bag"}
+                 "cosine_decay": "constant-rate", "out_of_bag": "no-out-of-bag",
+                 "alternate_layers": "no-alternate-layers"}
         options = json.loads(self.fit("--json"))["options"]
         self.assertEqual({flags.get(name, name.replace("_", "-")) for name in options}, listed)
         self.assertEqual((options["components"], options["hidden"], options["weight_decay"]), (3, [], None))

@@ -110,7 +110,7 @@ class Example(CliTest):
         result = subprocess.run(["bash", os.path.join(self.examples, "demo.sh")], text=True,
                                 capture_output=True, env={**os.environ, "PATH": path, "DISSENT_DEMO_ROUNDS": "2"})
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertIn("b  random  2 rounds", result.stdout)
+        self.assertIn("b  random  3 models", result.stdout)
         self.assertIn("161 inputs, 5 components, 1 output", result.stdout)
         self.assertIn("o: measured", result.stdout)
         self.assertRegex(result.stdout, r"Measure next at x = -?\d\.\d\d \(input \d+, \d\.\d\d nats\)")

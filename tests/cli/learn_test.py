@@ -29,7 +29,9 @@ class Learn(CampaignTest):
         rounds = self.read_csv("out/rounds.csv")
         self.assertEqual(rounds.dtype.names, ("round", "labelled", "rmse", "rmse_paper", "log_likelihood",
                                               "chosen_epistemic", "fit_seconds", "score_seconds"))
-        np.testing.assert_array_equal(rounds["labelled"], [15, 19, 23])
+        np.testing.assert_array_equal(rounds["labelled"], [15, 19, 23, 27])  # the last model knows all labels
+        np.testing.assert_array_equal(np.isnan(rounds["chosen_epistemic"]), [False, False, False, True])
+        self.assertRegex(text, r"\n +4 +27 +[\d.]+ +[-\d.]+ +- +[\d.]+\nout: 3 rounds")
         chosen = self.read_csv("out/chosen.csv")
         np.testing.assert_array_equal(chosen["round"], np.repeat([1, 2, 3], 4))
         self.assertEqual(len(set(chosen["row"])), 12)
@@ -47,18 +49,19 @@ class Learn(CampaignTest):
         self.assertIn("twice: 4 rounds done before; more --rounds prolong it\n", self.run_ok(*self.learn("twice", "--rounds", 4)))
         self.assertEqual(self.result("once"), self.result("twice"))
         report = json.loads(self.run_ok(*self.learn("twice", "--rounds", 4, "--json")))
-        self.assertEqual((report["labelled"], report["pool_left"], len(report["rounds"])), (31, 44, 4))
+        self.assertEqual((report["labelled"], report["pool_left"], len(report["rounds"])), (31, 44, 5))
         self.assertEqual(report["rounds"][3]["labelled"], 27)
+        self.assertEqual((report["rounds"][4]["labelled"], report["rounds"][4]["chosen_epistemic"]), (31, None))
 
     def test_problems(self):
         for problem in ("hetero", "bimodal"):
             self.run_ok("learn", problem, "--problem", problem, "--rounds", 2, "--seed", 3, "-q", *QUICK)
             rounds = self.read_csv(f"{problem}/rounds.csv")
-            np.testing.assert_array_equal(rounds["labelled"], [100, 110])
+            np.testing.assert_array_equal(rounds["labelled"], [100, 110, 120])
         collect = ("collect", "pendulum", "--policy", "random", "--rows", 400, "-q", "--output", "p.npz")
         self.run_ok(*collect)
         self.run_ok("learn", "pendulum", "--problem", "./p.npz", "--rounds", 1, "-q", *QUICK)
-        self.assertEqual(self.read_csv("pendulum/rounds.csv")["labelled"], 200)
+        self.assertEqual(list(self.read_csv("pendulum/rounds.csv")["labelled"]), [200, 210])
         self.refuse("learn", "x", "--problem", "heteros", says="did you mean 'hetero'?")
 
     def test_the_pool_ends(self):
@@ -71,7 +74,7 @@ class Learn(CampaignTest):
         self.run_ok(*self.learn("out", "--rounds", 2, "-q", tables=tables[:4] + tables[6:]))
         self.assertEqual(self.read("out/rounds.csv").decode().splitlines()[1].split(",")[2:5], ["", "", ""])
         self.refuse("rounds", "out", says="log_likelihood is empty in every round, as in campaigns without test rows")
-        self.assertIn("2 rounds", self.run_ok("rounds", "out", "--metric", "chosen_epistemic"))
+        self.assertIn("2 models", self.run_ok("rounds", "out", "--metric", "chosen_epistemic"))
 
     def test_an_oracle(self):
         tables = ("--labelled", self.table("l.csv", 15, 1), "--pool", self.table("q.csv", 60, 2, "a,b"), "--targets", "y")
@@ -136,6 +139,25 @@ class Learn(CampaignTest):
         self.table("p.csv", 61, 2)
         self.refuse(*self.learn("out", tables=tables), says="begun with other data")
         self.assertEqual(self.read("out/state.safetensors"), before)
+
+    def test_options_left_out_are_the_campaigns(self):
+        self.run_ok(*self.learn("whole", "--rounds", 2, "-q", "--acquisition", "bhattacharyya", "--seed", 4))
+        self.run_ok(*self.learn("out", "--rounds", 1, "-q", "--acquisition", "bhattacharyya", "--seed", 4))
+        self.run_ok(*self.learn("out", "--rounds", 2, "-q", quick=()))
+        self.assertEqual(self.result("whole"), self.result("out"))
+        report = json.loads(self.run_ok(*self.learn("out", "--rounds", 2, "--json", quick=())))
+        self.assertEqual((report["acquisition"], report["seed"]), ("bhattacharyya", 4))
+
+    def test_the_preset_of_the_paper(self):
+        paper = ("--preset", "paper", "--epochs", 20, "--hidden", 8)
+        self.run_ok(*self.learn("out", "--rounds", 2, "-q", "--acquisition", "bait", quick=paper))
+        self.run_ok(*self.learn("same", "--rounds", 2, "-q", "--acquisition", "bait", "--candidates", "paper", "--ranking",
+                                "value", "--validation", 0, "--flow-hidden", 20, quick=paper))
+        self.assertEqual(self.result("out"), self.result("same"))
+        self.refuse(*self.learn("out", "--ranking", "deficit", quick=paper),
+                    says="begun with --ranking = value and cannot go on with --ranking = deficit")
+        self.refuse(*self.learn("new", "--ranking", "worth"), says="--ranking = worth; there are: deficit, value")
+        self.refuse(*self.learn("new", "--bins", 5), says=["--bins = 5; --model pne has no flow", "leave it out"])
 
     def test_the_same_number_of_candidates_written_otherwise(self):
         self.run_ok(*self.learn("out", "--rounds", 1, "-q", "--candidates", "020"))
@@ -225,7 +247,7 @@ class Learn(CampaignTest):
     def test_a_diverging_loss_is_reported(self):
         result = dissent(*self.learn("out", "--rounds", 2, "-q", "--learning-rate", 1e9), cwd=self.dir)
         self.assertEqual((result.returncode, result.stdout), (0, ""))
-        self.assertRegex(result.stderr, r"\Around 1: the loss of components? [^\n]* diverged; [^\n]*\nround 2: [^\n]*\n\Z")
+        self.assertRegex(result.stderr, r"\Around 1: the loss of components? [^\n]* diverged; [^\n]*\nround 2: [^\n]*\nlast model: [^\n]*\n\Z")
 
     def test_progress_on_a_terminal(self):
         terminal, other = pty.openpty()

@@ -170,14 +170,14 @@ class Rounds(CliTest):
         lines = text.splitlines()
         self.assertEqual(lines[0], "log_likelihood over the number of labelled rows")
         self.assertEqual(len(lines), 1 + 18 + 2 + 2)
-        self.assertRegex(lines[-2], r"\Aa  kl      3 rounds, -?[\d.]+ -> -?[\d.]+\Z")
-        self.assertRegex(lines[-1], r"\Ab  random  3 rounds, ")
-        self.assertEqual(lines[-3].split(), ["100", "120"])
+        self.assertRegex(lines[-2], r"\Aa  kl      4 models, -?[\d.]+ -> -?[\d.]+\Z")
+        self.assertRegex(lines[-1], r"\Ab  random  4 models, ")
+        self.assertEqual(lines[-3].split(), ["100", "130"])
         picture = "".join(line[12:] for line in lines[1:19])
         self.assertTrue(set(picture) <= set("ab* "))
         self.assertIn("*", picture)  # both begin with the same model
         report = json.loads(self.run_ok("rounds", "kl", "--metric", "rmse", "--json"))
-        self.assertEqual(repr(report["campaigns"][0]["labelled"]), "[100, 110, 120]")
+        self.assertEqual(repr(report["campaigns"][0]["labelled"]), "[100, 110, 120, 130]")
 
     def test_mistakes(self):
         self.run_bad(2, "rounds", "none", says="none/rounds.csv: cannot be read")

@@ -268,7 +268,8 @@ TEST_P(EveryModel, BadInputIsNamed) {
   TrainingRows rows = few.rows();
   rows.source = "few.csv";
   EXPECT_EQ(message_of<InputError>([&] { fit(options(), kShort, rows); }),
-            "few.csv: 2 rows, 1 of them held out; at least 2 must remain to train on");
+            "few.csv: 2 rows, 1 of them held out; at least 2 must remain to train on; give more rows, or set "
+            "validation to 0");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::Values(Model::kPne, Model::kFlow),

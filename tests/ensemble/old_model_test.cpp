@@ -86,6 +86,7 @@ FitOptions options_of(const std::string& name) {
   } else {
     options.ensemble = {.model = Model::kPne, .num_components = 3, .hidden = {9, 8}, .share_weights = true, .seed = 5};
   }
+  options.ensemble.alternate_layers = false;
   return options;
 }
 

@@ -34,7 +34,18 @@ TEST(ModelKinds, AreFoundByTheirNames) {
   const Fault fault = fault_of([] { model_from_name("flwo"); });
   EXPECT_EQ(fault.argument, "model");
   EXPECT_EQ(fault.value, "flwo");
-  EXPECT_EQ(fault.rule, "there are: flow, pne; did you mean 'flow'?");
+  EXPECT_EQ(fault.rule, "there are: flow, pne, gp, auto; did you mean 'flow'?");
+}
+
+TEST(FitOptions, AnOptionOfTheFlowIsRefusedWithoutOne) {
+  check_given(Model::kFlow, {{"bins", std::uint64_t{6}}, {"epochs", std::uint64_t{2}}});
+  check_given(Model::kPne, {{"epochs", std::uint64_t{2}}, {"hidden", std::vector<std::uint64_t>{8}}});
+  const Fault fault = fault_of([] {
+    check_given(Model::kPne, {{"epochs", std::uint64_t{2}}, {"bins", std::uint64_t{6}}});
+  });
+  EXPECT_EQ(fault.argument, "bins");
+  EXPECT_EQ(fault.value, "6");
+  EXPECT_NE(fault.rule.find("has no flow"), std::string::npos);
 }
 
 TEST(FitOptions, EveryTransformCanBeChosen) {

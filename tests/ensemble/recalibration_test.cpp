@@ -9,6 +9,7 @@
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/metrics.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "support/temp_dir.hpp"
 
@@ -179,7 +180,8 @@ TEST(Recalibration, StaysWithTheModel) {
   Ensemble model = fit({.num_components = 3}, {.epochs = 10}, {{"x"}, {"a", "b"}, train.x, train.y}).model;
   Mixture<double> expected = model.predict(train.x);
   const std::vector<double> factors{2, 0.5};
-  scale_spread(expected, factors);
+  const std::vector<std::size_t> target = model.output_map().targets_of_base();
+  scale_spread(expected, std::vector<double>{factors[target[0]], factors[target[1]]});
   model.scale_spread(factors);
   const TempDir dir;
   model.save(dir.file("model"));
@@ -188,6 +190,43 @@ TEST(Recalibration, StaysWithTheModel) {
   for (std::size_t k = 0; k < expected.stddev.size(); ++k) {
     EXPECT_NEAR(loaded.stddev[k], expected.stddev[k], 2e-6 * expected.stddev[k]);  // the bias is a float
   }
+}
+
+// Of three targets, one was learned without noise and is noisy where the model is corrected: its factor alone is large,
+// whatever order the flow puts them in, and a file keeps whose it is.
+TEST(Recalibration, AFactorBelongsToItsTarget) {
+  constexpr std::size_t kRows = 300;
+  const auto rows = [](std::size_t noisy) {
+    Data data;
+    Stream stream(13, Purpose::kTest, noisy);
+    for (std::size_t n = 0; n < kRows; ++n) {
+      data.x.push_back(stream.uniform());
+      for (std::size_t d = 0; d < 3; ++d) {
+        data.y.push_back(10 * data.x.back() + (d == noisy ? 8 : 1) * stream.normal());
+      }
+    }
+    return data;
+  };
+  const Data train = rows(3);  // none of them
+  const TempDir dir;
+  bool permuted = false;
+  for (const std::size_t layers : {1UL, 2UL}) {
+    for (std::size_t noisy = 0; noisy < 3; ++noisy) {
+      const Data held_out = rows(noisy);
+      Ensemble model = fit({.num_components = 2, .num_flow_layers = layers, .seed = noisy}, {.epochs = 40},
+                           {{"x"}, {"a", "b", "c"}, train.x, train.y})
+                           .model;
+      const std::vector<double> factors = recalibrate(model, held_out.x, held_out.y);
+      for (std::size_t d = 0; d < 3; ++d) {
+        EXPECT_EQ(factors[d] > 3, d == noisy) << layers << " layers, target " << d << ": " << factors[d];
+      }
+      permuted |= model.output_map().targets_of_base()[noisy] != noisy;
+      EXPECT_EQ(model.spread_factors(), factors);
+      model.save(dir.file("model"));
+      EXPECT_EQ(Ensemble::load(dir.file("model")).spread_factors(), factors);
+    }
+  }
+  EXPECT_TRUE(permuted);
 }
 
 TEST(Recalibration, ToBaseUndoesToOutputs) {

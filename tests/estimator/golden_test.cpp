@@ -156,7 +156,7 @@ TEST_F(Golden, MonteCarloWithGivenNoise) {
         noise_entropy += 0.5 * (noise[d] * noise[d] - 1) / 1000;
       }
     };
-    const MonteCarloResult mc = monte_carlo_input(components, weights, 1000, source);
+    const MonteCarloResult mc = monte_carlo_input(components, weights, share_samples(weights, 1000, 0.5), source);
     EXPECT_EQ(mc.num_samples, 1000u);
     EXPECT_NEAR(weights.entropy - mc.deficit + noise_entropy, expected[n], 1e-10 * std::abs(expected[n]));
     EXPECT_GT(mc.standard_error, 0);

@@ -11,12 +11,61 @@ namespace {
 
 TEST(MonteCarlo, SharesSamplesByWeight) {
   const Weights weights = Weights::from(std::vector<double>{0.5, 0.3, 0.2, 0}, 4);
-  EXPECT_EQ(samples_of_component(weights, 0, 1000), 500u);
-  EXPECT_EQ(samples_of_component(weights, 1, 1000), 300u);
-  EXPECT_EQ(samples_of_component(weights, 2, 1000), 200u);
-  EXPECT_EQ(samples_of_component(weights, 3, 1000), 0u);
-  EXPECT_EQ(samples_of_component(weights, 2, 1), 2u);
-  EXPECT_EQ(samples_of_component(Weights::uniform(5), 4, 5000), 1000u);
+  const auto counts = [](const Weights& of, std::size_t K, double offset) {
+    return share_samples(of, K, offset).count;
+  };
+  using Counts = std::vector<std::size_t>;
+  EXPECT_EQ(counts(weights, 1000, 0.5), (Counts{500, 300, 200, 0}));
+  EXPECT_EQ(share_samples(weights, 1000, 0.5).weight, weights.value);
+  EXPECT_EQ(counts(Weights::uniform(5), 5000, 0.5), Counts(5, 1000));
+  EXPECT_EQ(counts(Weights::uniform(5), 10, 0.5), Counts(5, 2));
+  EXPECT_EQ(counts(Weights::uniform(5), 5, 0.5), Counts(5, 1));
+}
+
+// With few samples there are exactly so many, and over the offsets a component has its share of them.
+TEST(MonteCarlo, FewSamplesAreSharedByChance) {
+  const Weights weights = Weights::from(std::vector<double>{0.5, 0.3, 0.2, 0}, 4);
+  for (std::size_t K = 1; K < 10; ++K) {
+    std::vector<double> mean(4);
+    constexpr int kOffsets = 1000;
+    for (int k = 0; k < kOffsets; ++k) {
+      const SampleShares shares = share_samples(weights, K, (k + 0.5) / kOffsets);
+      std::size_t sum = 0;
+      for (std::size_t m = 0; m < 4; ++m) {
+        sum += shares.count[m];
+        mean[m] += static_cast<double>(shares.count[m]) / kOffsets;
+        EXPECT_DOUBLE_EQ(shares.weight[m], static_cast<double>(shares.count[m]) / static_cast<double>(K));
+      }
+      EXPECT_EQ(sum, K);
+    }
+    for (std::size_t m = 0; m < 4; ++m) {
+      EXPECT_NEAR(mean[m], weights.value[m] * static_cast<double>(K), 2e-3) << K;
+    }
+  }
+}
+
+// Any number of samples gives an unbiased estimate of the deficit: over 4000 seeds its mean is the truth within 5
+// standard errors of that mean (false alarms: below 1e-5 in all).
+TEST(MonteCarlo, FewSamplesAreUnbiased) {
+  const test::MixtureCase c{.num_components = 3, .mean_gap = 1, .scale_gap = 0.7, .weighted = true, .seed = 5};
+  const Mixture<double> mixture = test::diagonal_mixture<double>(c);
+  const Weights weights = test::case_weights(c);
+  const double truth = weights.entropy - test::run("quadrature", mixture, weights).epistemic[0];
+  InputComponents components;
+  components.load(mixture.view(), 0, 0);
+  for (const std::size_t K : {1UL, 2UL, 4UL}) {
+    constexpr int kRuns = 4000;
+    double sum = 0;
+    double squares = 0;
+    for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+      const MonteCarloResult mc = monte_carlo_input(components, weights, K, seed, 0);
+      EXPECT_EQ(mc.num_samples, K);
+      EXPECT_EQ(std::isfinite(mc.standard_error), K > 1);
+      sum += mc.deficit - truth;
+      squares += (mc.deficit - truth) * (mc.deficit - truth);
+    }
+    EXPECT_LT(std::abs(sum / kRuns), 5 * std::sqrt(squares) / kRuns) << K;
+  }
 }
 
 TEST(MonteCarlo, SeedAndInputNameTheSamples) {

@@ -273,5 +273,22 @@ TEST(Permutation, IsUniformlyDrawnAndInverts) {
   EXPECT_LT(chi_square, 25.7);
 }
 
+// Two layers reach every output, whatever the seed; the first is as random as ever.
+TEST(Flow, AlternatingLayersTransformWhatTheOneBeforeKept) {
+  for (const std::size_t D : {1UL, 2UL, 3UL, 8UL, 11UL}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const std::vector<Permutation> layers = alternating_permutations(3, D, seed);
+      EXPECT_EQ(layers[0], random_permutations(1, D, seed)[0]);
+      const std::size_t num_transformed = (D + 1) / 2;
+      for (std::size_t l = 1; l < 3; ++l) {
+        inverse_permutation(layers[l]);  // for its check
+        for (std::size_t k = 0; k < D - num_transformed; ++k) {
+          EXPECT_GE(layers[l][k], num_transformed);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dissent

@@ -83,6 +83,25 @@ TEST(CampaignDirectory, TheStateReadsBackToTheSameBytes) {
   EXPECT_TRUE(load_campaign(dir.file("c")).rounds.empty());
 }
 
+// A preset is its name alone: what it stood for when the campaign was begun is there, and what was added to it later is
+// at the default, which means what was done then.
+TEST(CampaignDirectory, ASettingAddedLaterDoesNotComeWithThePreset) {
+  const TempDir dir;
+  CampaignSettings settings = campaign_preset("paper");
+  settings.fit.train.validation = 0.1;
+  save_campaign(dir.file("state"), begin_campaign(small_problem(), settings));
+  std::string text = read_bytes(dir.file("state"));
+  const std::string later = R"("settings.ranking":"value",)";
+  ASSERT_NE(text.find(later), std::string::npos);
+  text.replace(text.find(later), later.size(), std::string(later.size(), ' '));
+  const CampaignSettings read = load_campaign(dir.write("old", text)).settings;
+  EXPECT_EQ(read.fit.preset, "paper");
+  EXPECT_EQ(read.ranking, Ranking::kDeficit);
+  EXPECT_EQ(read.fit.train.validation, 0.1);
+  EXPECT_EQ(read.fit.ensemble.flow_hidden, std::vector<std::size_t>{20});
+  EXPECT_EQ(read.candidates, Candidates(PaperNumber()));
+}
+
 TEST(CampaignDirectory, DamagedStatesAreErrors) {
   const TempDir dir;
   save_campaign(dir.file("state"), example());
@@ -226,6 +245,20 @@ TEST(OpenCampaign, BeginsOnceAndGoesOnWithTheSame) {
     directory.save(begin_campaign(data, settings, Driver::kAsk));
   }
   EXPECT_EQ(refused(), dir.file("c") + ": the campaign was begun by ask; go on with ask and tell");
+}
+
+// What is not said stays as the campaign has it, and what is said is compared.
+TEST(CampaignDirectory, SettingsThatAreNotGivenAreTheCampaigns) {
+  const TempDir dir;
+  CampaignDirectory directory = held(dir.file("c"));
+  EXPECT_EQ(settings_for(directory, {{"batch", std::uint64_t{5}}}).batch, 5U);
+  directory.save(begin_campaign(small_problem(), other_settings()));
+  EXPECT_EQ(first_difference(settings_for(directory, {{"candidates", "all"}}), other_settings()), nullptr);
+  EXPECT_EQ(first_difference(settings_for(directory, {{"batch", std::uint64_t{5}}}), other_settings())->name, "batch");
+  EXPECT_NE(message_of<InputError>([&] {
+              settings_for(directory, {{"model", "pne"}, {"bins", std::uint64_t{5}}});
+            }).find("bins = 5; model pne has no flow"),
+            std::string::npos);
 }
 
 }  // namespace

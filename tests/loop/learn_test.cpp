@@ -7,6 +7,7 @@
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/loop/campaign_directory.hpp"
+#include "dissent/table/csv.hpp"
 #include "loop/loop_fixture.hpp"
 #include "support/temp_dir.hpp"
 
@@ -55,12 +56,31 @@ TEST(Learn, RunsRoundsAndRecordsThem) {
   for (std::size_t r = 0; r < 3; ++r) {
     EXPECT_EQ(run.campaign.rounds[r].labelled, 12 + 4 * r);
   }
-  // The model in the directory is that of the last round.
+}
+
+// Algorithm 1's last line: the model in the directory knows the labels of the last round, and is measured.
+TEST(Learn, EndsWithAModelOfAllLabels) {
+  Trial run;
+  run.go_on(3);
+  ASSERT_EQ(run.campaign.rounds.size(), 3U);
+  ASSERT_TRUE(run.campaign.fitted.has_value());
   const Ensemble model = Ensemble::load(run.dir.file("model.safetensors"));
   const Metrics metrics = evaluate(model, run.data.test.inputs, run.data.test.targets);
-  EXPECT_NEAR(metrics.rmse, run.campaign.rounds.back().rmse, 1e-12);
-  EXPECT_NEAR(metrics.rmse_paper, run.campaign.rounds.back().rmse_paper, 1e-12);
-  EXPECT_NEAR(metrics.log_likelihood, run.campaign.rounds.back().log_likelihood, 1e-12);
+  const std::vector<RoundRecord> models = measured_models(run.campaign);
+  ASSERT_EQ(models.size(), 4U);
+  EXPECT_EQ(models.back().round, 4U);
+  EXPECT_EQ(models.back().labelled, 24U);
+  EXPECT_NEAR(metrics.rmse, models.back().rmse, 1e-12);
+  EXPECT_NEAR(metrics.rmse_paper, models.back().rmse_paper, 1e-12);
+  EXPECT_NEAR(metrics.log_likelihood, models.back().log_likelihood, 1e-12);
+  EXPECT_TRUE(std::isnan(models.back().chosen_epistemic));
+  const Table table = read_csv(run.dir.file("rounds.csv"));
+  EXPECT_EQ(table.column("labelled").values, (std::vector<double>{12, 16, 20, 24}));
+  EXPECT_EQ(table.column("chosen_epistemic").missing_rows, std::vector<std::size_t>{3});
+  // A fourth round chooses by that very model.
+  run.go_on(4);
+  EXPECT_EQ(run.campaign.rounds[3].rmse, models.back().rmse);
+  EXPECT_FALSE(std::isnan(run.campaign.rounds[3].chosen_epistemic));
 }
 
 TEST(Learn, StoppedBetweenAnyTwoStepsItEndsTheSame) {

@@ -7,16 +7,17 @@
 namespace dissent {
 namespace {
 
-TEST(CampaignSettings, CandidatesAreADefaultAllOrANumber) {
+TEST(CampaignSettings, CandidatesAreADefaultAllThePapersOrANumber) {
   EXPECT_EQ(parse_candidates(""), Candidates(MethodDefault()));
   EXPECT_EQ(parse_candidates("all"), Candidates(All()));
   EXPECT_EQ(parse_candidates("020"), Candidates(std::size_t{20}));
-  for (const char* text : {"", "all", "20"}) {
+  EXPECT_EQ(parse_candidates("paper"), Candidates(PaperNumber()));
+  for (const char* text : {"", "all", "paper", "20"}) {
     EXPECT_EQ(candidates_text(parse_candidates(text)), text);
   }
   for (const char* text : {"0", "-1", "1.5", "some"}) {
     EXPECT_EQ(message_of<InputError>([&] { parse_candidates(text); }),
-              fmt::format("candidates = {}; it must be a whole number >= 1, or 'all'", text));
+              fmt::format("candidates = {}; it must be a whole number >= 1, 'all' or 'paper'", text));
   }
   check_candidates(std::size_t{4}, 4);
   check_candidates(All(), 4);
@@ -27,6 +28,8 @@ TEST(CampaignSettings, CandidatesAreADefaultAllOrANumber) {
   const Acquisition sampled = Acquisition::parse("mc:10");
   EXPECT_EQ(num_candidates(MethodDefault(), chance, 1, 70), 70U);
   EXPECT_EQ(num_candidates(MethodDefault(), sampled, 1, 70), sampled.default_candidates(1));
+  EXPECT_EQ(num_candidates(PaperNumber(), Acquisition::parse("bait"), 1, 70), 10'000U);
+  EXPECT_EQ(num_candidates(PaperNumber(), sampled, 257, 70), 100U);
   EXPECT_EQ(num_candidates(All(), sampled, 1, 70), 70U);
   EXPECT_EQ(num_candidates(std::size_t{7}, sampled, 1, 70), 7U);
 }
@@ -67,6 +70,35 @@ TEST(CampaignSettings, ValuesThatCannotBeAreRefused) {
             "batch = 0;");
 }
 
+// All of the paper's settings, whatever the order they are given in; what is given besides overrides them.
+TEST(CampaignSettings, ThePresetPaperIsThePaper) {
+  CampaignSettings paper;
+  set_fields(paper, {{"acquisition", "bait"}, {"batch", std::uint64_t{7}}, {"preset", "paper"}});
+  EXPECT_EQ(paper.acquisition.text(), "bait");
+  EXPECT_EQ(paper.batch, 7U);
+  EXPECT_EQ(paper.candidates, Candidates(PaperNumber()));
+  EXPECT_EQ(paper.ranking, Ranking::kValue);
+  EXPECT_EQ(paper.fit.ensemble.flow_hidden, std::vector<std::size_t>{20});
+  EXPECT_EQ(paper.fit.train.validation, 0);
+  EXPECT_EQ(paper.fit.train.resolved(1, 1, 600).batch_size, 0U);
+  EXPECT_EQ(paper.fit.train.resolved(2, 1, 600).batch_size, 256U);
+  EXPECT_EQ(paper.fit.train.resolved(1, 2, 600).batch_size, 256U);
+  CampaignSettings own;
+  set_fields(own, {{"preset", "paper"},
+                   {"candidates", "all"},
+                   {"ranking", "deficit"},
+                   {"batch_size", std::uint64_t{32}},
+                   {"validation", 0.2}});
+  EXPECT_EQ(own.candidates, Candidates(All()));
+  EXPECT_EQ(own.ranking, Ranking::kDeficit);
+  EXPECT_EQ(own.fit.train.resolved(1, 1, 600).batch_size, 32U);
+  EXPECT_EQ(own.fit.train.validation, 0.2);
+  EXPECT_NE(message_of<InputError>([&] {
+              set_fields(own, {{"ranking", "rank"}});
+            }).find("ranking = rank; there are: deficit, value"),
+            std::string::npos);
+}
+
 // What was said when the campaign was begun stays, and the preset fills the rest.
 TEST(CampaignSettings, APresetLeavesAloneWhatWasGiven) {
   CampaignSettings begun;
@@ -76,6 +108,9 @@ TEST(CampaignSettings, APresetLeavesAloneWhatWasGiven) {
   EXPECT_EQ(paper.fit.ensemble.hidden, std::vector<std::size_t>{8});
   EXPECT_EQ(paper.fit.train.learning_rate, fit_preset("paper").train.learning_rate);
   EXPECT_EQ(paper.fit.ensemble.seed, 3U);
+  EXPECT_EQ(paper.ranking, Ranking::kValue);
+  begun.candidates = All();
+  EXPECT_EQ(changed_settings(begun, {{"preset", "paper"}}).candidates, Candidates(All()));
   EXPECT_EQ(first_difference(begun, changed_settings(begun, {{"preset", "default"}})), nullptr);
 }
 

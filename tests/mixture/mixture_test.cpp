@@ -47,9 +47,9 @@ TEST(Weights, RoundingIsDividedOut) {
 }
 
 TEST(Weights, BrokenRulesAreNamed) {
-  EXPECT_NE(weights_error({0.5, -0.5, 1}, 3).find("weights[1] = -0.5 is negative"), std::string::npos);
-  EXPECT_NE(weights_error({0.5, 0.5, kNan}, 3).find("weights[2] = nan is not a finite"), std::string::npos);
-  EXPECT_NE(weights_error({kInf, 0.5}, 2).find("weights[0] = inf is not a finite"), std::string::npos);
+  EXPECT_NE(weights_error({0.5, -0.5, 1}, 3).find("weight 2 = -0.5 is negative"), std::string::npos);
+  EXPECT_NE(weights_error({0.5, 0.5, kNan}, 3).find("weight 3 = nan is not a finite"), std::string::npos);
+  EXPECT_NE(weights_error({kInf, 0.5}, 2).find("weight 1 = inf is not a finite"), std::string::npos);
   EXPECT_NE(weights_error({0.5, 0.5}, 3).find("2 weights for 3 components"), std::string::npos);
   EXPECT_NE(weights_error({0.6, 0.5}, 2).find("sum to 1.1"), std::string::npos);
   EXPECT_NE(weights_error({0.5, 0.5 + 2e-6}, 2).find("must sum to 1"), std::string::npos);

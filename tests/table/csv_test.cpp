@@ -135,6 +135,8 @@ TEST(Table, MatrixTakesNumbersOnly) {
   EXPECT_EQ(refuse("city"), "t.csv: column 'city' row 1: 'Bern' is text; a number is required");
   EXPECT_EQ(refuse("z"), "t.csv: column 'z' row 1: the value is missing; a number is required");
   EXPECT_EQ(refuse("w"), "t.csv: has no column 'w'; it has: x, city, y, z");
+  const std::vector<const Column*> found = table.find(Text{"z", "city"});
+  EXPECT_EQ(found, (std::vector<const Column*>{&table.columns[3], &table.columns[1]}));
   EXPECT_TRUE(table.has("city"));
   EXPECT_FALSE(table.has("w"));
 }

@@ -38,8 +38,9 @@ struct AcquisitionInfo {
   std::string summary;                         // one line, for lists
   std::string_view score;                      // what `Choice::scores` holds, one line
   const DivergenceInfo* divergence = nullptr;  // of the methods that are made of one
-  std::size_t candidates = 0;                  // rows drawn from the pool by default; 0: all. The paper's numbers
+  std::size_t candidates = 0;                  // rows drawn from the pool by default; 0: all
   std::size_t candidates_many_outputs = 0;     // the same for 257 outputs or more; 0: as many
+  std::size_t candidates_paper = 0;            // the same in the paper, where that is another number
   // What it looks at, and what it asks of the model.
   bool uses_model = true;         // else it chooses by chance
   bool uses_training = false;     // the inputs of the training rows
@@ -58,6 +59,14 @@ struct AcquisitionInfo {
 
 // Every method there is, in the order of lists.
 const std::vector<AcquisitionInfo>& acquisitions();
+
+// What the methods that estimate the disagreement rank rows by.
+//   deficit  -ln(H(w) - estimate), which still tells rows apart where every estimate is H(w) to the last bit
+//   value    the estimate in single precision, as the paper does; rows that tie are chosen by chance
+enum class Ranking { kDeficit, kValue };
+std::string_view ranking_name(Ranking ranking);
+Ranking ranking_from_name(std::string_view name);  // InputError for any other name
+std::vector<std::string> ranking_names();
 
 // What a method may ask of a model.
 struct ModelTraits {
@@ -82,6 +91,8 @@ class Acquisition {
 
   // How many rows of the pool to choose among unless the user says otherwise; 0: all of them.
   std::size_t default_candidates(std::size_t num_outputs) const;
+  // The same in the paper's experiments.
+  std::size_t paper_candidates(std::size_t num_outputs) const;
 
  private:
   std::string text_;
@@ -102,6 +113,7 @@ struct AcquisitionTask {
   std::size_t batch = 1;
   Stream stream;  // e.g. Stream(seed, Purpose::kAcquire, round); no substream, since rows take its substreams
   Executor* executor = nullptr;
+  Ranking ranking = Ranking::kDeficit;
   bool aleatoric = true;  // fill Choice::aleatoric, which a flow takes longer to integrate than to choose
   // If given, becomes [B][N]: what each candidate was worth at each pick, NaN once it is taken. The picks' own are
   // their scores. badge draws, so that a pick need not be worth most; bait judges 2 B picks and drops half.
@@ -111,7 +123,8 @@ struct AcquisitionTask {
 // B rows, in the order of choice.
 struct Choice {
   std::vector<std::size_t> rows;  // numbers of the candidates, distinct
-  std::vector<double> scores;     // larger is better; see AcquisitionInfo::score. May be +infinity
+  std::vector<double>
+      scores;  // larger is better: AcquisitionInfo::score, or the estimate where that ranks. May be +infinity
   std::vector<double> epistemic;  // of each row by itself, nats: the method's own estimate, or kl where it has none
   std::vector<double> aleatoric;  // of each row by itself, nats, in output space; empty unless asked for
 };

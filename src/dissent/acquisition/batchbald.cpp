@@ -30,12 +30,15 @@ Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span
       sampled_log_deficit(noise, mixture.view().rows(begin, end), chosen,
                           std::span(log_deficit).subspan(begin, end - begin));
     });
+    const auto rank = [&](std::size_t n) {
+      return ranked_by(task.ranking, std::max(0.0, weights.entropy - std::exp(log_deficit[n])), log_deficit[n]);
+    };
     if (pick == 0) {
-      for (const double value : log_deficit) {
-        alone.push_back(std::max(0.0, weights.entropy - std::exp(value)));
+      for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+        alone.push_back(rank(n).second);
       }
     }
-    const Ranked best = picks.take_best([&](std::size_t n) { return Ranked{.score = -log_deficit[n]}; });
+    const Ranked best = picks.take_best(rank);
     choice.rows.push_back(best.row);
     choice.scores.push_back(best.score);
     choice.epistemic.push_back(alone[best.row]);

@@ -72,6 +72,7 @@ Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const A
 
 Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates) {
   const std::size_t M = task.model.num_components();
+  const bool by_value = task.ranking == Ranking::kValue;
   const JointPairs pairs(task.model.weights());
   const Alone alone = score_alone(divergence, pairs, task, candidates);
   const std::size_t num_rows = alone.epistemic.size();
@@ -88,14 +89,18 @@ Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, s
                           information.data() + begin);
       });
     }
-    const auto rank = [&](std::size_t n) {
-      return pick == 0 ? Ranked{.score = -alone.log_deficit[n], .second = alone.epistemic[n]}
-                       : Ranked{.score = static_cast<double>(information[n])};
-    };
     // information = ln H(w) - log_deficit, less what was taken off
-    const double base =
-        pick == 0 || pairs.pairs.empty() ? 0 : running.taken_off - std::log(task.model.weights().entropy);
-    const Ranked best = picks.take_best(rank, [&](const Ranked& row) { return row.score + base; });
+    const double entropy = task.model.weights().entropy;
+    const double base = pick == 0 || pairs.pairs.empty() ? 0 : running.taken_off - std::log(entropy);
+    const auto rank = [&](std::size_t n) {
+      if (pick == 0) {
+        return ranked_by(task.ranking, alone.epistemic[n], alone.log_deficit[n]);
+      }
+      const auto score = static_cast<double>(information[n]);
+      return by_value ? ranked_by(task.ranking, entropy - std::exp(-score - base), 0) : Ranked{.score = score};
+    };
+    const Ranked best =
+        picks.take_best(rank, [&](const Ranked& row) { return by_value ? row.score : row.score + base; });
     for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
       running.add(k, static_cast<double>(alone.divergence.panel()(k, best.row)));
       picked[pairs.pairs[k].i * M + pairs.pairs[k].j] = running.sums[k];
@@ -104,8 +109,8 @@ Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, s
       running.update();
     }
     choice.rows.push_back(best.row);
-    // What the picks have come to, in double precision.
-    choice.scores.push_back(pick == 0 ? best.score : -combine(task.model.weights(), picked).log_deficit);
+    // What the picks have come to, in double precision unless values rank.
+    choice.scores.push_back(pick == 0 || by_value ? best.score : -combine(task.model.weights(), picked).log_deficit);
     choice.epistemic.push_back(alone.epistemic[best.row]);
   }
   return choice;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "dissent/acquisition/acquisition.hpp"
 #include "dissent/base/random.hpp"
 
 namespace dissent {
@@ -16,6 +17,7 @@ inline constexpr std::uint64_t kTargetDraw = std::uint64_t{1} << 62;  // + row: 
 inline constexpr std::uint64_t kNoiseDraw = std::uint64_t{1} << 63;   // + component: noise of Monte Carlo samples
 inline constexpr std::uint64_t kMethodDraw = ~std::uint64_t{1};       // what a method draws by itself
 inline constexpr std::uint64_t kCandidateDraw = ~std::uint64_t{2};
+inline constexpr std::uint64_t kShareDraw = ~std::uint64_t{3};  // how few samples fall to components
 
 inline std::uint64_t tie_key(const Stream& stream, std::size_t row) { return stream.substream(row).bits(); }
 
@@ -24,6 +26,14 @@ struct Ranked {
   double second = 0;
   std::size_t row = 0;
 };
+
+// A row by its estimate and the log deficit of that. `second` is the estimate; ranked by value, both are in single
+// precision, so that rows next to H(w) tie.
+inline Ranked ranked_by(Ranking ranking, double epistemic, double log_deficit) {
+  const double value = static_cast<float>(epistemic);
+  return ranking == Ranking::kValue ? Ranked{.score = value, .second = value}
+                                    : Ranked{.score = -log_deficit, .second = epistemic};
+}
 
 // Whether a goes before b. Draws are made on a tie alone.
 inline bool goes_before(const Stream& stream, const Ranked& a, const Ranked& b) {

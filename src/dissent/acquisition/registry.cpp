@@ -1,10 +1,13 @@
 // Every way to choose rows with its function and traits, and how one is read from its name.
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/scorers.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 
 namespace dissent {
 namespace {
@@ -13,7 +16,13 @@ constexpr std::string_view kDeficit = "-ln(H(w) - estimate)";
 constexpr std::string_view kBatchDeficit = "-ln(H(w) - estimate) of the picks so far";
 constexpr std::string_view kJointSuffix = "-joint";
 
+constexpr std::array<std::pair<Ranking, std::string_view>, 2> kRankings{{
+    {Ranking::kDeficit, "deficit"},
+    {Ranking::kValue, "value"},
+}};
+
 constexpr std::size_t kManyOutputs = 257;
+constexpr std::size_t kPaperCandidates = 10'000;
 constexpr double kLeastAlpha = 1e-6;  // nearer to 0 or 1 all divergences are next to 0
 
 constexpr Parameter kSamples{.letter = "K",
@@ -75,6 +84,7 @@ void add_sampled(std::vector<AcquisitionInfo>& rows) {
        .summary = "greedily the largest joint mutual information by K samples",
        .score = kBatchDeficit,
        .candidates = 1'000,
+       .candidates_paper = kPaperCandidates,
        .needs_components = true,
        .estimates = true,
        .samples = true,
@@ -100,6 +110,7 @@ void add_last_layer_methods(std::vector<AcquisitionInfo>& rows) {
                   .summary = "forward and backward selection by Fisher information of the last layers",
                   .score = "decrease of the trace when picked",
                   .candidates = 1'000,
+                  .candidates_paper = kPaperCandidates,
                   .uses_training = true,
                   .needs_network = true,
                   .choose = without_parameters<bait>});
@@ -172,6 +183,27 @@ void Acquisition::check_model(const ModelTraits& model) const {
 std::size_t Acquisition::default_candidates(std::size_t num_outputs) const {
   const bool fewer = num_outputs >= kManyOutputs && info_->candidates_many_outputs > 0;
   return fewer ? info_->candidates_many_outputs : info_->candidates;
+}
+
+std::size_t Acquisition::paper_candidates(std::size_t num_outputs) const {
+  return info_->candidates_paper > 0 ? info_->candidates_paper : default_candidates(num_outputs);
+}
+
+std::string_view ranking_name(Ranking ranking) {
+  return std::ranges::find(kRankings, ranking, [](const auto& entry) { return entry.first; })->second;
+}
+
+std::vector<std::string> ranking_names() {
+  std::vector<std::string> names;
+  for (const auto& [ranking, name] : kRankings) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+Ranking ranking_from_name(std::string_view name) {
+  check_name("ranking", name, ranking_names());
+  return std::ranges::find(kRankings, name, [](const auto& entry) { return entry.second; })->first;
 }
 
 }  // namespace dissent

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dissent/acquisition/ranking.hpp"
 #include "dissent/acquisition/sampled_kernel.hpp"
 #include "dissent/base/special.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
@@ -68,8 +69,11 @@ double log_sum_of_tiny(Panel<const double> ratios, std::size_t count) {
 SampleNoise::SampleNoise(const Weights& weights, std::size_t num_samples, std::size_t num_outputs, const Stream& stream,
                          std::uint64_t first_substream)
     : weights_(weights), powers_(weights.size()) {
+  const SampleShares shares = share_samples(weights, num_samples, stream.substream(kShareDraw).uniform());
   for (std::size_t j = 0; j < weights.size(); ++j) {
-    const std::size_t count = samples_of_component(weights, j, num_samples);
+    const std::size_t count = shares.count[j];
+    log_share_.push_back(count == 0 ? -std::numeric_limits<double>::infinity()
+                                    : std::log(shares.weight[j]) - std::log(static_cast<double>(count)));
     powers_[j] = PanelBuffer<double>(2 * num_outputs, count);
     Stream draw = stream.substream(first_substream + j);
     const Panel<double> powers = powers_[j].panel();
@@ -139,7 +143,7 @@ void sampled_log_deficit(const SampleNoise& noise, const MixtureView<double>& mi
       }
       const Panel<double> ratios = memory.panel(rows * others);
       map.run(noise.powers(j), count, ratios);
-      const double log_share = weights.log[j] - std::log(static_cast<double>(count));
+      const double log_share = noise.log_share(j);
       for (std::size_t k = 0; k < rows; ++k) {
         const Panel<double> own = ratios.slice(k * others, others);
         const double sum = sum_log1p_exp(own, chosen[j].panel(), count);

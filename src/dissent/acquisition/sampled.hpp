@@ -19,7 +19,8 @@
 
 namespace dissent {
 
-// Noise for one row of a batch: num_samples in all, a share for each component by its weight, two at least.
+// Noise for one row of a batch: num_samples in all, a share for each component by its weight (share_samples), the same
+// for every row that is given the same stream.
 class SampleNoise {
  public:
   // Component j draws from stream.substream(first_substream + j).
@@ -27,12 +28,14 @@ class SampleNoise {
               std::uint64_t first_substream);
 
   const Weights& weights() const { return weights_; }
+  double log_share(std::size_t component) const { return log_share_[component]; }  // of each of its samples
   std::size_t num_samples(std::size_t component) const { return powers_[component].capacity(); }
   Panel<const double> powers(std::size_t component) const { return powers_[component].panel(); }
 
  private:
   Weights weights_;
-  std::vector<PanelBuffer<double>> powers_;  // [component]: [2 D][samples], e and then e^2; empty at weight 0
+  std::vector<double> log_share_;
+  std::vector<PanelBuffer<double>> powers_;  // [component]: [2 D][samples], e and then e^2; empty without samples
 };
 
 // r_ij of the rows chosen so far, for each component j: [M - 1 others][samples].

@@ -62,10 +62,16 @@ class VarianceScorer : public RowScorer {
   const Ensemble& model_;
 };
 
+void rank(Ranked& row, const Ranked& by) {
+  row.score = by.score;
+  row.second = by.second;
+}
+
 class PairwiseScorer : public RowScorer {
  public:
   PairwiseScorer(const Acquisition& acquisition, const AcquisitionTask& task)
       : model_(task.model),
+        ranking_(task.ranking),
         estimator_(pairwise_estimator(acquisition.divergence())),
         base_(num_threads(task.executor)) {}
 
@@ -73,13 +79,13 @@ class PairwiseScorer : public RowScorer {
     model_.predict_base(inputs, base_[thread]);
     const Uncertainty uncertainty = estimate(estimator_, base_[thread].view());
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      rows[k].score = -uncertainty.log_deficit[k];
-      rows[k].second = uncertainty.epistemic[k];
+      rank(rows[k], ranked_by(ranking_, uncertainty.epistemic[k], uncertainty.log_deficit[k]));
     }
   }
 
  private:
   const Ensemble& model_;
+  Ranking ranking_;
   Estimator estimator_;
   std::vector<Mixture<float>> base_;  // of each thread
 };
@@ -88,6 +94,7 @@ class MonteCarloScorer : public RowScorer {
  public:
   MonteCarloScorer(const Acquisition& acquisition, const AcquisitionTask& task)
       : model_(task.model),
+        ranking_(task.ranking),
         noise_(model_.weights(), acquisition.num_samples(), model_.num_outputs(), task.stream, kNoiseDraw),
         no_ratios_(no_ratios(noise_)) {}
 
@@ -97,13 +104,14 @@ class MonteCarloScorer : public RowScorer {
     std::vector<double> log_deficit(rows.size());
     sampled_log_deficit(noise_, model_.predict(inputs).view(), no_ratios_, log_deficit);
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      rows[k].score = -log_deficit[k];
-      rows[k].second = std::max(0.0, model_.weights().entropy - std::exp(log_deficit[k]));
+      const double epistemic = std::max(0.0, model_.weights().entropy - std::exp(log_deficit[k]));
+      rank(rows[k], ranked_by(ranking_, epistemic, log_deficit[k]));
     }
   }
 
  private:
   const Ensemble& model_;
+  Ranking ranking_;
   SampleNoise noise_;
   ChosenRatios no_ratios_;
 };

@@ -55,18 +55,29 @@ std::string rule_text(const FieldInfo& info) {
   return "";
 }
 
-[[noreturn]] void fail_rule(const FieldInfo& info, const std::string& value) {
-  throw InputError(
-      Fault{.argument = std::string(info.name), .value = value.empty() ? "''" : value, .rule = rule_text(info)});
+[[noreturn]] void fail_rule(const FieldInfo& info, const std::string& value, const std::string& besides = "") {
+  throw InputError(Fault{
+      .argument = std::string(info.name), .value = value.empty() ? "''" : value, .rule = rule_text(info) + besides});
+}
+
+// "; 'x', the second of them, is not", of several.
+std::string bad_entry(std::size_t place, std::string_view text, std::size_t count) {
+  return count > 1 ? fmt::format("; entry {}, '{}', is not", place + 1, text) : "";
 }
 
 bool in_range(const FieldTraits& t, double value) {
   return std::isfinite(value) && value >= t.least && value <= t.most && value > t.above && value < t.below;
 }
 
+// Where the type is right; an entry out of range is named.
 template <class T>
-bool all_in_range(const FieldTraits& t, const std::vector<T>& values) {
-  return std::ranges::all_of(values, [&](T value) { return in_range(t, static_cast<double>(value)); });
+void check_entries(const FieldInfo& info, const std::vector<T>& values) {
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!in_range(info.traits, static_cast<double>(values[k]))) {
+      fail_rule(info, fmt::format("{}", fmt::join(values, ",")),
+                bad_entry(k, fmt::format("{}", values[k]), values.size()));
+    }
+  }
 }
 
 // One number, or several.
@@ -76,10 +87,11 @@ std::vector<T> read_numbers(const FieldInfo& info, std::string_view text, const 
   if (text.empty() && is_list(info)) {
     return numbers;
   }
-  for (const std::string_view part : split(text)) {
+  const auto parts = split(text);
+  for (const std::string_view part : parts) {
     const std::optional<T> number = parse(part);
     if (!number) {
-      fail_rule(info, std::string(text));
+      fail_rule(info, std::string(text), is_list(info) ? bad_entry(numbers.size(), part, parts.size()) : "");
     }
     numbers.push_back(*number);
   }
@@ -164,9 +176,11 @@ void check_value(const FieldInfo& info, const Value& value) {
       }
     }
   } else if (const auto* wholes = std::get_if<std::vector<std::uint64_t>>(&value)) {
-    holds = info.type == FieldType::kWholes && all_in_range(t, *wholes);
+    holds = info.type == FieldType::kWholes;
+    check_entries(info, holds ? *wholes : std::vector<std::uint64_t>());
   } else if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
-    holds = info.type == FieldType::kNumbers && all_in_range(t, *numbers);
+    holds = info.type == FieldType::kNumbers;
+    check_entries(info, holds ? *numbers : std::vector<double>());
   }
   if (!holds) {
     fail_rule(info, to_text(value));

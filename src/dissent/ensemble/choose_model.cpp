@@ -63,10 +63,13 @@ Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, s
           pick_rows(rows.targets, D, held)};
 }
 
-TrainOptions race_options(TrainOptions train, std::size_t num_rows) {
+TrainOptions race_options(TrainOptions train, const TrainingRows& rows) {
   if (train.epochs == 0) {
-    const std::size_t batch = train.batch_size == 0 ? num_rows : std::min(train.batch_size, num_rows);
-    train.epochs = std::max<std::size_t>(5, kRaceSteps * batch / num_rows);
+    const std::size_t C = rows.input_names.size();
+    const std::size_t n = rows.inputs.size() / C;
+    const std::size_t given = train.resolved(C, rows.target_names.size(), n).batch_size.value_or(0);
+    const std::size_t batch = given == 0 ? n : std::min(given, n);
+    train.epochs = std::max<std::size_t>(5, kRaceSteps * batch / n);
   }
   return train;
 }
@@ -129,8 +132,7 @@ class Race {
     for (Runner& runner : running_) {
       EnsembleOptions options = options_;
       options.model = runner.model;
-      const FitResult fitted =
-          fit(options, race_options(train_, fold.targets.size() / rows.target_names.size()), rows, {control_.executor});
+      const FitResult fitted = fit(options, race_options(train_, rows), rows, {control_.executor});
       const std::vector<double> density =
           fitted.model.log_density(fold.held_inputs, fold.held_targets, control_.executor);
       runner.density.insert(runner.density.end(), density.begin(), density.end());

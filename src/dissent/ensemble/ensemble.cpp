@@ -153,7 +153,11 @@ void Ensemble::scale_spread(std::span<const double> factors) {
   for (const double factor : factors) {
     check(factor > 0 && std::isfinite(factor), "spread factor {} is not finite and > 0", factor);
   }
-  parts_.components->scale_spread(factors);
+  std::vector<double> of_base;
+  for (const std::size_t target : output_map().targets_of_base()) {
+    of_base.push_back(factors[target]);
+  }
+  parts_.components->scale_spread(of_base);
   spread_factors_.resize(D, 1.0);
   for (std::size_t d = 0; d < D; ++d) {
     spread_factors_[d] *= factors[d];

@@ -75,9 +75,10 @@ class Ensemble {
   // the smallest stddev there becomes a limit. Networks extrapolate log-stddevs as straight lines, so that a little
   // outside of what they were trained on they could claim to be sure a thousandfold.
   void limit_certainty(std::span<const double> inputs, Executor* executor = nullptr);
-  // From now on every component's stddev of output d is factors[d] times what it was (recalibration.hpp).
+  // From now on every component's stddev of target d is factors[d] times what it was; of a flow, that of the base value
+  // which becomes target d (recalibration.hpp).
   void scale_spread(std::span<const double> factors);
-  // The product of all factors of scale_spread(), one per output; empty for a model that was never recalibrated.
+  // The product of all factors of scale_spread(), one per target; empty for a model that was never recalibrated.
   const std::vector<double>& spread_factors() const { return spread_factors_; }
 
   // InputError for an input that cannot be predicted at: not finite, or too far from the rows of the fit to compute

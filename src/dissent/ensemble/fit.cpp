@@ -105,8 +105,9 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
     const auto share = static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows)));
     prepared.num_held_out = std::max<std::size_t>(1, share);
   }
-  check(num_rows >= kMinRows + prepared.num_held_out, "{}, {} of them held out; at least {} must remain to train on",
-        counted(num_rows, "row"), prepared.num_held_out, kMinRows);
+  check(num_rows >= kMinRows + prepared.num_held_out,
+        "{}, {} of them held out; at least {} must remain to train on; give more rows{}", counted(num_rows, "row"),
+        prepared.num_held_out, kMinRows, num_rows >= kMinRows ? ", or set `validation` to 0" : "");
   const std::size_t num_kept = num_rows - prepared.num_held_out;
   prepared.order = split_rows(num_rows, prepared.num_held_out, options.seed);
   const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, executor);

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "dissent/ensemble/root_of_squares.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
@@ -13,6 +14,8 @@ namespace {
 
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 double normal_pdf(double z) { return std::exp(-0.5 * (z * z + kLogTwoPi)); }
+
+constexpr double kLargestExponent = 700;  // exp() of more is infinite, or nearly so
 
 double interpolate(const std::vector<double>& from, const std::vector<double>& to, double at) {
   const auto upper = std::ranges::upper_bound(from, at);
@@ -24,6 +27,39 @@ double interpolate(const std::vector<double>& from, const std::vector<double>& t
 }
 
 }  // namespace
+
+double GaussianMarginal::stddev_about(double centre) const {
+  const auto sum = [&](double scale) {
+    double variance = 0;
+    for (std::size_t m = 0; m < mean.size(); ++m) {
+      const double own = stddev[m] / scale;
+      const double shift = (mean[m] - centre) / scale;
+      variance += weights.value[m] * (own * own + shift * shift);
+    }
+    return variance;
+  };
+  return root_of_squares(sum, [&] {
+    double largest = largest_magnitude(stddev);
+    for (const double value : mean) {
+      largest = std::max(largest, std::abs(value - centre));
+    }
+    return largest;
+  });
+}
+
+double GaussianMarginal::average() const {
+  return std::inner_product(mean.begin(), mean.end(), weights.value.begin(), 0.0);
+}
+
+double GaussianMarginal::deviation() const {
+  const double centre = average();
+  double variance = 0;
+  for (std::size_t m = 0; m < mean.size(); ++m) {
+    const double shift = mean[m] - centre;
+    variance += weights.value[m] * (stddev[m] * stddev[m] + shift * shift);
+  }
+  return std::sqrt(variance);
+}
 
 double GaussianMarginal::cdf(double y) const {
   double sum = 0;
@@ -67,6 +103,54 @@ double GaussianMarginal::crps(double y) const {
   return sum;
 }
 
+// Of a component: mean exp(mu + s^2 / 2), mean square exp(2 mu + 2 s^2).
+double LogMarginal::average() const {
+  double sum = 0;
+  for (std::size_t m = 0; m < logarithm.mean.size(); ++m) {
+    sum += logarithm.weights.value[m] * log_normal_mean(logarithm.mean[m], logarithm.stddev[m]);
+  }
+  return sum;
+}
+
+double LogMarginal::deviation() const {
+  const double centre = average();
+  double variance = 0;
+  for (std::size_t m = 0; m < logarithm.mean.size(); ++m) {
+    const double own = log_normal_mean(logarithm.mean[m], logarithm.stddev[m]);
+    const double spread =
+        own * std::sqrt(std::expm1(std::min(logarithm.stddev[m] * logarithm.stddev[m], kLargestExponent)));
+    variance += logarithm.weights.value[m] * ((own - centre) * (own - centre) + spread * spread);
+  }
+  return std::min(std::sqrt(variance), std::numeric_limits<double>::max());
+}
+
+double LogMarginal::cdf(double y) const { return y > 0 ? logarithm.cdf(std::log(y)) : 0; }
+
+double LogMarginal::quantile(double probability) const {
+  return std::exp(std::min(logarithm.quantile(probability), kLargestExponent));
+}
+
+// E|Y - y| - E|Y - Y'| / 2. For a component of mean a, E|Y - y| = y (2 F(y) - 1) + a (1 - 2 F(y; mu + s^2)); for two of
+// them E|Y - Y'| = sum of a (2 cdf((mu - mu' + s^2) / joint stddev) - 1) over both.
+double LogMarginal::crps(double y) const {
+  const auto& [weights, mean, stddev] = logarithm;
+  const double log_y = std::log(std::max(y, std::numeric_limits<double>::min()));
+  double sum = std::max(0.0, -y);  // what lies below 0 is as far again from all
+  y = std::max(y, 0.0);
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    const double own = log_normal_mean(mean[i], stddev[i]);
+    const double variance = stddev[i] * stddev[i];
+    const double below = normal_cdf((log_y - mean[i]) / stddev[i]);
+    const double mass_below = normal_cdf((log_y - mean[i] - variance) / stddev[i]);
+    sum += weights.value[i] * (y * (2 * below - 1) + own * (1 - 2 * mass_below));
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      const double joint = std::hypot(stddev[i], stddev[j]);
+      sum -= weights.value[i] * weights.value[j] * own * (2 * normal_cdf((mean[i] - mean[j] + variance) / joint) - 1);
+    }
+  }
+  return sum;
+}
+
 void PointMarginal::assign(std::span<const double> values, std::span<const double> weights) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -87,11 +171,15 @@ double PointMarginal::mean() const { return std::inner_product(value_.begin(), v
 
 double PointMarginal::stddev() const {
   const double centre = mean();
-  double sum = 0;
-  for (std::size_t k = 0; k < value_.size(); ++k) {
-    sum += weight_[k] * (value_[k] - centre) * (value_[k] - centre);
-  }
-  return std::sqrt(sum);
+  const auto sum = [&](double scale) {
+    double variance = 0;
+    for (std::size_t k = 0; k < value_.size(); ++k) {
+      const double shift = (value_[k] - centre) / scale;
+      variance += weight_[k] * shift * shift;
+    }
+    return variance;
+  };
+  return root_of_squares(sum, [&] { return std::max(value_.back() - centre, centre - value_.front()); });
 }
 
 double PointMarginal::quantile(double probability) const { return interpolate(centre_, value_, probability); }

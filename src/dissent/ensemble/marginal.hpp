@@ -14,8 +14,25 @@ struct GaussianMarginal {
   std::vector<double> mean;
   std::vector<double> stddev;
 
+  double stddev_about(double centre) const;  // that of the mixture, about its mean
+  double average() const;
+  double deviation() const;
   double cdf(double y) const;
   double quantile(double probability) const;  // by bisection
+  double crps(double y) const;
+};
+
+// The mean of exp(Z), Z normal; finite.
+double log_normal_mean(double mean, double stddev);
+
+// exp() of a mixture of Gaussians.
+struct LogMarginal {
+  const GaussianMarginal& logarithm;
+
+  double average() const;
+  double deviation() const;
+  double cdf(double y) const;
+  double quantile(double probability) const;
   double crps(double y) const;
 };
 

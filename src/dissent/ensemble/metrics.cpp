@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dissent/base/error.hpp"
+#include "dissent/ensemble/root_of_squares.hpp"
 #include "dissent/ensemble/summary.hpp"
 
 namespace dissent {
@@ -19,6 +20,25 @@ void check_sizes(std::span<const double> predicted, std::span<const double> actu
 
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of the differences.
+double root_mean_square(std::span<const double> predicted, std::span<const double> actual) {
+  const auto mean_square = [&](double scale) {
+    double squares = 0;
+    for (std::size_t k = 0; k < actual.size(); ++k) {
+      const double error = (predicted[k] - actual[k]) / scale;
+      squares += error * error;
+    }
+    return squares / static_cast<double>(actual.size());
+  };
+  return root_of_squares(mean_square, [&] {
+    double largest = 0;
+    for (std::size_t k = 0; k < actual.size(); ++k) {
+      largest = std::max(largest, std::abs(predicted[k] - actual[k]));
+    }
+    return largest;
+  });
 }
 
 std::vector<double> ranks(std::span<const double> values) {
@@ -52,11 +72,7 @@ double rmse_paper(std::span<const double> predicted, std::span<const double> act
         num_outputs);
   double sum = 0;
   for (std::size_t begin = 0; begin < actual.size(); begin += num_outputs) {
-    double squares = 0;
-    for (std::size_t k = begin; k < begin + num_outputs; ++k) {
-      squares += (predicted[k] - actual[k]) * (predicted[k] - actual[k]);
-    }
-    sum += std::sqrt(squares / static_cast<double>(num_outputs));
+    sum += root_mean_square(predicted.subspan(begin, num_outputs), actual.subspan(begin, num_outputs));
   }
   return sum / static_cast<double>(actual.size() / num_outputs);
 }

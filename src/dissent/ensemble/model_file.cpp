@@ -57,11 +57,12 @@ bool in_every_version(const FieldInfo& field) {
 
 EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
+  options.alternate_layers = false;  // as before there was the option
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {
     if (in_metadata(field)) {
       const auto found = json.find(field.name);
       if (found == json.end() && !in_every_version(field)) {
-        continue;  // written before there was this option: what it was then is its default
+        continue;  // written before there was this option: what it was then is its default, or said above
       }
       const std::optional<Value> value = found == json.end() ? std::nullopt : from_json(field, *found);
       check(value.has_value(), "{}: its metadata have no usable '{}'; the file is damaged", source, field.name);
@@ -91,17 +92,20 @@ std::vector<std::uint8_t> read_logarithms(const Json& json, const std::vector<st
   return logarithm;
 }
 
-// Only recalibrated models have them.
-std::vector<double> read_spread_factors(const Json& json, std::size_t num_outputs, const std::string& source) {
+// Only recalibrated models have them. In the file they are in the order of base values.
+std::vector<double> read_spread_factors(const Json& json, const OutputMap& map, const std::string& source) {
   if (!json.contains("spread_factors")) {
     return {};
   }
-  std::vector<double> factors = value_of<std::vector<double>>(json, "spread_factors", source);
-  check(factors.size() == num_outputs, "{}: its metadata have {} spread factors for {} targets; the file is damaged",
-        source, factors.size(), num_outputs);
-  for (const double factor : factors) {
-    check(std::isfinite(factor) && factor > 0, "{}: a spread factor of {} cannot be; the file is damaged", source,
-          factor);
+  const auto of_base = value_of<std::vector<double>>(json, "spread_factors", source);
+  const std::vector<std::size_t> target = map.targets_of_base();
+  check(of_base.size() == target.size(), "{}: its metadata have {} spread factors for {} targets; the file is damaged",
+        source, of_base.size(), target.size());
+  std::vector<double> factors(of_base.size());
+  for (std::size_t k = 0; k < of_base.size(); ++k) {
+    check(std::isfinite(of_base[k]) && of_base[k] > 0, "{}: a spread factor of {} cannot be; the file is damaged",
+          source, of_base[k]);
+    factors[target[k]] = of_base[k];
   }
   return factors;
 }
@@ -124,7 +128,7 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   options = in_source(source, [&] { return checked(options, columns); });
   ModelParts parts = model_kind(options.model).load(file, options, columns);
   Ensemble model(std::move(options), std::move(columns), std::move(parts));
-  model.spread_factors_ = read_spread_factors(json, model.num_outputs(), source);
+  model.spread_factors_ = read_spread_factors(json, model.output_map(), source);
   model.written_by_ = value_of<std::string>(json, "library_version", source);
   return model;
 }
@@ -147,7 +151,11 @@ std::string Ensemble::describe() const {
     }
   }
   if (!spread_factors_.empty()) {
-    json["spread_factors"] = spread_factors_;
+    Json of_base = Json::array();
+    for (const std::size_t target : output_map().targets_of_base()) {
+      of_base.push_back(spread_factors_[target]);
+    }
+    json["spread_factors"] = of_base;
   }
   try {
     return json.dump();

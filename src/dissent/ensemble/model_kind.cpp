@@ -23,7 +23,7 @@ constexpr std::array<std::size_t, 3> kPneHidden{50, 50, 50};
 constexpr std::array kKinds{
     ModelKind{.model = Model::kFlow,
               .name = "flow",
-              .help = "any shape of noise",
+              .help = "any shape of noise (of every target with two flow layers)",
               .components = 5,
               .hidden = kFlowHidden,
               .has_flow = true,

@@ -174,9 +174,9 @@ ModelParts assemble_networks(const EnsembleOptions& options, const EnsembleColum
 }
 
 ModelParts make_networks(const EnsembleOptions& options, const EnsembleColumns& columns) {
-  ModelParts parts =
-      assemble_networks(options, columns, draw_masks(options, columns),
-                        random_permutations(options.flow_layers(), columns.targets.size(), options.seed));
+  const auto draw_permutations = options.alternate_layers ? alternating_permutations : random_permutations;
+  ModelParts parts = assemble_networks(options, columns, draw_masks(options, columns),
+                                       draw_permutations(options.flow_layers(), columns.targets.size(), options.seed));
   auto& networks = static_cast<NetworkModel&>(*parts.components);
   const std::span<float> parameters = networks.parameters();
   initialise<float>(networks.stack(), options.seed, options.own_initial_weights, parameters);

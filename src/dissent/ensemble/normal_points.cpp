@@ -1,7 +1,10 @@
 #include "dissent/ensemble/normal_points.hpp"
 
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -31,6 +34,42 @@ NormalPoints normal_points(std::size_t num_outputs, std::size_t num_grid, std::s
     points.value[half + k] = -points.value[k];
   }
   points.weight.assign(num_draws, 1.0 / static_cast<double>(num_draws));
+  return points;
+}
+
+namespace {
+
+// Means of the upper half of `count` cells, in ascending order: count (pdf(lower end) - pdf(upper end)).
+std::vector<double> cell_means(std::size_t count) {
+  const auto K = static_cast<double>(count);
+  const auto density_at_end = [&](std::size_t cell) {  // the lower end of it
+    const double z = cell == count ? std::numeric_limits<double>::infinity()
+                                   : std::numbers::sqrt2 * boost::math::erf_inv(2 * static_cast<double>(cell) / K - 1);
+    return std::exp(-0.5 * (z * z + kLogTwoPi));
+  };
+  std::vector<double> means;
+  for (std::size_t cell = count / 2; cell < count; ++cell) {
+    means.push_back(K * (density_at_end(cell) - density_at_end(cell + 1)));
+  }
+  return means;
+}
+
+}  // namespace
+
+NormalPoints mean_points(std::size_t num_outputs, std::size_t count) {
+  NormalPoints points{std::vector<double>(count * num_outputs),
+                      std::vector<double>(count, 1.0 / static_cast<double>(count))};
+  const std::size_t half = count / 2;
+  std::vector<double> means = cell_means(count);
+  for (std::size_t d = 0; d < num_outputs; ++d) {
+    Stream stream = Stream(0, Purpose::kSample).substream(d);
+    stream.shuffle(std::span(means));
+    for (std::size_t k = 0; k < half; ++k) {
+      const double value = stream.uniform() < 0.5 ? means[k] : -means[k];
+      points.value[k * num_outputs + d] = value;
+      points.value[(half + k) * num_outputs + d] = -value;
+    }
+  }
   return points;
 }
 

@@ -1,6 +1,13 @@
-// Points that stand for a standard normal where a base Gaussian is carried through a flow: with one output evenly
-// spaced ones over +-6.5 stddevs, weighted by the density (a trapezoidal rule); with more, antithetic draws, always the
-// same.
+// Points that stand for a standard normal where a base Gaussian is carried through a flow, always the same.
+//
+// normal_points  for whole distributions: with one output evenly spaced ones over +-6.5 stddevs, weighted by the
+// density
+//                (a trapezoidal rule); with more, antithetic draws
+// mean_points    for the mean alone, K of equal weight: along each output the means of the K cells of equal
+// probability,
+//                each once (a Latin hypercube), in antithetic pairs. A mean over one output, or a sum over several,
+//                then errs by at most half a cell: between two modes by 1/(2 K) of their gap, where evenly spaced
+//                points err by half of the largest weight.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +26,9 @@ struct NormalPoints {
 
 // K is num_grid points for one output, else num_draws, which is even.
 NormalPoints normal_points(std::size_t num_outputs, std::size_t num_grid, std::size_t num_draws);
+
+// `count` is even.
+NormalPoints mean_points(std::size_t num_outputs, std::size_t count);
 
 // The Gaussians of a model's mixture, each on K points, carried to outputs a few inputs at a time. Memory is kept from
 // call to call.

@@ -12,6 +12,7 @@ namespace {
 
 const std::vector<std::string> kPresets{"default", "paper"};
 constexpr std::size_t kMaxLayers = 100;
+constexpr std::size_t kPaperBatchSize = 256;
 
 void check_layers(std::string_view name, const std::vector<std::size_t>& widths) {
   check_argument(widths.size() <= kMaxLayers, name, fmt::format("{} layers", widths.size()), "at most {} are allowed",
@@ -32,9 +33,11 @@ void EnsembleOptions::check_values() const {
 
 void TrainOptions::check_values() const { check_fields(*this); }
 
-TrainOptions TrainOptions::resolved(std::size_t num_input_columns, std::size_t num_rows) const {
+TrainOptions TrainOptions::resolved(std::size_t num_input_columns, std::size_t num_targets,
+                                    std::size_t num_rows) const {
   const auto rows = static_cast<double>(num_rows);
   TrainOptions options = *this;
+  options.batch_size = batch_size.value_or(num_input_columns == 1 && num_targets == 1 ? 0 : kPaperBatchSize);
   options.weight_decay = weight_decay.value_or(std::min(0.3, 3 * static_cast<double>(num_input_columns) / rows));
   options.flow_weight_decay = flow_weight_decay.value_or(std::min(0.5, 150 / rows));
   return options;
@@ -47,14 +50,15 @@ FitOptions fit_preset(std::string_view name) {
   if (name == "paper") {
     options.ensemble.model = Model::kFlow;
     options.ensemble.log_targets = LogTargets::kNone;
+    options.ensemble.flow_hidden = {20};
     options.train = {.epochs = 6000,
-                     .batch_size = 256,
+                     .batch_size = {},
                      .learning_rate = 5e-4,
                      .cosine_decay = false,
                      .weight_decay = 0,
                      .flow_weight_decay = 0,
                      .clip_norm = 0,
-                     .validation = 0.1,
+                     .validation = 0,
                      .out_of_bag = false,
                      .averaging = 0,
                      .patience = 0};

@@ -8,7 +8,9 @@
 // Presets (of training):
 //   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the
 //            number of rows, averaged parameters
-//   paper    Adam with learning rate 5e-4, batches of 256, 6000 epochs
+//   paper    what the paper and its code do: Adam with learning rate 5e-4, batches of 256 (all rows in one where there
+//   is
+//            one input column and one target), 6000 epochs, no row held out; one hidden layer of 20 in the flow
 #pragma once
 
 #include <cstddef>
@@ -48,7 +50,8 @@ struct EnsembleOptions {
   LogTargets log_targets = LogTargets::kAuto;
   Transform transform = {};                         // flow: of each coupling layer
   std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner
-  std::size_t num_flow_layers = 1;                  // flow
+  std::size_t num_flow_layers = 1;                  // flow; each transforms half of several targets
+  bool alternate_layers = true;                     // flow: each layer transforms what the one before kept
   std::uint64_t seed = 0;
 
   bool has_masks() const { return keep_probability < 1; }
@@ -66,8 +69,9 @@ struct EnsembleOptions {
 inline constexpr double kFarthestInput = 1e30;
 
 struct TrainOptions {
-  std::size_t epochs = 0;       // 0: as many as make about 12,000 steps, at least 20
-  std::size_t batch_size = 64;  // 0: all rows in one batch
+  std::size_t epochs = 0;  // 0: as many as make about 12,000 steps, at least 20
+  // 0: all rows in one batch. Empty, as in the preset `paper`: all for one input column and one target, else 256.
+  std::optional<std::size_t> batch_size = 64;
   double learning_rate = 1e-2;  // of the first step
   bool cosine_decay = true;     // falls to 1% of the first along half a cosine; false: constant
   // Decoupled weight decay of the components, and of the shared flow. Empty: 3 input columns / rows, at most 0.3, and
@@ -84,8 +88,8 @@ struct TrainOptions {
   double patience = 0.5;  // stop after this share of all epochs without improvement on held-out rows; 0: never
 
   void check_values() const;
-  // With the weight decays that stand for empty ones.
-  TrainOptions resolved(std::size_t num_input_columns, std::size_t num_rows) const;
+  // With what stands for an empty batch size and empty weight decays.
+  TrainOptions resolved(std::size_t num_input_columns, std::size_t num_targets, std::size_t num_rows) const;
 };
 
 // Everything a fit can be told. Its fields are what the command line, Python, campaigns and model files speak of; those
@@ -105,6 +109,9 @@ struct FitOptions {
 // Whether models of this kind look at the field: those of the flow are for models with a flow, those of networks and of
 // their training for models with networks. Auto may come to any.
 bool has_option(Model model, std::string_view field);
+
+// InputError that names an option, of those given by name, that models of this kind do not look at.
+void check_given(Model model, const Values& given);
 
 // What a preset stands for: "default" or "paper"; InputError for any other name.
 FitOptions fit_preset(std::string_view name);

@@ -17,7 +17,7 @@ constexpr double kMostLayers = 100;
 
 using Names = std::vector<std::string>;
 
-// "flow: any shape of noise. pne: Gaussian noise"
+// "flow: any shape of noise (...). pne: Gaussian noise"
 const std::string& model_help() {
   static const std::string text = [] {
     Names parts;
@@ -42,7 +42,7 @@ const std::string& components_help() {
   return text;
 }
 
-// "Hidden units per layer; 40,40 for flow and 50,50,50 for pne"
+// "Hidden units per layer; none: 40,40 for flow and 50,50,50 for pne"
 const std::string& hidden_help() {
   static const std::string text = [] {
     Names parts;
@@ -51,7 +51,7 @@ const std::string& hidden_help() {
         parts.push_back(fmt::format("{} for {}", fmt::join(kind.hidden, ","), kind.name));
       }
     }
-    return fmt::format("Hidden units per layer; {}", fmt::join(parts, " and "));
+    return fmt::format("Hidden units per layer; none: {}", fmt::join(parts, " and "));
   }();
   return text;
 }
@@ -148,8 +148,8 @@ LogTargets log_targets_from_name(const std::string& name) {
 
 constexpr std::array<std::string_view, 7> kNetworkFields{
     "preset", "hidden", "keep_probability", "masks", "bootstrap", "own_initial_weights", "share_weights"};
-constexpr std::array<std::string_view, 6> kFlowFields{"transform",   "bins",        "tail_bound",
-                                                      "flow_hidden", "flow_layers", "flow_weight_decay"};
+constexpr std::array<std::string_view, 7> kFlowFields{
+    "transform", "bins", "tail_bound", "flow_hidden", "flow_layers", "alternate_layers", "flow_weight_decay"};
 
 }  // namespace
 
@@ -158,9 +158,21 @@ bool has_option(Model model, std::string_view field) {
     return true;
   }
   const bool of_flow = std::ranges::find(kFlowFields, field) != kFlowFields.end();
-  const bool of_network =
-      std::ranges::find(kNetworkFields, field) != kNetworkFields.end() || find_field<TrainOptions>(field) != nullptr;
+  const bool of_network = std::ranges::find(kNetworkFields, field) != kNetworkFields.end() ||
+                          (find_field<TrainOptions>(field) != nullptr && field != "validation");
   return (model_kind(model).has_flow || !of_flow) && (model_kind(model).has_network || !of_network);
+}
+
+void check_given(Model model, const Values& given) {
+  for (const auto& [name, value] : given) {
+    if (!has_option(model, name)) {
+      throw InputError(Fault{.argument = name,
+                             .value = to_text(value),
+                             .rule = fmt::format("`model` {} has no flow, so this would do nothing; leave it "
+                                                 "out, or choose another",
+                                                 model_name(model))});
+    }
+  }
 }
 
 template <>
@@ -204,7 +216,14 @@ std::span<const Field<EnsembleOptions>> fields() {
       field("flow_hidden", &O::flow_hidden,
             {.help = "Hidden units per layer of the flow's network", .shown = "H1,H2", .least = 1, .most = kMostUnits}),
       field("flow_layers", &O::num_flow_layers,
-            {.help = "Coupling layers of the flow", .shown = "L", .count = true, .least = 1, .most = kMostLayers}),
+            {.help = "Coupling layers of the flow; one bends half of several targets, two all of them",
+             .shown = "L",
+             .count = true,
+             .least = 1,
+             .most = kMostLayers}),
+      field("alternate_layers", &O::alternate_layers,
+            {.help = "Let chance say which targets a coupling layer transforms, also after the first",
+             .flag = "no-alternate-layers"}),
       field("seed", &O::seed,
             {.help = "Seed of everything random; the same seed gives the same results", .shown = "S"}),
   };
@@ -251,7 +270,7 @@ std::span<const Field<FitOptions>> fields() {
         {"preset",
          FieldType::kText,
          false,
-         {.help = "Training: default, or paper (6000 epochs of Adam at 5e-4)",
+         {.help = "default, or paper: all of the paper's settings",
           .shown = "NAME",
           .names =
               [] {

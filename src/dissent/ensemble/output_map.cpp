@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace dissent {
@@ -26,6 +27,17 @@ OutputMap::OutputMap(const EnsembleColumns& columns, std::optional<Flow> flow)
 }
 
 std::span<const Coupling> OutputMap::layers() const { return flow_ ? flow_->layers() : std::span<const Coupling>(); }
+
+// The last layer makes base value k of value permutation[k] of the layer before.
+std::vector<std::size_t> OutputMap::targets_of_base() const {
+  std::vector<std::size_t> targets(num_outputs());
+  std::iota(targets.begin(), targets.end(), std::size_t{0});
+  for (const Coupling& layer : layers()) {
+    const std::vector<std::size_t> before = targets;
+    std::ranges::transform(layer.permutation(), targets.begin(), [&](std::uint32_t from) { return before[from]; });
+  }
+  return targets;
+}
 
 OutputMap::Scratch::Scratch(const OutputMap& map, std::span<const float> parameters)
     : parameters_(parameters), targets_(map.target_scaling_) {

@@ -38,6 +38,9 @@ class OutputMap {
   std::span<const Coupling> layers() const;  // of the flow; none without
   std::size_t num_outputs() const { return target_scaling_.num_columns(); }
 
+  // [D]: the target that base value k becomes. A flow permutes, so that base value 0 need not be target 0.
+  std::vector<std::size_t> targets_of_base() const;
+
   // From a component's scaled units to those of base values: the target scaling, or nothing to do before a flow.
   const Scaling& base_units() const { return base_units_; }
 

@@ -5,6 +5,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/special.hpp"
+#include "dissent/ensemble/output_map.hpp"
 
 namespace dissent {
 namespace {
@@ -93,7 +94,12 @@ std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs,
   std::vector<double> base(targets.size());
   std::vector<double> log_det(mixture.num_inputs);
   model.to_base(inputs, targets, base, log_det, executor);
-  const std::vector<double> factors = spread_factors(mixture, model.weights(), base);
+  const std::vector<double> of_base = spread_factors(mixture, model.weights(), base);
+  const std::vector<std::size_t> target = model.output_map().targets_of_base();
+  std::vector<double> factors(of_base.size());
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    factors[target[k]] = of_base[k];
+  }
   model.scale_spread(factors);
   return factors;
 }

@@ -34,9 +34,8 @@ std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights
 // (Ensemble::scale_spread) and stays an ordinary model.
 void scale_spread(Mixture<double>& mixture, std::span<const double> factors);
 
-// spread_factors() of the model on held-out rows, applied to it by Ensemble::scale_spread; returns them. With one
-// output of `flow`, or any of `pne`, factor d belongs to target d; with several of `flow`, to the base value of its
-// place.
+// spread_factors() of the model on held-out rows, applied to it by Ensemble::scale_spread; returns them, one per
+// target. Those of `flow` act on the base value that becomes the target.
 std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
                                 Executor* executor = nullptr);
 

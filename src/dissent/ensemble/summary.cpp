@@ -15,8 +15,7 @@ namespace {
 constexpr double kHalfEntropy = 0.5 * (kLogTwoPi + 1);  // of a standard normal
 constexpr std::size_t kGridPoints = 129;
 constexpr std::size_t kDraws = 256;
-constexpr std::size_t kMeanGridPoints = 33;  // of predictive_mean()
-constexpr std::size_t kMeanDraws = 64;
+constexpr std::size_t kMeanPoints = 64;        // of predictive_mean()
 constexpr std::size_t kPointsAtATime = 16384;  // base values on their way, so that they stay in the cache
 constexpr std::size_t kRowsAtATime = 64;       // of points on their way to outputs
 
@@ -50,30 +49,29 @@ class Writer {
   Summary& summary_;
 };
 
-void summarise_gaussians(const Weights& weights, const Mixture<double>& mixture, const SummaryOptions& options,
+// Where each output is its base value, or exp() of it.
+void summarise_gaussians(const Ensemble& model, const Mixture<double>& mixture, const SummaryOptions& options,
                          Summary& summary) {
+  const Weights& weights = model.weights();
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
   Writer writer(mixture.num_inputs, D, options, summary);
   GaussianMarginal marginal{weights, std::vector<double>(M), std::vector<double>(M)};
+  const auto write = [&](std::size_t at, const auto& own) {
+    summary.mean[at] = own.average();
+    summary.stddev[at] = own.deviation();
+    writer.write(at, own);
+  };
   for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
     double entropy = static_cast<double>(D) * kHalfEntropy;
     for (std::size_t d = 0; d < D; ++d) {
-      double mean = 0;
+      const bool is_log = model.columns().is_log(d);
       for (std::size_t m = 0; m < M; ++m) {
         marginal.mean[m] = mixture.mean[(n * M + m) * D + d];
         marginal.stddev[m] = mixture.stddev[(n * M + m) * D + d];
-        mean += weights.value[m] * marginal.mean[m];
-        entropy += weights.value[m] * std::log(marginal.stddev[m]);
+        entropy += weights.value[m] * (std::log(marginal.stddev[m]) + (is_log ? marginal.mean[m] : 0));
       }
-      double variance = 0;
-      for (std::size_t m = 0; m < M; ++m) {
-        const double shift = marginal.mean[m] - mean;
-        variance += weights.value[m] * (marginal.stddev[m] * marginal.stddev[m] + shift * shift);
-      }
-      summary.mean[n * D + d] = mean;
-      summary.stddev[n * D + d] = std::sqrt(variance);
-      writer.write(n * D + d, marginal);
+      is_log ? write(n * D + d, LogMarginal{marginal}) : write(n * D + d, marginal);
     }
     summary.aleatoric[n] = entropy;
   }
@@ -173,8 +171,8 @@ Summary summarise(const Ensemble& model, std::span<const double> inputs, const M
     check(quantile > 0 && quantile < 1, "quantile {} is not between 0 and 1", quantile);
   }
   Summary summary;
-  if (model.output_map().is_identity()) {
-    summarise_gaussians(model.weights(), mixture, options, summary);
+  if (model.output_map().is_separable()) {
+    summarise_gaussians(model, mixture, options, summary);
     return summary;
   }
   summarise_points(model, inputs, mixture, options, summary);
@@ -190,13 +188,15 @@ std::vector<double> predictive_mean(const Ensemble& model, std::span<const doubl
   const std::size_t D = mixture.num_outputs;
   const std::vector<double>& weights = model.weights().value;
   std::vector<double> mean(mixture.num_inputs * D, 0.0);
-  if (model.output_map().is_identity()) {
+  if (model.output_map().is_separable()) {
     for (std::size_t k = 0; k < mixture.mean.size(); ++k) {
-      mean[k / (M * D) * D + k % D] += weights[k / D % M] * mixture.mean[k];
+      const double own =
+          model.columns().is_log(k % D) ? log_normal_mean(mixture.mean[k], mixture.stddev[k]) : mixture.mean[k];
+      mean[k / (M * D) * D + k % D] += weights[k / D % M] * own;
     }
     return mean;
   }
-  CarriedPoints carried(model, normal_points(D, kMeanGridPoints, kMeanDraws));
+  CarriedPoints carried(model, mean_points(D, kMeanPoints));
   const std::size_t K = carried.points().size();
   const std::size_t rows_at_a_time = std::max<std::size_t>(1, kPointsAtATime / (M * K * D));
   for (std::size_t begin = 0; begin < mixture.num_inputs; begin += rows_at_a_time) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <vector>
 
 #include "dissent/base/executor.hpp"
@@ -9,6 +11,8 @@
 
 namespace dissent {
 namespace {
+
+constexpr std::size_t kFewestPerComponent = 2;  // to see how its samples spread
 
 // The sample's distance from its component's mean, factor noise. Samples are held so, and not as y, since an offset
 // common to all components would eat their digits.
@@ -113,9 +117,8 @@ class Sampler {
     }
   }
 
-  // The terms log1p(...) of `count` samples from component j.
-  Moments sample(std::size_t j, std::size_t count, const NoiseSource& noise) {
-    Moments moments;
+  // Adds the terms log1p(...) of `count` samples from component j.
+  void sample(std::size_t j, std::size_t count, const NoiseSource& noise, Moments& moments) {
     for (std::size_t k = 0; k < count; ++k) {
       noise(j, k, draw_);
       components_.visit(j, [&](const auto& g) { scale_noise(g, draw_, step_); });
@@ -133,7 +136,6 @@ class Sampler {
       }
       moments.add(log_one_plus_sum_exp(ratios_));
     }
-    return moments;
   }
 
  private:
@@ -147,17 +149,71 @@ class Sampler {
 
 }  // namespace
 
-std::size_t samples_of_component(const Weights& weights, std::size_t m, std::size_t num_samples) {
-  if (weights.value[m] == 0) {
-    return 0;
+SampleShares share_samples(const Weights& weights, std::size_t num_samples, double offset) {
+  constexpr double kHair = 1e-12;  // 5000 samples over 5 weights of 1/5 are 1000 each although 1/5 is rounded
+  const auto K = static_cast<double>(num_samples);
+  SampleShares shares{std::vector<std::size_t>(weights.size()), weights.value};
+  const bool two_each = std::ranges::all_of(
+      weights.value, [&](double w) { return w == 0 || w * K * (1 + kHair) >= kFewestPerComponent; });
+  double end = 0;
+  std::size_t given = 0;
+  for (const std::size_t m : present_components(weights)) {
+    if (two_each) {
+      shares.count[m] = static_cast<std::size_t>(std::ceil(weights.value[m] * K * (1 - kHair)));
+      continue;
+    }
+    end += weights.value[m];  // points k with (k + offset) / K < end are this component's or of one before
+    const auto below = static_cast<std::size_t>(std::max(0.0, std::ceil(end * K - offset)));
+    shares.count[m] = std::min(below, num_samples) - given;
+    given += shares.count[m];
   }
-  // Less a hair, so that 5000 samples over 5 weights of 1/5 are 1000 each although 1/5 is rounded.
-  const double share = std::ceil(weights.value[m] * static_cast<double>(num_samples) * (1 - 1e-12));
-  return std::max<std::size_t>(2, static_cast<std::size_t>(share));
+  if (!two_each) {
+    shares.count[present_components(weights).back()] += num_samples - given;  // where weights round to less than 1
+    std::ranges::transform(shares.count, shares.weight.begin(),
+                           [&](std::size_t n) { return static_cast<double>(n) / K; });
+  }
+  return shares;
 }
 
-MonteCarloResult monte_carlo_input(const InputComponents& components, const Weights& weights, std::size_t num_samples,
-                                   const NoiseSource& noise) {
+namespace {
+
+// Each component's samples by themselves, as strata.
+void sum_strata(Sampler& sampler, const SampleShares& shares, const NoiseSource& noise, MonteCarloResult& result) {
+  double variance = 0;
+  double third_moment = 0;
+  for (std::size_t j = 0; j < shares.count.size(); ++j) {
+    if (shares.count[j] == 0) {
+      continue;
+    }
+    Moments moments;
+    sampler.sample(j, shares.count[j], noise, moments);
+    const double n = static_cast<double>(shares.count[j]);
+    const double share = shares.weight[j];
+    result.deficit += share * moments.mean;
+    variance += share * share * moments.squares / ((n - 1) * n);
+    third_moment += share * share * share * moments.cubes / (n * n * n);
+  }
+  result.standard_error = std::sqrt(variance);
+  result.skewness = variance > 0 ? third_moment / (variance * result.standard_error) : 0;
+}
+
+// All samples alike: where a component has one or none there is no spread within it to tell from.
+void sum_samples(Sampler& sampler, const SampleShares& shares, const NoiseSource& noise, MonteCarloResult& result) {
+  Moments moments;
+  for (std::size_t j = 0; j < shares.count.size(); ++j) {
+    sampler.sample(j, shares.count[j], noise, moments);
+  }
+  const double n = static_cast<double>(moments.count);
+  result.deficit = moments.mean;
+  result.standard_error =
+      moments.count < 2 ? std::numeric_limits<double>::infinity() : std::sqrt(moments.squares / ((n - 1) * n));
+  result.skewness = moments.squares > 0 ? moments.cubes / std::pow(moments.squares, 1.5) : 0;
+}
+
+}  // namespace
+
+MonteCarloResult monte_carlo_input(const InputComponents& components, const Weights& weights,
+                                   const SampleShares& shares, const NoiseSource& noise) {
   MonteCarloResult result;
   const std::vector<std::size_t> present = present_components(weights);
   if (present.size() < 2) {
@@ -169,20 +225,10 @@ MonteCarloResult monte_carlo_input(const InputComponents& components, const Weig
     return result;
   }
   Sampler sampler(components, weights, present);
-  double variance = 0;
-  double third_moment = 0;
-  for (const std::size_t j : present) {
-    const std::size_t count = samples_of_component(weights, j, num_samples);
-    const Moments moments = sampler.sample(j, count, noise);
-    const double n = static_cast<double>(count);
-    const double share = weights.value[j];
-    result.deficit += share * moments.mean;
-    variance += share * share * moments.squares / ((n - 1) * n);
-    third_moment += share * share * share * moments.cubes / (n * n * n);
-    result.num_samples += count;
-  }
-  result.standard_error = std::sqrt(variance);
-  result.skewness = variance > 0 ? third_moment / (variance * result.standard_error) : 0;
+  const bool strata =
+      std::ranges::all_of(present, [&](std::size_t m) { return shares.count[m] >= kFewestPerComponent; });
+  strata ? sum_strata(sampler, shares, noise, result) : sum_samples(sampler, shares, noise, result);
+  result.num_samples = std::accumulate(shares.count.begin(), shares.count.end(), std::size_t{0});
   return result;
 }
 
@@ -190,7 +236,8 @@ MonteCarloResult monte_carlo_input(const InputComponents& components, const Weig
                                    std::uint64_t seed, std::size_t input) {
   const Stream input_stream(seed, Purpose::kMonteCarlo, input);
   Stream stream = input_stream;
-  return monte_carlo_input(components, weights, num_samples,
+  const double offset = input_stream.substream(weights.size()).uniform();
+  return monte_carlo_input(components, weights, share_samples(weights, num_samples, offset),
                            [&](std::size_t component, std::size_t sample, std::span<double> draw) {
                              if (sample == 0) {
                                stream = input_stream.substream(component);

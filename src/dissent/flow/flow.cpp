@@ -23,6 +23,15 @@ std::vector<Permutation> random_permutations(std::size_t num_layers, std::size_t
   return permutations;
 }
 
+std::vector<Permutation> alternating_permutations(std::size_t num_layers, std::size_t num_outputs, std::uint64_t seed) {
+  std::vector<Permutation> permutations = random_permutations(num_layers, num_outputs, seed);
+  const std::size_t num_transformed = (num_outputs + 1) / 2;  // they come first, in every layer
+  for (std::size_t l = 1; l < num_layers; ++l) {
+    std::ranges::stable_partition(permutations[l], [&](std::uint32_t from) { return from >= num_transformed; });
+  }
+  return permutations;
+}
+
 template <class T>
 void initialise(const Flow& flow, const Stream& stream, std::span<T> block) {
   for (std::size_t l = 0; l < flow.layers().size(); ++l) {

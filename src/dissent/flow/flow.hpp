@@ -42,6 +42,10 @@ class Flow {
 // Random permutations for `num_layers` layers.
 std::vector<Permutation> random_permutations(std::size_t num_layers, std::size_t num_outputs, std::uint64_t seed);
 
+// The same, but each layer transforms what the one before kept, so that two layers reach every output. Where random
+// ones do so by themselves they are left as they are.
+std::vector<Permutation> alternating_permutations(std::size_t num_layers, std::size_t num_outputs, std::uint64_t seed);
+
 // Draws the conditioners' weights; layer l takes substream l.
 template <class T>
 void initialise(const Flow& flow, const Stream& stream, std::span<T> block);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "dissent/base/digest.hpp"
@@ -84,6 +85,15 @@ std::vector<std::size_t> open_rows(const Campaign& campaign, const Problem& data
     }
   }
   return rows;
+}
+
+std::vector<RoundRecord> measured_models(const Campaign& campaign) {
+  std::vector<RoundRecord> records = campaign.rounds;
+  if (campaign.driver == Driver::kLearn && campaign.fitted && campaign.num_pending() == 0) {
+    RoundRecord& last = records.emplace_back(*campaign.fitted);
+    last.chosen_epistemic = last.score_seconds = std::numeric_limits<double>::quiet_NaN();
+  }
+  return records;
 }
 
 ProblemRows labelled_rows(const Campaign& campaign, const Problem& data) {

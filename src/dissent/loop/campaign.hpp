@@ -92,6 +92,11 @@ std::vector<std::size_t> pending(const Campaign& campaign);
 // Rows of the pool that were never chosen, ascending.
 std::vector<std::size_t> open_rows(const Campaign& campaign, const Problem& data);
 
+// What rounds.csv lists: the rounds, and where an oracle answers the model after the last of them, which has not chosen
+// yet. What it does not know, of its choice, is NaN. (People are told how their answers changed the model when they
+// tell them.)
+std::vector<RoundRecord> measured_models(const Campaign& campaign);
+
 // What the next fit trains on: the first labelled rows, then the chosen ones that have their targets, in the order of
 // choice, so that the order of answers does not matter.
 ProblemRows labelled_rows(const Campaign& campaign, const Problem& data);

@@ -94,7 +94,7 @@ void put_fields(CsvWriter& writer, const S& record) {
 
 void write_rounds(const std::string& path, const Campaign& campaign) {
   CsvWriter writer(path, field_names<RoundRecord>());
-  for (const RoundRecord& record : campaign.rounds) {
+  for (const RoundRecord& record : measured_models(campaign)) {
     put_fields(writer, record);
     writer.end_row();
   }

@@ -110,6 +110,10 @@ CampaignSettings load_settings(const SafetensorsFile& file) {
     given[name] = parse_value(*field, text);
   }
   CampaignSettings settings = campaign_file::settings_of_0_2();  // for what later versions have added
+  // What it stands for is there by itself.
+  if (const auto preset = given.extract("preset")) {
+    settings.fit.preset = std::get<std::string>(preset.mapped());
+  }
   set_fields(settings, given);
   return settings;
 }
@@ -170,11 +174,21 @@ Campaign read_campaign(const SafetensorsFile& file) {
 
 namespace campaign_file {
 
-CampaignSettings settings_of_0_2() {
+CampaignSettings settings_of_0_2(std::string_view preset) {
   CampaignSettings settings;
-  settings.fit.ensemble.model = Model::kFlow;
-  settings.fit.ensemble.num_components = 5;
-  settings.fit.ensemble.log_targets = LogTargets::kNone;
+  settings.fit = fit_preset(preset);
+  EnsembleOptions& ensemble = settings.fit.ensemble;
+  ensemble.model = Model::kFlow;
+  ensemble.num_components = 5;
+  ensemble.scaling = ScalingKind::kMinMax;
+  ensemble.log_targets = LogTargets::kNone;
+  ensemble.flow_hidden = {20, 20};
+  ensemble.alternate_layers = false;  // chance said it
+  TrainOptions& train = settings.fit.train;
+  train.validation = 0.1;
+  if (preset == "paper") {
+    train.batch_size = 256;
+  }
   return settings;
 }
 

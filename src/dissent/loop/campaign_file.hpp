@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dissent/array/safetensors.hpp"
@@ -32,7 +33,7 @@ namespace campaign_file {
 
 // Parts that both versions have in common. InputErrors leave the source to the caller.
 // What settings were by default up to version 0.2: of states that do not say.
-CampaignSettings settings_of_0_2();
+CampaignSettings settings_of_0_2(std::string_view preset = "default");
 std::uint64_t read_number(const SafetensorsFile& file, const std::string& key, int base);
 // A column of whole numbers >= 0 that are less than `bound`.
 std::vector<std::size_t> load_wholes(const SafetensorsFile& file, const std::string& name, std::size_t count,

@@ -92,6 +92,9 @@ void load_settings(const SafetensorsFile& file, Campaign& campaign) {
         field->type == FieldType::kSwitch ? Value(!std::get<bool>(field->get(usual))) : parse_value(*field, text);
   }
   campaign.settings = usual;
+  if (const auto preset = given.extract("preset")) {
+    campaign.settings = settings_of_0_2(std::get<std::string>(preset.mapped()));
+  }
   set_fields(campaign.settings, given);
 }
 

@@ -15,6 +15,12 @@ Campaign resume_campaign(CampaignStore& store, Driver driver) {
   return campaign;
 }
 
+CampaignSettings settings_for(const CampaignStore& store, const Values& given) {
+  CampaignSettings settings = changed_settings(store.begun() ? store.load().settings : CampaignSettings(), given);
+  check_given(settings.fit.ensemble.model, given);
+  return settings;
+}
+
 Campaign open_campaign(CampaignStore& store, const Problem& data, const CampaignSettings& settings) {
   settings.check_values();
   check_candidates(settings.candidates, settings.batch);

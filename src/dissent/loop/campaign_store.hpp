@@ -44,6 +44,10 @@ class CampaignStore {
 // other settings or data.
 Campaign open_campaign(CampaignStore& store, const Problem& data, const CampaignSettings& settings);
 
+// The settings of the campaign that is here, or of a new one, with those that are given in place of their own. So what
+// is not said stays as it was when the campaign was begun, whatever a later version takes by default.
+CampaignSettings settings_for(const CampaignStore& store, const Values& given);
+
 // The campaign that is here, held. InputError when it is driven otherwise.
 Campaign resume_campaign(CampaignStore& store, Driver driver);
 

@@ -24,8 +24,8 @@ Table without_targets(Table table, const Problem& data) {
 Table learning_columns(const Table& table, const Problem& data) {
   Table part{table.source, table.num_rows, {}};
   for (const auto* names : {&data.input_names, &data.target_names}) {
-    for (const std::string& name : *names) {
-      part.columns.push_back(table.column(name));
+    for (const Column* column : table.find(*names)) {
+      part.columns.push_back(*column);
     }
   }
   return part;

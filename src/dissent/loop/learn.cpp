@@ -144,7 +144,8 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
                                 .training = {training.inputs, training.targets},
                                 .batch = batch,
                                 .stream = stream,
-                                .executor = executor},
+                                .executor = executor,
+                                .ranking = settings.ranking},
                                inputs);
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
     campaign.chosen.push_back(
@@ -174,13 +175,17 @@ class Learning {
     if (campaign_.num_pending() > 0) {
       return label() ? std::nullopt : std::optional(LearnEnd::kStopped);
     }
+    if (!has_model()) {
+      fit();
+      return std::nullopt;
+    }
     if (campaign_.rounds.size() >= num_rounds) {
       return LearnEnd::kRoundsDone;
     }
     if (campaign_.chosen.size() == data_.pool.num_rows) {
       return LearnEnd::kPoolEmpty;
     }
-    has_model() ? choose() : fit();
+    choose();
     return std::nullopt;
   }
 

@@ -1,7 +1,8 @@
 // The steps of a campaign, and the loop that runs them: Algorithm 1 of the paper.
 //
 // Each round a model begins anew and is fitted to every labelled row, measured on the test rows, and asked which rows
-// of the pool are worth a label; an oracle gives it. Candidates are drawn uniformly from the rows left.
+// of the pool are worth a label; an oracle gives it. Candidates are drawn uniformly from the rows left. After the last
+// round one more model is fitted, to every label there is, and measured.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +50,8 @@ struct LearnControl {
 
 enum class LearnEnd { kRoundsDone, kPoolEmpty, kStopped };
 
-// Runs the campaign up to and with round `num_rounds`, from wherever it stands, saving after each step. An oracle that
+// Runs the campaign up to and with round `num_rounds`, from wherever it stands, saving after each step. It ends with a
+// model of all labels, campaign.fitted, which a later call for more rounds goes on with. An oracle that
 // fails ends it with its InputError; the rows it was asked for stay pending.
 LearnEnd learn(CampaignStore& store, Campaign& campaign, const Problem& data, Oracle& oracle, std::size_t num_rounds,
                const LearnControl& control = {});

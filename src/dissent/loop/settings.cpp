@@ -1,5 +1,8 @@
 #include "dissent/loop/settings.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "dissent/base/error.hpp"
@@ -18,7 +21,8 @@ Field<CampaignSettings> candidates_field() {
       {"candidates",
        FieldType::kText,
        true,
-       {.help = "Rows drawn from the pool to choose among, or 'all'; by default what suits the method", .shown = "N"}},
+       {.help = "Rows drawn from the pool to choose among, 'all' or 'paper'; by default what suits the method",
+        .shown = "N"}},
       {},
       {}};
   result.get = [](const S& from) {
@@ -27,6 +31,19 @@ Field<CampaignSettings> candidates_field() {
   };
   result.set = [](S& to, const Value& value) { to.candidates = parse_candidates(to_text(value)); };
   return result;
+}
+
+// That of the fit, which here sets more than the fit; acquisition and batch, of which presets say nothing, stay.
+Field<CampaignSettings> preset_field() {
+  using S = CampaignSettings;
+  return field<S>(
+      *find_field<FitOptions>("preset"), [](const S& from) { return Value(from.fit.preset); },
+      [](S& to, const Value& value) {
+        CampaignSettings preset = campaign_preset(std::get<std::string>(value));
+        preset.acquisition = to.acquisition;
+        preset.batch = to.batch;
+        to = std::move(preset);
+      });
 }
 
 }  // namespace
@@ -38,14 +55,22 @@ Candidates parse_candidates(std::string_view text) {
   if (text == "all") {
     return All();
   }
+  if (text == "paper") {
+    return PaperNumber();
+  }
   const std::size_t count = parse_whole(text).value_or(0);
-  check_argument(count >= 1, "candidates", text, "it must be a whole number >= 1, or 'all'");
+  check_argument(count >= 1, "candidates", text, "it must be a whole number >= 1, 'all' or 'paper'");
   return count;
 }
 
 std::string candidates_text(const Candidates& candidates) {
-  const auto* count = std::get_if<std::size_t>(&candidates);
-  return count != nullptr ? std::to_string(*count) : std::holds_alternative<All>(candidates) ? "all" : "";
+  struct Text {
+    std::string operator()(MethodDefault) const { return ""; }
+    std::string operator()(PaperNumber) const { return "paper"; }
+    std::string operator()(All) const { return "all"; }
+    std::string operator()(std::size_t count) const { return std::to_string(count); }
+  };
+  return std::visit(Text(), candidates);
 }
 
 void check_candidates(const Candidates& candidates, std::size_t batch) {
@@ -63,7 +88,9 @@ std::size_t num_candidates(const Candidates& candidates, const Acquisition& acqu
   if (std::holds_alternative<All>(candidates)) {
     return num_rows;
   }
-  const std::size_t usual = acquisition.default_candidates(num_outputs);  // 0: all
+  const std::size_t usual = std::holds_alternative<PaperNumber>(candidates)
+                                ? acquisition.paper_candidates(num_outputs)
+                                : acquisition.default_candidates(num_outputs);  // 0: all
   return usual == 0 ? num_rows : usual;
 }
 
@@ -73,11 +100,22 @@ void CampaignSettings::check_values() const {
   acquisition.check_model({fit.ensemble.components(), model == Model::kAuto || model_kind(model).has_network});
 }
 
+CampaignSettings campaign_preset(std::string_view name) {
+  CampaignSettings settings;
+  settings.fit = fit_preset(name);
+  if (name == "paper") {
+    settings.candidates = PaperNumber();
+    settings.ranking = Ranking::kValue;
+  }
+  return settings;
+}
+
 template <>
 std::span<const Field<CampaignSettings>> fields() {
   using S = CampaignSettings;
   static const std::vector<Field<S>> list = [] {
     std::vector<Field<S>> all{
+        preset_field(),
         named_field<S, Acquisition>(
             "acquisition", &S::acquisition, [](const Acquisition& method) { return method.text(); },
             [](const std::string& text) { return Acquisition::parse(text); },
@@ -85,8 +123,16 @@ std::span<const Field<CampaignSettings>> fields() {
         field("batch", &S::batch,
               {.help = "Rows to choose at a time", .shown = "B", .short_name = "b", .least = 1, .most = kMostRows}),
         candidates_field(),
+        named_field<S, Ranking>(
+            "ranking", &S::ranking, [](const Ranking& ranking) { return std::string(ranking_name(ranking)); },
+            [](const std::string& name) { return ranking_from_name(name); },
+            {.help = "By the estimate's deficit, which never ties, or by its value, as in the paper",
+             .shown = "NAME",
+             .names = ranking_names}),
     };
-    add_fields(all, &S::fit);
+    std::vector<Field<S>> of_fit;
+    add_fields(of_fit, &S::fit);
+    std::ranges::copy_if(of_fit, std::back_inserter(all), [](const Field<S>& field) { return field.name != "preset"; });
     return all;
   }();
   return list;
@@ -96,11 +142,11 @@ CampaignSettings changed_settings(const CampaignSettings& begun, const Values& g
   CampaignSettings settings = begun;
   Values rest = given;
   if (const auto preset = rest.extract("preset"); preset && preset.mapped() != Value(begun.fit.preset)) {
-    const FitOptions usual = fit_preset(begun.fit.preset);
-    find_field<FitOptions>("preset")->set(settings.fit, preset.mapped());
-    for (const Field<FitOptions>& field : fields<FitOptions>()) {
-      if (field.name != "preset" && field.get(begun.fit) != field.get(usual)) {
-        field.set(settings.fit, field.get(begun.fit));
+    const CampaignSettings usual = campaign_preset(begun.fit.preset);
+    find_field<CampaignSettings>("preset")->set(settings, preset.mapped());
+    for (const Field<CampaignSettings>& field : fields<CampaignSettings>()) {
+      if (field.name != "preset" && field.get(begun) != field.get(usual)) {
+        field.set(settings, field.get(begun));
       }
     }
   }

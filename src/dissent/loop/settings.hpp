@@ -12,16 +12,20 @@
 
 namespace dissent {
 
-// How many rows are drawn from the pool to choose among: as many as suit the method, all of them, or a number.
+// How many rows are drawn from the pool to choose among: as many as suit the method, as the paper has for it, all of
+// them, or a number.
 struct MethodDefault {
   bool operator==(const MethodDefault&) const = default;
+};
+struct PaperNumber {
+  bool operator==(const PaperNumber&) const = default;
 };
 struct All {
   bool operator==(const All&) const = default;
 };
-using Candidates = std::variant<MethodDefault, All, std::size_t>;
+using Candidates = std::variant<MethodDefault, PaperNumber, All, std::size_t>;
 
-// "all" or a whole number >= 1; empty is MethodDefault. InputError for anything else.
+// "all", "paper" or a whole number >= 1; empty is MethodDefault. InputError for anything else.
 Candidates parse_candidates(std::string_view text);
 std::string candidates_text(const Candidates& candidates);  // parse_candidates() reads it back
 
@@ -36,12 +40,17 @@ struct CampaignSettings {
   Acquisition acquisition = Acquisition::parse("kl");
   std::size_t batch = 10;  // rows to choose at a time; where people are asked, that of the last time
   Candidates candidates = {};
+  Ranking ranking = Ranking::kDeficit;
   FitOptions fit = {};  // its seed is that of the campaign
 
   // InputError for values that cannot be. Candidates are left to check_candidates(), as a batch may be given later.
   void check_values() const;
 };
 
+// What a preset (fit_preset) stands for in a campaign: "paper" has the paper's candidates and its ranking by value.
+CampaignSettings campaign_preset(std::string_view name);
+
+// The preset comes first: it sets the others, and what is given besides overrides it.
 template <>
 std::span<const Field<CampaignSettings>> fields();
 

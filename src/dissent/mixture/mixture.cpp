@@ -31,8 +31,8 @@ Weights Weights::from(std::span<const double> given, std::size_t num_components)
                 given.size(), num_components);
   double sum = 0;
   for (std::size_t m = 0; m < given.size(); ++m) {
-    check_weights(std::isfinite(given[m]), "weights[{}] = {} is not a finite number", m, given[m]);
-    check_weights(given[m] >= 0, "weights[{}] = {} is negative; weights must be >= 0", m, given[m]);
+    check_weights(std::isfinite(given[m]), "weight {} = {} is not a finite number", m + 1, given[m]);
+    check_weights(given[m] >= 0, "weight {} = {} is negative; weights must be >= 0", m + 1, given[m]);
     sum += given[m];
   }
   check_weights(std::abs(sum - 1) <= 1e-6, "the weights sum to {}; they must sum to 1", sum);

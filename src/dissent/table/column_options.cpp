@@ -1,16 +1,18 @@
 #include "dissent/table/column_options.hpp"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "dissent/base/error.hpp"
 
 namespace dissent {
 
 std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
+  std::unordered_set<std::string_view> target_set;
   for (const std::string& name : targets) {
-    check_argument(std::ranges::count(targets, name) == 1, "targets", name, "it is given twice");
+    check_argument(target_set.insert(name).second, "targets", name, "it is given twice");
   }
-  const auto is_target = [&](const std::string& name) { return std::ranges::find(targets, name) != targets.end(); };
+  const auto is_target = [&](const std::string& name) { return target_set.contains(name); };
   std::vector<std::string> names = inputs;
   if (names.empty()) {
     for (const Column& column : table.columns) {
@@ -21,8 +23,9 @@ std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
     in_source(table.source,
               [&] { check(!names.empty(), "every column is a target; at least one must be left as input"); });
   }
+  std::unordered_set<std::string_view> seen;
   for (const std::string& name : names) {
-    check_argument(std::ranges::count(names, name) == 1, "inputs", name, "it is given twice");
+    check_argument(seen.insert(name).second, "inputs", name, "it is given twice");
     check_argument(!is_target(name), "inputs", name, "it is a target as well; a column is one or the other");
   }
   return names;

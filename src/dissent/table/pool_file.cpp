@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
@@ -97,26 +99,28 @@ bool PoolFile::has(const std::string& name) const {
 
 void PoolFile::check_columns(const std::vector<std::string>& names) const {
   if (table_) {
-    for (const std::string& name : names) {
-      table_->column(name);
-    }
+    table_->find(names);
     return;
   }
   find(names);
 }
 
 std::vector<const PoolFile::ArrayColumn*> PoolFile::find(const std::vector<std::string>& names) const {
+  std::unordered_map<std::string_view, const ArrayColumn*> by_name;
+  for (const ArrayColumn& column : columns_) {
+    by_name.emplace(column.name, &column);
+  }
   std::vector<const ArrayColumn*> found;
   for (const std::string& name : names) {
-    const auto column = std::ranges::find(columns_, name, &ArrayColumn::name);
-    if (column == columns_.end()) {
+    const auto column = by_name.find(name);
+    if (column == by_name.end()) {
       std::string known;
       for (const ArrayColumn& other : columns_) {
         known += (known.empty() ? "" : ", ") + other.name;
       }
       throw InputError(Fault{.source = source_, .rule = fmt::format("has no column '{}'; it has: {}", name, known)});
     }
-    found.push_back(&*column);
+    found.push_back(column->second);
   }
   return found;
 }
@@ -177,8 +181,9 @@ std::vector<double> PoolFile::pick_values(const std::vector<std::string>& names,
   std::vector<double> out(rows.size() * names.size());
   if (table_) {
     in_source(source_, [&] {
+      const std::vector<const Column*> columns = table_->find(names);
       for (std::size_t c = 0; c < names.size(); ++c) {
-        const Column& column = table_->column(names[c]);
+        const Column& column = *columns[c];
         column.check_numbers();
         for (std::size_t k = 0; k < rows.size(); ++k) {
           out[k * names.size() + c] = column.finite_number(rows[k]);

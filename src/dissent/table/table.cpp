@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "dissent/base/error.hpp"
@@ -62,10 +63,24 @@ const Column& Table::column(std::string_view name) const {
       Fault{.source = source, .rule = fmt::format("has no column '{}'; it has: {}", name, fmt::join(names, ", "))});
 }
 
+std::vector<const Column*> Table::find(std::span<const std::string> names) const {
+  std::unordered_map<std::string_view, const Column*> by_name;
+  for (const Column& column : columns) {
+    by_name.emplace(column.name, &column);
+  }
+  std::vector<const Column*> found;
+  for (const std::string& name : names) {
+    const auto at = by_name.find(name);
+    found.push_back(at == by_name.end() ? &column(name) : at->second);  // which says what there is
+  }
+  return found;
+}
+
 std::vector<double> Table::matrix(std::span<const std::string> names) const {
   std::vector<double> out(num_rows * names.size());
+  const std::vector<const Column*> found = find(names);
   for (std::size_t k = 0; k < names.size(); ++k) {
-    const Column& from = column(names[k]);
+    const Column& from = *found[k];
     in_source(source, [&] {
       from.check_numbers();
       for (std::size_t row = 0; row < num_rows; ++row) {
