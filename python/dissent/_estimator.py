@@ -257,7 +257,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _options(self) -> Dict[str, Any]:
         """The parameters that are options of a fit."""
-        options = {**self.get_params(), "random_state": seed_of(self.random_state)}
+        options: Dict[str, Any] = {**self.get_params(), "random_state": seed_of(self.random_state)}
         del options["n_jobs"]
         if self._model != "auto":  # the default, unless a preset names a model
             options["model"] = self._model

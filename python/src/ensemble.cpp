@@ -91,13 +91,7 @@ py::dict describe(const Ensemble& model) {
   py::dict result = to_dict(options);
   result["inputs"] = model.columns().inputs;
   result["targets"] = model.columns().targets;
-  py::list logarithms;
-  for (std::size_t d = 0; d < model.num_outputs(); ++d) {
-    if (model.columns().is_log(d)) {
-      logarithms.append(model.columns().targets[d]);
-    }
-  }
-  result["logarithms"] = logarithms;
+  result["logarithms"] = model.columns().log_targets();
   return result;
 }
 

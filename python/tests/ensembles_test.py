@@ -87,8 +87,7 @@ class SameBits(PackageTest):
                 kind._model,
                 "--components",
                 3,
-                "--epochs",
-                8,
+                *(["--epochs", 8] if "epochs" in model.get_params() else []),
                 "--seed",
                 5,
                 cwd=folder,
@@ -566,6 +565,7 @@ class Progress(PackageTest):
         self.assert_interrupted(lambda: model.sample_y(np.tile(x, (2000, 1)), 300))
         self.assert_interrupted(lambda: model.sample_y(x[:1], 3 * 10**7))
         self.assert_interrupted(lambda: model.set_params(epochs=10**9).fit(x, y))
+        self.assert_interrupted(lambda: dissent.AutoEnsemble(epochs=10**9, random_state=0).fit(x, y))
         self.assert_same_bits(model.predict(x), expected)
 
 

@@ -140,12 +140,7 @@ std::string Ensemble::describe() const {
     }
   }
   json["hidden"] = options_.hidden_sizes();
-  json["logarithms"] = Json::array();
-  for (std::size_t d = 0; d < num_outputs(); ++d) {
-    if (columns_.is_log(d)) {
-      json["logarithms"].push_back(columns_.targets[d]);
-    }
-  }
+  json["logarithms"] = columns_.log_targets();
   if (!spread_factors_.empty()) {
     json["spread_factors"] = spread_factors_;
   }
