@@ -77,9 +77,9 @@ class ProbabilisticEnsemble(ProbabilisticParameters, _Ensemble):
 class GaussianProcessEnsemble(GaussianProcessParameters, _Ensemble):
     """Functions drawn from the posterior of a Gaussian process, one process per output, each with its noise.
 
-    For smooth functions and up to 4,000 rows: with few rows nothing else here predicts as well. The components agree
-    where there were data and part where there were none. Without networks there is no last layer: the acquisitions
-    "badge", "bait" and "lcmd" need another model.
+    For smooth functions and up to 4,000 rows: with few rows it mostly predicts best. The components agree where there
+    were data and part where there were none. Without networks there is no last layer: the acquisitions "badge", "bait"
+    and "lcmd" need another model.
 
     Parameters
     ----------
