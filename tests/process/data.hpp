@@ -30,6 +30,7 @@ inline Hyperparameters some_hyperparameters(Eigen::Index columns) {
   Hyperparameters out;
   out.signal_variance = 1.3;
   out.noise_variance = 0.07;
+  out.slope_variance = 0.4;
   out.length_scales = Eigen::VectorXd::LinSpaced(columns, 0.8, 2.1);
   return out;
 }

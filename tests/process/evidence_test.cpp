@@ -28,7 +28,7 @@ TEST(Evidence, GradientsAreThoseOfDifferences) {
   const RowMatrix inputs = normal_rows(20, 3, 1);
   const VectorXd targets = smooth_targets(inputs, 0.1, 2);
   const VectorXd at = some_hyperparameters(3).log_vector();
-  const HyperPrior prior;
+  const HyperPrior prior{.slope = kSomeSlope};
   const VectorXd data = log_marginal_likelihood(Hyperparameters::from_log(at), inputs, targets).gradient;
   const VectorXd before = log_prior(prior, at).gradient;
   for (Index k = 0; k < at.size(); ++k) {
@@ -46,7 +46,8 @@ TEST(Evidence, GradientsAreThoseOfDifferences) {
 TEST(Evidence, PriorOfLengthScalesGrowsWithTheRootOfTheColumns) {
   const HyperPrior prior;
   VectorXd at(kLogLength + 9);
-  at << prior.signal.log_mean, prior.noise.log_mean, VectorXd::Constant(9, prior.length.log_mean + std::log(3.0));
+  at << prior.signal.log_mean, prior.noise.log_mean, prior.slope.log_mean,
+      VectorXd::Constant(9, prior.length.log_mean + std::log(3.0));
   EXPECT_LT(log_prior(prior, at).gradient.cwiseAbs().maxCoeff(), 1e-12);
 }
 

@@ -18,8 +18,9 @@ TEST(Features, InnerProductsApproachTheKernel) {
 
 TEST(Features, VarianceIsExact) {
   const Hyperparameters h = some_hyperparameters(2);
-  const RowMatrix f = FourierFeatures(64, 2, 1).at(h, normal_rows(8, 2, 1));
-  EXPECT_LT((f.rowwise().squaredNorm().array() - h.signal_variance).abs().maxCoeff(), 1e-5);
+  const RowMatrix rows = normal_rows(8, 2, 1);
+  const RowMatrix f = FourierFeatures(64, 2, 1).at(h, rows);
+  EXPECT_LT((f.rowwise().squaredNorm() - prior_variance(h, rows)).cwiseAbs().maxCoeff(), 1e-5);
 }
 
 TEST(Features, ARowsFeaturesDoNotDependOnItsPlace) {

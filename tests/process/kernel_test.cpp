@@ -9,13 +9,16 @@ namespace {
 
 using Eigen::Index;
 
-double plain_matern(const Hyperparameters& h, const RowMatrix& a, Index i, const RowMatrix& b, Index j) {
+double plain_kernel(const Hyperparameters& h, const RowMatrix& a, Index i, const RowMatrix& b, Index j) {
   double square = 0;
+  double product = 0;
   for (Index c = 0; c < a.cols(); ++c) {
+    product += a(i, c) * b(j, c);
     square += std::pow((a(i, c) - b(j, c)) / h.length_scales[c], 2);
   }
   const double q = std::sqrt(5 * square);
-  return h.signal_variance * (1 + q + q * q / 3) * std::exp(-q);
+  return h.signal_variance * (1 + q + q * q / 3) * std::exp(-q) +
+         h.slope_variance * product / static_cast<double>(a.cols());
 }
 
 TEST(Kernel, IsThePlainFormula) {
@@ -26,7 +29,7 @@ TEST(Kernel, IsThePlainFormula) {
     const Eigen::MatrixXd k = covariance(h, a, b);
     for (Index i = 0; i < a.rows(); ++i) {
       for (Index j = 0; j < b.rows(); ++j) {
-        EXPECT_NEAR(k(i, j), plain_matern(h, a, i, b, j), 1e-14);
+        EXPECT_NEAR(k(i, j), plain_kernel(h, a, i, b, j), 1e-14);
       }
     }
   }
@@ -41,17 +44,19 @@ TEST(Kernel, MatrixIsCovariancePlusNoise) {
 }
 
 TEST(Kernel, FarRowsHaveNoCovarianceAndNoNan) {
-  const Hyperparameters h = some_hyperparameters(2);
+  Hyperparameters h = some_hyperparameters(2);
   RowMatrix a(3, 2);
   a << 1e170, 0, -1e300, 1e300, 1e12, 1;
+  EXPECT_TRUE(covariance(h, a, normal_rows(4, 2, 1)).allFinite());
+  h.slope_variance = 0;
   const Eigen::MatrixXd k = covariance(h, a, normal_rows(4, 2, 1));
   EXPECT_LT(k.cwiseAbs().maxCoeff(), 1e-290);  // NaN would not be less
 }
 
-TEST(Kernel, EqualRowsHaveTheSignalVariance) {
+TEST(Kernel, EqualRowsHaveThePriorVariance) {
   const Hyperparameters h = some_hyperparameters(3);
   const RowMatrix a = normal_rows(6, 3, 1);
-  EXPECT_LT((covariance(h, a, a).diagonal().array() - h.signal_variance).abs().maxCoeff(), 1e-14);
+  EXPECT_LT((covariance(h, a, a).diagonal() - prior_variance(h, a)).cwiseAbs().maxCoeff(), 1e-14);
 }
 
 TEST(Kernel, LogVectorThereAndBack) {
@@ -59,6 +64,7 @@ TEST(Kernel, LogVectorThereAndBack) {
   const Hyperparameters back = Hyperparameters::from_log(h.log_vector());
   EXPECT_DOUBLE_EQ(back.signal_variance, h.signal_variance);
   EXPECT_DOUBLE_EQ(back.noise_variance, h.noise_variance);
+  EXPECT_DOUBLE_EQ(back.slope_variance, h.slope_variance);
   EXPECT_LT((back.length_scales - h.length_scales).cwiseAbs().maxCoeff(), 1e-15);
 }
 

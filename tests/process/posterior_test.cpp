@@ -31,10 +31,27 @@ TEST(Posterior, IsThePlainDenseOne) {
 
 TEST(Posterior, FarFromDataIsThePrior) {
   const RowMatrix inputs = normal_rows(10, 2, 1);
-  const Posterior posterior(some_hyperparameters(2), inputs, smooth_targets(inputs, 0.2, 2));
+  Hyperparameters h = some_hyperparameters(2);
+  h.slope_variance = 0;
+  const Posterior posterior(h, inputs, smooth_targets(inputs, 0.2, 2));
   const RowMatrix far = RowMatrix::Constant(1, 2, 1e200);
   EXPECT_LT(std::abs(posterior.mean(far)[0]), 1e-290);
   EXPECT_EQ(posterior.variance(far)[0], posterior.hyperparameters().signal_variance);
+}
+
+TEST(Posterior, WithALinearPartATrendGoesOnAndIsLessCertainFartherOut) {
+  const RowMatrix inputs = normal_rows(30, 1, 1);
+  Hyperparameters h = some_hyperparameters(1);
+  h.slope_variance = 1;
+  const Posterior posterior(h, inputs, 2 * inputs.col(0));
+  RowMatrix at(2, 1);
+  at << 10, 20;
+  const VectorXd mean = posterior.mean(at);
+  EXPECT_NEAR(mean[0], 20, 4);
+  EXPECT_NEAR(mean[1] / mean[0], 2, 0.2);
+  const VectorXd variance = posterior.variance(at);
+  EXPECT_GT(variance[1], 2 * variance[0]);
+  EXPECT_GT(posterior.variance(RowMatrix::Constant(1, 1, 1e200))[0], variance[1]);
 }
 
 TEST(Posterior, WithoutNoiseGoesThroughTheTargets) {

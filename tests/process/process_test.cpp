@@ -1,4 +1,3 @@
-#include "dissent/base/threads.hpp"
 #include "dissent/process/process.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <limits>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/threads.hpp"
 #include "process/data.hpp"
 
 namespace dissent {

@@ -55,7 +55,8 @@ ProcessModel::ProcessModel(std::size_t num_components, std::size_t num_columns, 
 
 // Components disagree in all outputs at once. With D / (D + 4) of the variance inside of each, two of them differ by
 // about 4 nats where data are far, however many outputs there are; plain draws would be needles in D dimensions,
-// between which nothing is likely. With many outputs the search is short: it is what costs.
+// between which nothing is likely. With many outputs the search is short, for it is what costs, and there is a linear
+// part: many outputs are mostly the next state of a system, whose trends go on.
 ProcessOptions ProcessModel::options() const {
   constexpr double kNatsApart = 4;
   constexpr std::size_t kFewOutputs = 3;
@@ -68,6 +69,7 @@ ProcessOptions ProcessModel::options() const {
   if (num_outputs_ > kFewOutputs) {
     options.vary_hyperparameters = false;
     options.search.starts = 1;
+    options.search.prior.slope = options.search.loose.slope = kSomeSlope;
     options.search.rows = num_outputs_ > kManyOutputs ? 100 : 200;
     options.search.start_rows = std::min(options.search.start_rows, options.search.rows);
   }

@@ -19,7 +19,13 @@ Evidence log_prior(const HyperPrior& prior, const VectorRef& log_vector) {
   const double half_log_columns =
       0.5 * std::log(std::max<double>(1, static_cast<double>(log_vector.size() - kLogLength)));
   for (Index k = 0; k < log_vector.size(); ++k) {
-    LogNormal p = k == kLogSignal ? prior.signal : k == kLogNoise ? prior.noise : prior.length;
+    LogNormal p = k == kLogSignal  ? prior.signal
+                  : k == kLogNoise ? prior.noise
+                  : k == kLogSlope ? prior.slope
+                                   : prior.length;
+    if (p.log_stddev == 0) {
+      continue;
+    }
     p.log_mean += k >= kLogLength ? half_log_columns : 0;
     const double z = (log_vector[k] - p.log_mean) / p.log_stddev;
     out.value -= 0.5 * z * z + std::log(p.log_stddev) + 0.5 * std::log(2 * std::numbers::pi);

@@ -16,10 +16,16 @@ struct LogNormal {
   double log_stddev = 1;
 };
 
-// The defaults were chosen on real tables of 40 to 300 rows.
+// A stddev of 0 leaves a hyperparameter where it is.
+inline constexpr LogNormal kNoSlope{-22.0, 0.0};
+inline constexpr LogNormal kSomeSlope{-2.0, 1.5};
+
+// The defaults were chosen on real tables of 40 to 300 rows. There a linear part is worth nothing; it is where inputs
+// are the state of a system, and predictions are needed away from the data.
 struct HyperPrior {
   LogNormal signal{0.0, 1.0};
   LogNormal noise{-2.0, 0.8};
+  LogNormal slope = kNoSlope;
   LogNormal length{1.7, 0.7};  // of a length scale over sqrt(C)
 };
 

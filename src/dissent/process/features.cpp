@@ -38,9 +38,10 @@ RowMatrix FourierFeatures::at(const Hyperparameters& hyperparameters, const Rows
   const double scale = std::sqrt(hyperparameters.signal_variance / static_cast<double>(pairs));
   const Single cosine = angle.cos();
   const Single sine = angle.sin();
-  RowMatrix out(at.rows(), 2 * pairs);
+  RowMatrix out(at.rows(), size());
   out.leftCols(pairs) = scale * cosine.cast<double>();
-  out.rightCols(pairs) = scale * sine.cast<double>();
+  out.middleCols(pairs, pairs) = scale * sine.cast<double>();
+  out.rightCols(at.cols()) = std::sqrt(slope_per_column(hyperparameters)) * trend_rows(at);
   return out;
 }
 

@@ -3,7 +3,7 @@
 // degrees of freedom, so frequencies are normal vectors over sqrt(chi^2_5 / 5), over the length scales. Each frequency
 // gives a cosine and a sine: the variance of a draw is then exact everywhere, and only correlations are approximate,
 // with an error of 1 / sqrt(number of pairs). Angles are reduced in double precision; cosines and sines are taken in
-// single precision.
+// single precision. The linear part adds the columns themselves.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class FourierFeatures {
   // The frequencies depend on the seed, on the number of columns and on their own numbers. `pairs`: a multiple of 8.
   FourierFeatures(Eigen::Index pairs, Eigen::Index columns, std::uint64_t seed);
 
-  Eigen::Index size() const { return 2 * frequencies_.cols(); }
+  Eigen::Index size() const { return 2 * frequencies_.cols() + frequencies_.rows(); }
   // Features of rows `at` [N x C]: N x size().
   RowMatrix at(const Hyperparameters& hyperparameters, const RowsRef& at) const;
 

@@ -1,9 +1,10 @@
-// The covariance of a Gaussian process: Matern 5/2 with a length scale per column,
-//   k(a, b) = s (1 + q + q^2 / 3) exp(-q),   q^2 = 5 sum_c ((a_c - b_c) / l_c)^2,
-// with signal variance s and length scales l_c of C columns; an observation adds noise variance.
-// Rows are inputs, in scaled units (columns near mean 0 and stddev 1, targets likewise).
-// Distances come from |a|^2 + |b|^2 - 2 a.b in one product. What cancels is of the order of the rounding of |a|^2, and
-// k is smooth in q^2 at 0, so it costs no digits that noise would not cover.
+// The covariance of a Gaussian process: Matern 5/2 with a length scale per column, and a linear part,
+//   k(a, b) = s (1 + q + q^2 / 3) exp(-q) + v a.b / C,   q^2 = 5 sum_c ((a_c - b_c) / l_c)^2,
+// with signal variance s, slope variance v and length scales l_c of C columns; an observation adds noise variance. The
+// linear part, where there is one, is what remains away from the data: a trend, less certain the farther it is
+// followed. Rows are inputs, in scaled units (columns near mean 0 and stddev 1, targets likewise). Distances come from
+// |a|^2 + |b|^2 - 2 a.b in one product. What cancels is of the order of the rounding of |a|^2, and k is smooth in q^2
+// at 0, so it costs no digits that noise would not cover.
 #pragma once
 
 #include <Eigen/Core>
@@ -17,18 +18,29 @@ using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
 struct Hyperparameters {
   double signal_variance = 1;
   double noise_variance = 0.01;
+  double slope_variance = 0;      // below kLeastSlope: no linear part
   Eigen::VectorXd length_scales;  // C
 
-  // The logarithms in this order: signal, noise, length scales.
+  // The logarithms in this order: signal, noise, slope, length scales.
   Eigen::VectorXd log_vector() const;
   static Hyperparameters from_log(const VectorRef& log_vector);
 };
 
+inline constexpr double kLeastSlope = 1e-9;
+
 // The places of `log_vector`.
-enum : Eigen::Index { kLogSignal = 0, kLogNoise = 1, kLogLength = 2 };
+enum : Eigen::Index { kLogSignal = 0, kLogNoise = 1, kLogSlope = 2, kLogLength = 3 };
 
 // Rows over the length scales, kept within +-1e100 so that squares are finite; the kernel has vanished long before.
 RowMatrix over_length_scales(const Hyperparameters& hyperparameters, const RowsRef& rows);
+
+// Rows as the linear part sees them: it goes no farther than 1000 scaled units, where rounding would leave no variance.
+RowMatrix trend_rows(const RowsRef& rows);
+
+// v / C.
+double slope_per_column(const Hyperparameters& hyperparameters);
+// k(x, x) of each row x, without noise.
+Eigen::VectorXd prior_variance(const Hyperparameters& hyperparameters, const RowsRef& rows);
 
 // k between the rows of a [N x C] and of b [K x C], without noise: N x K.
 Eigen::MatrixXd covariance(const Hyperparameters& hyperparameters, const RowsRef& a, const RowsRef& b);
@@ -45,8 +57,9 @@ class KernelMatrix {
 
  private:
   Hyperparameters hyperparameters_;
-  RowMatrix scaled_;       // inputs over length scales
-  Eigen::MatrixXd slope_;  // s (1 + q) exp(-q) 5 / 3: minus twice the derivative of k by the squared distance over l
+  RowMatrix scaled_;        // inputs over length scales
+  Eigen::MatrixXd slope_;   // s (1 + q) exp(-q) 5 / 3: minus twice the derivative of k by the squared distance over l
+  Eigen::MatrixXd linear_;  // empty without
   Eigen::MatrixXd matrix_;
 };
 

@@ -17,6 +17,7 @@ using Eigen::VectorXd;
 constexpr double kDifference = 0.02;
 // The priors alone have this much precision along every axis; less is where the search stopped short of the mode.
 constexpr double kLeastPrecision = 0.25;
+constexpr double kHeldPrecision = 1e8;  // of what is left where it is
 
 }  // namespace
 
@@ -34,6 +35,9 @@ Laplace::Laplace(const SearchResult& found, const RowsRef& inputs, const VectorR
   MatrixXd precision(mode_.size(), mode_.size());
   for (Index k = 0; k < mode_.size(); ++k) {
     precision.col(k) = (gradient(k, -kDifference) - gradient(k, kDifference)) / (2 * kDifference);
+  }
+  if (found.prior.slope.log_stddev == 0) {
+    precision(kLogSlope, kLogSlope) = kHeldPrecision;
   }
   const Eigen::SelfAdjointEigenSolver<MatrixXd> axes(0.5 * (precision + precision.transpose()));
   axes_ = axes.eigenvectors() * axes.eigenvalues().cwiseMax(kLeastPrecision).cwiseSqrt().cwiseInverse().asDiagonal();

@@ -30,7 +30,7 @@ VectorXd Posterior::variance(const RowsRef& at) const {
   MatrixXd half = covariance(hyperparameters_, inputs_, at);
   factor_.lower.triangularView<Eigen::Lower>().solveInPlace(half);
   // Rounding may leave less than nothing at a training row.
-  return (hyperparameters_.signal_variance - half.colwise().squaredNorm().transpose().array()).max(0);
+  return (prior_variance(hyperparameters_, at).array() - half.colwise().squaredNorm().transpose().array()).max(0);
 }
 
 LeaveOneOut Posterior::leave_one_out() const {

@@ -34,6 +34,7 @@ VectorXd mode_of_prior(const HyperPrior& prior, Index columns) {
   VectorXd out(kLogLength + columns);
   out[kLogSignal] = prior.signal.log_mean;
   out[kLogNoise] = prior.noise.log_mean;
+  out[kLogSlope] = prior.slope.log_mean;
   out.tail(columns).setConstant(prior.length.log_mean +
                                 0.5 * std::log(std::max<double>(1, static_cast<double>(columns))));
   return out;
