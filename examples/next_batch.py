@@ -28,7 +28,8 @@ done["yield"] = experiment(done).round(1)
 possible = settings(2000, 300, 460)
 inputs = ["temperature", "pressure", "catalyst"]
 
-model = dissent.FlowEnsemble(random_state=0).fit(done[inputs], done["yield"])
+model = dissent.AutoEnsemble(random_state=0).fit(done[inputs], done["yield"])
+print("model", model.fit_report_["choice"])
 chosen, utilities = dissent.query(model, possible, batch=8, return_utilities=True)
 
 batch = possible.iloc[chosen]

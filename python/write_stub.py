@@ -37,6 +37,8 @@ def stub(module):
             "",
             *constructor("FlowParameters", module.ensemble_parameters("flow")),
             *constructor("ProbabilisticParameters", module.ensemble_parameters("pne")),
+            *constructor("GaussianProcessParameters", module.ensemble_parameters("gp")),
+            *constructor("AutoParameters", module.ensemble_parameters("auto")),
             *keywords("FitKeywords", module.fit_parameters()),
         ]
     )

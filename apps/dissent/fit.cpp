@@ -42,17 +42,6 @@ struct Arguments {
   bool quiet = false;
 };
 
-// The targets that were fitted by their logarithms.
-std::vector<std::string> log_targets(const Ensemble& model) {
-  std::vector<std::string> names;
-  for (std::size_t d = 0; d < model.num_outputs(); ++d) {
-    if (model.columns().is_log(d)) {
-      names.push_back(model.columns().targets[d]);
-    }
-  }
-  return names;
-}
-
 // The loss that the parameters were chosen by. Rows out of a component's bootstrap sample are new to the component, but
 // not to a flow that all components share.
 std::string judged_text(const Ensemble& model, const FitReport& report) {
@@ -73,7 +62,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
                                       {"output", arguments.output},
                                       {"model", model_name(model.options().model)},
                                       {"choice", report.choice},
-                                      {"logarithms", log_targets(model)},
+                                      {"logarithms", model.columns().log_targets()},
                                       {"components", model.num_components()},
                                       {"inputs", model.columns().inputs},
                                       {"targets", model.columns().targets},
@@ -99,8 +88,8 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
     if (!report.choice.empty()) {
       print_line("model {}", report.choice);
     }
-    if (!log_targets(model).empty()) {
-      print_line("fitted by logarithms, which predict better: {}", fmt::join(log_targets(model), ", "));
+    if (const std::vector<std::string> names = model.columns().log_targets(); !names.empty()) {
+      print_line("fitted by logarithms, which predict better: {}", fmt::join(names, ", "));
     }
     const char* const step = model_kind(model.options().model).has_network ? "epoch" : "output";
     print_line("{}, {} held out; {} of {}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,

@@ -8,7 +8,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/ensemble.hpp"
-#include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "options.hpp"
 #include "record_json.hpp"
 
@@ -35,6 +35,15 @@ void print_columns(std::string_view title, const std::vector<std::string>& names
   }
 }
 
+// With ln before those that were fitted by their logarithms.
+std::vector<std::string> fitted_targets(const EnsembleColumns& columns) {
+  std::vector<std::string> names = columns.targets;
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    names[d] = (columns.is_log(d) ? "ln " : "") + names[d];
+  }
+  return names;
+}
+
 void check_no_table(const std::string& path) {
   for (const char* ending : {".csv", ".npz", ".h5", ".hdf5"}) {
     check(!path.ends_with(ending),
@@ -52,6 +61,7 @@ nlohmann::ordered_json model_json(const Ensemble& model) {
   json.update(json_of(model.options()));
   json["weights"] = model.weights().value;
   json["hidden"] = model.options().hidden_sizes();
+  json["logarithms"] = model.columns().log_targets();
   json["parameters"] = model.parameters().size();
   json["inputs"] = columns_json(model.columns().inputs, model.columns().input_scaling);
   json["targets"] = columns_json(model.columns().targets, model.columns().target_scaling);
@@ -67,14 +77,16 @@ void print_model(const Ensemble& model) {
              model.spread_factors().empty()
                  ? "no"
                  : fmt::format("yes, spread multiplied by {:.4g}", fmt::join(model.spread_factors(), ", ")));
-  print_line("{:<12} hidden {}, masks {}, bootstrap {}, {}", "components", fmt::join(given.hidden_sizes(), ","),
-             given.keep_probability < 1 ? fmt::format("keep {}", given.keep_probability) : "off",
-             given.bootstrap ? "on" : "off",
-             given.share_weights         ? "shared weights"
-             : given.own_initial_weights ? "own initial weights"
-                                         : "the same initial weights");
+  if (model_kind(given.model).has_network) {
+    print_line("{:<12} hidden {}, masks {}, bootstrap {}, {}", "components", fmt::join(given.hidden_sizes(), ","),
+               given.keep_probability < 1 ? fmt::format("keep {}", given.keep_probability) : "off",
+               given.bootstrap ? "on" : "off",
+               given.share_weights         ? "shared weights"
+               : given.own_initial_weights ? "own initial weights"
+                                           : "the same initial weights");
+  }
   print_line("{:<12} {}", "weights", fmt::join(model.weights().value, ", "));
-  if (!model.output_map().is_identity()) {
+  if (model_kind(given.model).has_flow) {
     print_line("{:<12} {} of {} with {} to {}, conditioner {}", "flow", counted(given.num_flow_layers, "layer"),
                transform_name(given.transform.kind), counted(std::size_t(given.transform.num_bins), "bin"),
                given.transform.tail_bound, fmt::join(given.flow_hidden, ","));
@@ -82,7 +94,7 @@ void print_model(const Ensemble& model) {
   print_line("{:<12} {}", "seed", given.seed);
   print_line("{:<12} {}", "scaling", scaling_name(given.scaling));
   print_columns("inputs", model.columns().inputs, model.columns().input_scaling);
-  print_columns("targets", model.columns().targets, model.columns().target_scaling);
+  print_columns("targets", fitted_targets(model.columns()), model.columns().target_scaling);
 }
 
 void run_show(const ShowOptions& options) {

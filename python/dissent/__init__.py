@@ -25,17 +25,19 @@ from ._uncertainty import (
 if TYPE_CHECKING:
     from . import plot
     from ._campaign import Campaign
-    from ._ensembles import FlowEnsemble, Mixture, ProbabilisticEnsemble
+    from ._ensembles import AutoEnsemble, FlowEnsemble, GaussianProcessEnsemble, Mixture, ProbabilisticEnsemble
     from ._progress import FitProgress
     from ._query import AcquisitionInfo, QueryStrategy, acquisitions, query
 
 __all__ = [
     "AcquisitionInfo",
+    "AutoEnsemble",
     "Bounds",
     "Campaign",
     "EstimatorInfo",
     "FitProgress",
     "FlowEnsemble",
+    "GaussianProcessEnsemble",
     "Mixture",
     "ProbabilisticEnsemble",
     "QueryStrategy",
@@ -52,9 +54,11 @@ __all__ = [
 
 # What needs more than numpy is imported when it is first asked for.
 _LAZY = {
+    "AutoEnsemble": "_ensembles",
     "Campaign": "_campaign",
     "FitProgress": "_progress",
     "FlowEnsemble": "_ensembles",
+    "GaussianProcessEnsemble": "_ensembles",
     "Mixture": "_ensembles",
     "ProbabilisticEnsemble": "_ensembles",
     "AcquisitionInfo": "_query",

@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from ._arguments import seed_of, whole_number
 from ._arrays import as_array, as_targets
-from ._ensembles import FlowEnsemble, ProbabilisticEnsemble
+from ._ensembles import FlowEnsemble, GaussianProcessEnsemble, ProbabilisticEnsemble
 from ._estimator import _Ensemble
 from ._parameters import fit_parameters, takes, training_names
 from ._progress import Progress, reporter
@@ -54,9 +54,10 @@ class Campaign:
         As in :func:`query`. The preset "paper" ranks by value, among the paper's number of candidates.
     threads : int, optional
         One per core by default. Results do not depend on it.
-    model : "flow" or "pne", optional
+    model : "flow", "pne", "gp" or "auto", optional
+        By default "auto": the kind is chosen for the first model, and again each time the labelled rows have doubled.
     n_components, hidden, ..., random_state : optional
-        As the parameters of :class:`FlowEnsemble`. Given for a campaign that exists, they replace its own from now on.
+        As the parameters of :class:`AutoEnsemble`. Given for a campaign that exists, they replace its own from now on.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class Campaign:
             campaign.tell(numbers, values, bool(refit), self._threads, tell)
 
     def model(self, *, progress: Progress = None) -> _Ensemble:
-        """A FlowEnsemble or ProbabilisticEnsemble fitted to what is labelled so far.
+        """The ensemble fitted to what is labelled so far, of the class for its kind of model.
 
         >>> model = campaign.model()
         >>> type(model).__name__, model.feature_names_in_.tolist(), model.n_outputs_
@@ -141,7 +142,11 @@ class Campaign:
         with self._held() as campaign, reporter(progress) as tell:
             fitted = campaign.model(self._threads, tell)
             settings = campaign.settings
-        kinds: Dict[str, Type[_Ensemble]] = {"flow": FlowEnsemble, "pne": ProbabilisticEnsemble}
+        kinds: Dict[str, Type[_Ensemble]] = {
+            "flow": FlowEnsemble,
+            "pne": ProbabilisticEnsemble,
+            "gp": GaussianProcessEnsemble,
+        }
         model = fitted.describe()["model"]
         trained = {name: settings[name] for name in training_names(model)}
         return kinds[model]._from_core(fitted).set_params(**trained)
@@ -182,8 +187,8 @@ class Campaign:
     def settings(self) -> Dict[str, Any]:
         """What it runs with: acquisition, batch, candidates and ranking, and the options of its fits by their keywords.
 
-        >>> campaign.settings["model"], campaign.settings["n_components"]
-        ('pne', 5)
+        >>> campaign.settings["model"], campaign.settings["scaling"], campaign.settings["n_components"]
+        ('pne', 'minmax', None)
         """
         with self._held() as campaign:
             return campaign.settings

@@ -22,3 +22,5 @@ def _constructor(name: str, model: str) -> Any:
 # Named as the classes that have them, for the sake of error messages.
 FlowParameters = _constructor("FlowEnsemble", "flow")
 ProbabilisticParameters = _constructor("ProbabilisticEnsemble", "pne")
+GaussianProcessParameters = _constructor("GaussianProcessEnsemble", "gp")
+AutoParameters = _constructor("AutoEnsemble", "auto")

@@ -19,22 +19,32 @@ from ._uncertainty import Uncertainty, _threads
 from ._uncertainty import uncertainty as uncertainty_of
 
 
-class Mixture(NamedTuple):
-    """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``.
-
-    >>> X = np.linspace(-1, 1, 30)[:, None]
-    >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
-    >>> [part.shape for part in model.predict_mixture(X)]    # 30 inputs, 5 components, 1 output
-    [(30, 5, 1), (30, 5, 1), (5,)]
-    """
-
+class _Components(NamedTuple):
     mean: np.ndarray  #: (N, M, D)
     stddev: np.ndarray  #: (N, M, D)
     weights: np.ndarray  #: (M,)
 
 
+class Mixture(_Components):
+    """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``.
+
+    A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,). ``space`` says where they are:
+    "output" for the units of `y`; "base" before a flow, or where targets are fitted by their logarithms. The epistemic
+    uncertainty is the same in both, the aleatoric one is not.
+
+    >>> X = np.linspace(-1, 1, 30)[:, None]
+    >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> [part.shape for part in model.predict_mixture(X)]    # 30 inputs, 5 components, 1 output
+    [(30, 5, 1), (30, 5, 1), (5,)]
+    >>> model.predict_mixture(X).space
+    'output'
+    """
+
+    space: str = "output"
+
+
 class _Ensemble(RegressorMixin, BaseEstimator):
-    """What both models share; see FlowEnsemble."""
+    """What all models share; see FlowEnsemble."""
 
     _model = ""  # its name in the library
 
@@ -116,17 +126,23 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         return values if np.ndim(quantiles) else values[..., 0]
 
     def predict_mixture(self, X: Any) -> Mixture:
-        """The Gaussian of each component: for FlowEnsemble before the flow, where the disagreement is the same.
+        """The Gaussian of each component: before the flow, and of logarithms for targets that were fitted by them.
+
+        The components disagree as much there as in the units of `y`. ``space`` of the result says which it is.
 
         >>> X = np.linspace(-1, 1, 30)[:, None]
         >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
         >>> mixture = model.predict_mixture(X)
         >>> mixture.mean.shape, mixture.weights    # 30 inputs, 5 components, 1 output
         ((30, 5, 1), array([0.2, 0.2, 0.2, 0.2, 0.2]))
+        >>> mixture.space
+        'base'
         """
         X = self._checked(X)
-        mean, stddev = self.model_.predict(X, self._threads())
-        return Mixture(mean, stddev, np.array(self.model_.describe()["weights"]))
+        mean, stddev, space = self.model_.predict(X, self._threads())
+        mixture = Mixture(mean, stddev, np.array(self.model_.describe()["weights"]))
+        mixture.space = space
+        return mixture
 
     def epistemic(self, X: Any, estimator: str = "kl") -> np.ndarray:
         """How much the components disagree at each row of X, in nats: (N,). See :func:`dissent.estimators`.
@@ -202,7 +218,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"]) -> Self:
-        """A fitted estimator from a model file of :meth:`save` or ``dissent fit``.
+        """A fitted estimator from a model file of :meth:`save` or ``dissent fit``; of AutoEnsemble, any kind of file.
 
         How it was trained is not in the file: those parameters are at their defaults, and there is no `n_iter_` and no
         `fit_report_`. One output predicts (N,), even if `y` was (N, 1); inputs named x0, x1, ... count as unnamed.
@@ -220,8 +236,10 @@ class _Ensemble(RegressorMixin, BaseEstimator):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
         model = _core.Ensemble.load(os.fspath(path))
         name = model.describe()["model"]
-        if name != cls._model:
-            raise ValueError(f"{os.fspath(path)}: is a {name} ensemble; {cls.__name__} is {cls._model}")
+        if cls._model not in (name, "auto"):
+            raise ValueError(
+                f"{os.fspath(path)}: is a {name} ensemble; {cls.__name__} is {cls._model}, AutoEnsemble loads any"
+            )
         return cls._from_core(model)
 
     @classmethod
@@ -239,8 +257,10 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _options(self) -> Dict[str, Any]:
         """The parameters that are options of a fit."""
-        options = {"model": self._model, **self.get_params(), "random_state": seed_of(self.random_state)}
+        options: Dict[str, Any] = {**self.get_params(), "random_state": seed_of(self.random_state)}
         del options["n_jobs"]
+        if self._model != "auto":  # the default, unless a preset names a model
+            options["model"] = self._model
         return options
 
     def _threads(self) -> int:

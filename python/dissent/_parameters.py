@@ -55,28 +55,29 @@ N_JOBS = Parameter(
 )
 
 
-def _text(field: Dict[str, Any], default: Any) -> str:
+def _text(field: Dict[str, Any], default: Any, by_preset: bool) -> str:
     """In the manner of numpy. The help of a switch says what happens when it is not at its default."""
     *names, last = [f'"{name}"' for name in field["names"]] or [_TYPE_NAMES[field["type"]]]
     values = f"{', '.join(names)} or {last}" if names else last
     if default is not None:
         values += f", default {default!r}".replace("'", '"')
     else:
-        values += ", by preset" if field["preset"] else ", optional"
+        values += ", by preset" if by_preset else ", optional"
     sentence = field["help"]
     if field["type"] == "switch":
         sentence = f"{not field['default']}: {sentence[0].lower()}{sentence[1:]}"
     return f"{field['keyword']} : {values}\n    {sentence}."
 
 
-def _parameter(field: Dict[str, Any]) -> Parameter:
+def _parameter(field: Dict[str, Any], presets: bool = True) -> Parameter:
     """None stands for a list's default and for what a preset sets; any other default is the option's own."""
     if field["keyword"] == RANDOM_STATE.name:
         return RANDOM_STATE
     kind = _TYPES[field["type"]]
-    if field["optional"] or field["preset"] or isinstance(field["default"], list):
-        return Parameter(field["keyword"], Optional[kind], None, _text(field, None))
-    return Parameter(field["keyword"], kind, field["default"], _text(field, field["default"]))
+    by_preset = presets and field["preset"]
+    if field["optional"] or by_preset or isinstance(field["default"], list):
+        return Parameter(field["keyword"], Optional[kind], None, _text(field, None, by_preset))
+    return Parameter(field["keyword"], kind, field["default"], _text(field, field["default"], by_preset))
 
 
 def fit_parameters() -> List[Parameter]:
@@ -87,7 +88,9 @@ def fit_parameters() -> List[Parameter]:
 def ensemble_parameters(model: str) -> List[Parameter]:
     """Those of an estimator for one model: first the one that may be given by position."""
     fields = [field for field in _core.fit_fields() if model in field["models"] and field["name"] != "model"]
-    return sorted([*map(_parameter, fields), N_JOBS], key=lambda each: each.name != "n_components")
+    presets = any(field["name"] == "preset" for field in fields)
+    parameters = [*(_parameter(field, presets) for field in fields), N_JOBS]
+    return sorted(parameters, key=lambda each: each.name != "n_components")
 
 
 def training_names(model: str) -> List[str]:

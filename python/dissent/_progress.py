@@ -9,6 +9,8 @@ import numpy as np
 class FitProgress(NamedTuple):
     """How far training is; losses are nats per row, `validation_loss` is NaN without held-out rows.
 
+    A Gaussian process counts its outputs in place of epochs, and knows no losses on the way: both are NaN.
+
     >>> X = np.linspace(-1, 1, 30)[:, None]
     >>> seen = []
     >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0], progress=seen.append)
@@ -47,8 +49,9 @@ class reporter:
 
     def _draw(self, epoch: int, epochs: int, loss: float, validation_loss: float) -> None:
         self.bar.total = epochs
-        held_out = {} if np.isnan(validation_loss) else {"held out": f"{validation_loss:.3f}"}
-        self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False, **held_out)
+        losses = {"loss": loss, "held out": validation_loss}
+        known = {name: f"{value:.3f}" for name, value in losses.items() if not np.isnan(value)}
+        self.bar.set_postfix(known, refresh=False)
         self.bar.update(epoch - self.bar.n)
 
     def __exit__(self, *error: Any) -> None:

@@ -92,14 +92,15 @@ def query(
 
     Parameters
     ----------
-    model : FlowEnsemble or ProbabilisticEnsemble, fitted
+    model : a fitted ensemble, such as AutoEnsemble
         Or what holds one: a pipeline that ends in it, a grid search, or a learner of modAL, whose query strategy this
         function can be.
     X_pool : array or table (N, C)
     batch : int, optional
         How many rows; 10 by default, 1 for a learner of modAL.
     acquisition : str
-        Any of :func:`acquisitions`.
+        Any of :func:`acquisitions`. "badge", "bait" and "lcmd" look at the last layer of networks, which a Gaussian
+        process does not have: that is a ValueError.
     X_train, y_train : arrays, optional
         What the model was fitted to; "bait" and "lcmd" keep away from those rows. A learner of modAL knows its own.
     candidates : int, optional
@@ -252,7 +253,7 @@ class QueryStrategy(BaseEstimator):
             All samples, labelled or not.
         y : array (N,) or (N, D)
             Their labels, nan where they are missing.
-        reg : FlowEnsemble or ProbabilisticEnsemble
+        reg : an ensemble, such as AutoEnsemble
             Or what holds one, as in :func:`query`.
         fit_reg : bool
             Whether to fit a clone of `reg` to the labelled samples first; it must be fitted otherwise.
@@ -353,7 +354,7 @@ def _unwrap(model: Any) -> Tuple[_Ensemble, Callable[[Any], Any]]:
         elif inner:
             model = getattr(model, inner[0])
         else:
-            raise TypeError(f"model must be a FlowEnsemble or ProbabilisticEnsemble, not {type(model).__name__}")
+            raise TypeError(f"model must be an ensemble of dissent, or hold one, not {type(model).__name__}")
 
     def transform(X: Any) -> Any:
         for step in steps:

@@ -28,7 +28,7 @@ def uncertainty_1d(
 
     Parameters
     ----------
-    model : FlowEnsemble or ProbabilisticEnsemble, fitted
+    model : a fitted ensemble, such as AutoEnsemble
         Or a pipeline or a search that ends in one.
     X, y : arrays (N,) or (N, 1)
         The data; `X` alone sets the range.

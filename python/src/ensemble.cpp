@@ -5,6 +5,7 @@
 
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/metrics.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/options.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
@@ -15,6 +16,7 @@ namespace dissent::python {
 namespace {
 
 constexpr double kAllThreads = 1e12;  // nanoseconds: training is worth every thread
+constexpr double kProcessRow = 1e5;   // likewise: a Gaussian process compares a row with all that it was fitted to
 
 py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
@@ -29,17 +31,21 @@ py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& in
   return py::make_tuple(std::move(result.model), to_dict(result.report));
 }
 
-// Nanoseconds, roughly: a multiplication per parameter and row, `passes` times.
+// Nanoseconds, roughly: of networks a multiplication per parameter and row, `passes` times.
 double work_of(const Ensemble& model, const Doubles& inputs, double passes = 1) {
-  return passes * static_cast<double>(num_rows(inputs)) * static_cast<double>(model.parameters().size()) / 8;
+  const bool has_network = model_kind(model.options().model).has_network;
+  const double of_row = has_network ? passes * static_cast<double>(model.parameters().size()) / 8 : kProcessRow;
+  return of_row * static_cast<double>(num_rows(inputs));
 }
 
+// Mean and stddev [N, M, D] of the components, and the space they are in: "output" or "base".
 py::tuple predict(const Ensemble& model, const Doubles& inputs, int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
   Mixture<double> mixture =
       unlocked(threads, work_of(model, inputs), [&](Executor& executor) { return model.predict(rows, &executor); });
   const std::vector<std::size_t> shape{mixture.num_inputs, mixture.num_components, mixture.num_outputs};
-  return py::make_tuple(to_numpy(std::move(mixture.mean), shape), to_numpy(std::move(mixture.stddev), shape));
+  return py::make_tuple(to_numpy(std::move(mixture.mean), shape), to_numpy(std::move(mixture.stddev), shape),
+                        mixture.space == Space::kBase ? "base" : "output");
 }
 
 // Mean and stddev [N, D], quantiles [N, D, Q] and aleatoric uncertainty [N], in output space.
@@ -79,7 +85,7 @@ py::dict evaluate_rows(const Ensemble& model, const Doubles& inputs, const Doubl
                           [&](Executor& executor) { return evaluate(model, rows, span_of(targets), &executor); }));
 }
 
-// Its columns, and the options that it was made with by keyword.
+// Its columns, those targets that were fitted by their logarithms, and the options that it was made with by keyword.
 py::dict describe(const Ensemble& model) {
   EnsembleOptions options = model.options();
   options.hidden = options.hidden_sizes();
@@ -87,6 +93,7 @@ py::dict describe(const Ensemble& model) {
   py::dict result = to_dict(options);
   result["inputs"] = model.columns().inputs;
   result["targets"] = model.columns().targets;
+  result["logarithms"] = model.columns().log_targets();
   return result;
 }
 

@@ -166,8 +166,26 @@ class Query(PackageTest, FolderTest):
         only = make_pipeline(clone(model)).fit(x, y)
         np.testing.assert_array_equal(dissent.query(only, pool, 3), dissent.query(only[-1], pool, 3))
 
+    def test_models_without_networks(self):
+        """Every way to choose that does not look at a last layer; the others say what they miss."""
+        process = dissent.GaussianProcessEnsemble(n_components=4, random_state=0)
+        auto = dissent.AutoEnsemble(n_components=4, epochs=20, random_state=0)
+        for model in (process.fit(self.x, self.y), auto.fit(self.x, self.y)):
+            self.assertEqual(model.model_.describe()["model"], "gp")
+            refused = []
+            for info in dissent.acquisitions():
+                name = info.name.replace(":K", ":20").replace(":A", ":0.3")
+                try:
+                    rows = dissent.query(model, self.pool, 3, name, X_train=self.x, y_train=self.y)
+                except ValueError as error:
+                    self.assertRegex(str(error), f"'{name}' looks at the last layer of a network, and this model has none")
+                    refused.append(name)
+                else:
+                    self.assertEqual((rows.shape, len(set(rows.tolist()))), ((3,), 3), name)
+            self.assertEqual(refused, ["badge", "bait", "lcmd"])
+
     def test_errors(self):
-        with self.assertRaisesRegex(TypeError, "must be a FlowEnsemble or ProbabilisticEnsemble, not int"):
+        with self.assertRaisesRegex(TypeError, "must be an ensemble of dissent, or hold one, not int"):
             dissent.query(3, self.pool)
         with self.assertRaisesRegex(ValueError, "klx"):
             dissent.query(self.model, self.pool, acquisition="klx")
@@ -401,6 +419,7 @@ class Campaigns(PackageTest, FolderTest):
                 "share_weights": False,
                 "weights": [0.25, 0.75],
                 "scaling": "standard",
+                "log_targets": "none",
                 "preset": "paper",
                 "epochs": 3,
                 "batch_size": 10,
@@ -433,6 +452,34 @@ class Campaigns(PackageTest, FolderTest):
                 self.assertEqual([loaded.get_params()[key] for key in same], [options[key] for key in same])
                 estimator.set_params(random_state=loaded.random_state)  # a round has a seed of its own
                 self.assert_same_bits(estimator.fit(x, y).predict(x), loaded.predict(x))
+
+    def test_a_gaussian_process(self):
+        """The model of a campaign that chooses its kind is of the class for that kind, as if it were named."""
+        x, y = self.labelled[["a", "b"]], self.labelled["y"]
+        models = []
+        for name in ("gp", "auto"):
+            options = {} if name == "gp" else {"epochs": 20}
+            with dissent.Campaign(
+                self.path(name), self.labelled, self.pool, "y", model=name, random_state=2, **options
+            ) as campaign:
+                models.append(campaign.model())
+                self.assertIsInstance(models[-1], dissent.GaussianProcessEnsemble)
+                self.assertEqual(models[-1].n_components, 16)
+                self.assert_same_bits(clone(models[-1]).fit(x, y).predict(x), models[-1].predict(x))
+                rows = campaign.ask(3)
+                campaign.tell(rows, self.answer(rows))
+                self.assertEqual((campaign.settings["model"], campaign.num_labelled), (name, 33))
+        self.assert_same_bits(models[0].predict(x), models[1].predict(x))
+
+    def test_a_method_that_looks_at_networks(self):
+        with self.assertRaisesRegex(ValueError, "'bait' looks at the last layer of a network"):
+            dissent.Campaign(self.path("a"), self.labelled, self.pool, "y", model="gp", acquisition="bait")
+        with dissent.Campaign(
+            self.path("b"), self.labelled, self.pool, "y", acquisition="bait", epochs=20, random_state=2
+        ) as campaign:
+            self.assertEqual(campaign.settings["model"], "auto")
+            self.assertIn(type(campaign.model()), (dissent.FlowEnsemble, dissent.ProbabilisticEnsemble))
+            self.assertEqual(campaign.ask(2).shape, (2,))
 
     def test_errors_name_the_table_that_was_given(self):
         text = self.labelled.assign(a="x")

@@ -1,4 +1,4 @@
-"""FlowEnsemble and ProbabilisticEnsemble: scikit-learn's own checks, equality with the command line, persistence."""
+"""The ensembles: scikit-learn's own checks, equality with the command line, persistence."""
 import copy
 import inspect
 import io
@@ -21,7 +21,13 @@ from sklearn.utils.estimator_checks import check_estimator
 import dissent
 from support import PackageTest, dissent_program
 
-BOTH = (dissent.FlowEnsemble, dissent.ProbabilisticEnsemble)
+NETWORKS = (dissent.FlowEnsemble, dissent.ProbabilisticEnsemble)
+EVERY = (*NETWORKS, dissent.GaussianProcessEnsemble, dissent.AutoEnsemble)
+
+
+def make(kind, epochs, **options):
+    """Networks with as many epochs; a Gaussian process has none."""
+    return kind(**options) if kind is dissent.GaussianProcessEnsemble else kind(epochs=epochs, **options)
 
 
 def rows(n=60, d=1, seed=0):
@@ -52,6 +58,13 @@ class Conformance(PackageTest):
     def test_probabilistic(self):
         self.run_checks(dissent.ProbabilisticEnsemble())
 
+    def test_gaussian_process(self):
+        self.run_checks(dissent.GaussianProcessEnsemble())
+
+    def test_auto(self):
+        """With few steps of the networks it compares; those of the default would take minutes."""
+        self.run_checks(dissent.AutoEnsemble(epochs=20))
+
 
 class SameBits(PackageTest):
     """As `dissent fit`, `predict` and `evaluate` with the same seed."""
@@ -60,7 +73,7 @@ class SameBits(PackageTest):
         x, y = rows(d=d)
         targets = ["y"] if d == 1 else [f"y{k}" for k in range(d)]
         table = pd.DataFrame(np.column_stack([x, y]), columns=["x0", "x1", *targets])
-        model = kind(n_components=3, epochs=8, random_state=5).fit(x, y)
+        model = make(kind, 8, n_components=3, random_state=5).fit(x, y)
         with tempfile.TemporaryDirectory() as folder:
             table.to_csv(os.path.join(folder, "rows.csv"), index=False)
             fitted = dissent_program(
@@ -74,8 +87,7 @@ class SameBits(PackageTest):
                 kind._model,
                 "--components",
                 3,
-                "--epochs",
-                8,
+                *(["--epochs", 8] if "epochs" in model.get_params() else []),
                 "--seed",
                 5,
                 cwd=folder,
@@ -103,16 +115,16 @@ class SameBits(PackageTest):
             if name != "num_rows":
                 self.assertEqual(evaluated[name], value, name)
 
-    def test_both(self):
-        for kind in BOTH:
+    def test_every_kind(self):
+        for kind in EVERY:
             for d in (1, 3):
                 with self.subTest(kind.__name__, d=d):
                     self.check(kind, d)
 
     def test_mixture_gives_the_same_uncertainty(self):
         x, y = rows(d=2)
-        for kind in BOTH:
-            model = kind(n_components=3, epochs=3, weights=[0.5, 0.3, 0.2], random_state=0).fit(x, y)
+        for kind in EVERY:
+            model = make(kind, 3, n_components=3, weights=[0.5, 0.3, 0.2], random_state=0).fit(x, y)
             mixture = model.predict_mixture(x)
             self.assertEqual(mixture.mean.shape, (60, 3, 2))
             self.assert_same_bits(
@@ -121,29 +133,30 @@ class SameBits(PackageTest):
 
     def test_any_number_of_threads(self):
         x, y = rows()
-        for kind in BOTH:
-            one, two = (kind(epochs=4, random_state=1, n_jobs=jobs).fit(x, y) for jobs in (1, 2))
+        for kind in EVERY:
+            one, two = (make(kind, 4, random_state=1, n_jobs=jobs).fit(x, y) for jobs in (1, 2))
             self.assert_same_bits(one.predict(x), two.predict(x))
 
 
 class Predictions(PackageTest):
     def test_density_of_gaussians(self):
         x, y = rows(d=2)
-        model = dissent.ProbabilisticEnsemble(n_components=3, epochs=5, random_state=0).fit(x, y)
-        mean, stddev, weights = model.predict_mixture(x)
-        z = (y[:, None, :] - mean) / stddev
-        logs = (-0.5 * z**2 - np.log(stddev) - 0.5 * np.log(2 * np.pi)).sum(-1) + np.log(weights)
-        np.testing.assert_allclose(model.log_density(x, y), np.logaddexp.reduce(logs, axis=1), rtol=1e-6, atol=1e-6)
-        np.testing.assert_allclose(model.predict(x), (weights[:, None] * mean).sum(1), rtol=1e-12)
+        for kind in (dissent.ProbabilisticEnsemble, dissent.GaussianProcessEnsemble):
+            model = make(kind, 5, n_components=3, random_state=0).fit(x, y)
+            mean, stddev, weights = model.predict_mixture(x)
+            z = (y[:, None, :] - mean) / stddev
+            logs = (-0.5 * z**2 - np.log(stddev) - 0.5 * np.log(2 * np.pi)).sum(-1) + np.log(weights)
+            np.testing.assert_allclose(model.log_density(x, y), np.logaddexp.reduce(logs, axis=1), rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(model.predict(x), (weights[:, None] * mean).sum(1), rtol=1e-10, atol=1e-12)
 
     def test_samples_agree_with_mean_and_quantiles(self):
         x, y = rows()
-        for kind in BOTH:
-            model = kind(epochs=40, random_state=0).fit(x, y)
+        for kind in EVERY:
+            model = make(kind, 40, random_state=0).fit(x, y)
             draws = model.sample_y(x[:3], 4000, random_state=1)
             self.assertEqual(draws.shape, (3, 4000))
             mean, std = model.predict(x[:3], return_std=True)
-            # False alarms: 5 standard errors of the mean, twice three times: below 1e-5.
+            # False alarms: 5 standard errors of the mean, four times three times: below 1e-5.
             self.assertTrue((abs(draws.mean(1) - mean) < 5 * std / np.sqrt(4000)).all())
             share = (draws < model.predict_quantiles(x[:3], [0.25])[:, :1]).mean(1)
             self.assertTrue((abs(share - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 4000)).all(), share)
@@ -167,8 +180,8 @@ class Predictions(PackageTest):
 
     def test_learns(self):
         x, y = rows(300)
-        for kind in BOTH:
-            model = kind(epochs=200, random_state=0).fit(x[:250], y[:250])
+        for kind in EVERY:
+            model = make(kind, 200, random_state=0).fit(x[:250], y[:250])
             self.assertGreater(model.score(x[250:], y[250:]), 0.9)
             far = model.epistemic(x[250:] + 5).mean()
             self.assertGreater(far, 3 * model.epistemic(x[250:]).mean())
@@ -246,11 +259,12 @@ class Parameters(PackageTest):
 
     def test_every_option_is_a_keyword(self):
         keywords = {field["keyword"]: field for field in dissent._core.fit_fields()}
-        flow = {name for name, field in keywords.items() if field["models"] == ["flow"]}
+        flow = {name for name, field in keywords.items() if field["models"] == ["flow", "auto"]}
         self.assertLess({"flow_hidden", "n_flow_layers", "flow_transform", "flow_weight_decay"}, flow)
+        process = {"n_components", "weights", "scaling", "log_targets", "random_state", "n_jobs"}
         self.assertLess({"n_components", "random_state", "n_flow_layers", "weight_decay"}, set(keywords))
         wanted = (set(keywords) | {"n_jobs"}) - {"model"}
-        for kind, names in zip(BOTH, (wanted, wanted - flow)):
+        for kind, names in zip(EVERY, (wanted, wanted - flow, process, wanted), strict=True):
             parameters = inspect.signature(kind).parameters
             self.assertEqual(set(parameters), names)
             self.assertEqual(set(kind().get_params()), names)
@@ -259,21 +273,35 @@ class Parameters(PackageTest):
             for name in names:
                 self.assertIn(f"\n    {name} : ", kind.__doc__)
                 field = keywords.get(name)
-                if field is not None and not field["preset"] and field["type"] in ("switch", "number", "text"):
+                by_preset = field is not None and field["preset"] and "preset" in names
+                if field is not None and not by_preset and field["type"] in ("switch", "number", "text"):
                     self.assertEqual(parameters[name].default, field["default"], name)
             self.assertNotIn("{", kind.__doc__)
 
     def test_defaults(self):
         parameters = dissent.FlowEnsemble().get_params()
-        fixed = {"n_components": 5, "keep_probability": 0.5, "bootstrap": True, "scaling": "minmax", "preset": "default"}
+        fixed = {"keep_probability": 0.5, "bootstrap": True, "scaling": "minmax", "preset": "default"}
         self.assertEqual({name: parameters[name] for name in fixed}, fixed)
-        for name in ("hidden", "weights", "epochs", "batch_size", "validation", "weight_decay", "random_state", "n_jobs"):
+        for name in ("n_components", "hidden", "weights", "epochs", "validation", "log_targets", "random_state", "n_jobs"):
             self.assertIsNone(parameters[name], name)
+        self.assertEqual(dissent.GaussianProcessEnsemble().log_targets, "auto")
         self.assertEqual(dissent.FlowEnsemble(3).n_components, 3)
         with self.assertRaisesRegex(TypeError, r"FlowEnsemble.__init__\(\) got an unexpected keyword .*'epcohs'"):
             dissent.FlowEnsemble(epcohs=3)
         with self.assertRaisesRegex(TypeError, "n_flow_layers"):
             dissent.ProbabilisticEnsemble(n_flow_layers=3)
+        for name in ("hidden", "epochs", "preset", "validation"):
+            with self.assertRaisesRegex(TypeError, name):
+                dissent.GaussianProcessEnsemble(**{name: None})
+
+    def test_components_by_default_are_those_of_the_kind(self):
+        x, y = rows()
+        for kind, count in zip(EVERY, (5, 5, 16, 16), strict=True):
+            model = make(kind, 2, random_state=0).fit(x, y)
+            self.assertEqual(model.predict_mixture(x).mean.shape, (60, count, 1), kind.__name__)
+            self.assertIsNone(model.n_components)
+            weighted = make(kind, 2, weights=[0.5, 0.25, 0.25], random_state=0).fit(x, y)
+            self.assertEqual(weighted.predict_mixture(x).weights.tolist(), [0.5, 0.25, 0.25])
 
     def test_values_of_numpy_and_lists(self):
         x, y = rows()
@@ -285,7 +313,7 @@ class Parameters(PackageTest):
             "weights": (np.float64(0.5), 0.5),
             "bootstrap": np.False_,
         }
-        for kind in BOTH:
+        for kind in NETWORKS:
             one, two = (kind(np.int64(2), **each, random_state=0).fit(x, y) for each in (plain, other))
             self.assert_same_bits(one.predict(x), two.predict(x))
             self.assertEqual(one.model_.describe(), two.model_.describe())
@@ -299,6 +327,79 @@ class Parameters(PackageTest):
         changed = clone(model).set_params(weight_decay=10.0).fit(x, y).predict(x)
         self.assertFalse((changed == expected).all())
 
+    def test_a_preset_sets_more_than_training(self):
+        """The paper's model is a flow of the targets as they are."""
+        x, y = rows()
+        for kind in (dissent.FlowEnsemble, dissent.AutoEnsemble):
+            model = kind(preset="paper", epochs=2, random_state=0).fit(x, np.exp(3 * y))
+            about = model.model_.describe()
+            self.assertEqual((about["model"], about["log_targets"], about["logarithms"]), ("flow", "none", []))
+            own = clone(model).set_params(log_targets="all").fit(x, np.exp(3 * y))
+            self.assertEqual(own.model_.describe()["logarithms"], ["y"])
+
+
+class Auto(PackageTest):
+    def test_says_what_it_took_and_why(self):
+        x, y = rows()
+        model = dissent.AutoEnsemble(epochs=20, random_state=0).fit(x, y)
+        self.assertEqual(model.model_.describe()["model"], "gp")
+        self.assertRegex(model.fit_report_["choice"], r"^gp: .* nats a row on \d+ rows held out in turn; ")
+        self.assertEqual(model.n_iter_, 1)
+        same = dissent.GaussianProcessEnsemble(random_state=0).fit(x, y)
+        self.assert_same_bits(same.predict(x), model.predict(x))
+        self.assertEqual(same.fit_report_["choice"], "")
+
+    def test_takes_networks_where_they_are_clearly_better(self):
+        """Two branches: Gaussian noise of any width is far from them."""
+        random = np.random.default_rng(0)
+        x = random.uniform(-1, 1, size=(400, 1))
+        y = np.where(random.uniform(size=400) < 0.5, 1, -1) * (1 + 0.3 * x[:, 0]) + 0.01 * random.normal(size=400)
+        model = dissent.AutoEnsemble(epochs=200, random_state=0).fit(x, y)
+        self.assertEqual(model.model_.describe()["model"], "flow", model.fit_report_["choice"])
+        self.assertRegex(model.fit_report_["choice"], "^flow: ")
+        self.assertEqual(dissent.query(model, x, 3, "bait").shape, (3,))
+
+    def test_loads_files_of_any_kind(self):
+        x, y = rows()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.model")
+            for kind in EVERY:
+                model = make(kind, 2, n_components=3, random_state=0).fit(x, y)
+                model.save(path)
+                loaded = dissent.AutoEnsemble.load(path)
+                self.assert_same_bits(loaded.predict(x), model.predict(x))
+                self.assertEqual(loaded.model_.describe(), model.model_.describe())
+                self.assertEqual(loaded.n_components, 3)
+            with self.assertRaisesRegex(ValueError, "is a gp ensemble; FlowEnsemble is flow, AutoEnsemble loads any"):
+                dissent.FlowEnsemble.load(path)
+
+
+class Logarithms(PackageTest):
+    """Of targets that are positive and noisier where they are large."""
+
+    def test_space_of_a_mixture(self):
+        x, y = rows()
+        model = dissent.GaussianProcessEnsemble(random_state=0).fit(x, np.exp(3 * y))
+        self.assertEqual(model.model_.describe()["logarithms"], ["y"])
+        mixture = model.predict_mixture(x)
+        self.assertEqual((mixture.space, sorted(mixture._asdict())), ("base", ["mean", "stddev", "weights"]))
+        self.assert_same_bits(dissent.epistemic(**mixture._asdict()), model.epistemic(x))
+        expected = (mixture.weights[:, None] * np.exp(mixture.mean + mixture.stddev**2 / 2)).sum(1)[:, 0]
+        np.testing.assert_allclose(model.predict(x), expected, rtol=1e-3)
+        self.assertTrue((model.predict_quantiles(x, 0.01) > 0).all())
+        plain = dissent.GaussianProcessEnsemble(log_targets="none", random_state=0).fit(x, np.exp(3 * y))
+        self.assertEqual((plain.predict_mixture(x).space, plain.model_.describe()["logarithms"]), ("output", []))
+        self.assertGreater(model.log_density(x, np.exp(3 * y)).mean(), plain.log_density(x, np.exp(3 * y)).mean())
+        self.assertEqual(dissent.FlowEnsemble(epochs=1).fit(x, y).predict_mixture(x).space, "base")
+        self.assertEqual(pickle.loads(pickle.dumps(mixture)).space, "base")
+
+    def test_all_of_them(self):
+        x, y = rows(d=2)
+        model = dissent.ProbabilisticEnsemble(epochs=2, log_targets="all").fit(x, np.exp(y))
+        self.assertEqual(model.model_.describe()["logarithms"], ["y0", "y1"])
+        with self.assertRaisesRegex(ValueError, "has no logarithm; let `?log_targets`? be auto or none"):
+            dissent.GaussianProcessEnsemble(log_targets="all").fit(x, y)
+
 
 class Persistence(PackageTest):
     def setUp(self):
@@ -308,8 +409,8 @@ class Persistence(PackageTest):
 
     def test_pickle_copy_and_clone(self):
         x, y = rows()
-        for kind in BOTH:
-            model = kind(n_components=2, epochs=2, random_state=3).fit(x, y)
+        for kind in EVERY:
+            model = make(kind, 2, n_components=2, random_state=3).fit(x, y)
             for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(x, y)):
                 self.assert_same_bits(twin.predict(x), model.predict(x))
             self.assertFalse(hasattr(clone(model), "model_"))
@@ -317,15 +418,18 @@ class Persistence(PackageTest):
 
     def test_save_and_load(self):
         x, y = rows(d=2)
-        for kind in BOTH:
-            model = kind(n_components=2, hidden=(7, 5), epochs=2, random_state=3).fit(x, y)
+        for kind in reversed(EVERY):
+            own = {"hidden": (7, 5)} if kind in NETWORKS else {}
+            model = make(kind, 2, n_components=2, random_state=3, **own).fit(x, y)
             model.save(self.path)
             loaded = kind.load(self.path)
             self.assert_same_bits(loaded.predict(x), model.predict(x))
             self.assert_same_bits(loaded.epistemic(x), model.epistemic(x))
             parameters = loaded.get_params()
-            self.assertEqual((parameters["n_components"], list(parameters["hidden"])), (2, [7, 5]))
+            self.assertEqual(parameters["n_components"], 2)
+            self.assertEqual(tuple(parameters.get("hidden", ())), own.get("hidden", ()))
             self.assertFalse(hasattr(loaded, "feature_names_in_"))
+        dissent.ProbabilisticEnsemble(epochs=2).fit(x, y).save(self.path)
         with self.assertRaisesRegex(ValueError, "is a pne ensemble; FlowEnsemble is flow"):
             dissent.FlowEnsemble.load(self.path)
         with self.assertRaisesRegex(FileNotFoundError, "nowhere"):
@@ -394,12 +498,21 @@ class Progress(PackageTest):
         self.assertEqual(told[-1].loss, model.fit_report_["loss"])
         self.assertEqual(model.n_iter_, 60)
 
+    def test_a_process_counts_its_outputs(self):
+        x, y = rows(d=3)
+        told = []
+        model = dissent.GaussianProcessEnsemble(random_state=0, n_jobs=1).fit(x, y, progress=told.append)
+        self.assertEqual([(state.epoch, state.epochs) for state in told], [(1, 3), (2, 3), (3, 3)])
+        self.assertTrue(np.isnan([[state.loss, state.validation_loss] for state in told]).all())
+        self.assertEqual(model.n_iter_, 3)
+        self.assertTrue(np.isfinite(model.fit_report_["loss"]))
+
     def test_what_it_raises_ends_the_training(self):
         x, y = rows()
-        model = dissent.FlowEnsemble(epochs=10**6)
-        with self.assertRaises(ZeroDivisionError):
-            model.fit(x, y, progress=lambda state: 1 / 0)
-        self.assertFalse(hasattr(model, "model_"))
+        for model in (dissent.FlowEnsemble(epochs=10**6), dissent.GaussianProcessEnsemble()):
+            with self.assertRaises(ZeroDivisionError):
+                model.fit(x, y, progress=lambda state: 1 / 0)
+            self.assertFalse(hasattr(model, "model_"))
         with self.assertRaisesRegex(TypeError, "progress must be True or a function, not int"):
             model.fit(x, y, progress=3)
 
@@ -410,14 +523,14 @@ class Progress(PackageTest):
         def interrupt(state):
             raise KeyboardInterrupt
 
-        for kind in BOTH:
-            model = kind(epochs=2, random_state=0).fit(wide, y)
+        for kind in EVERY:
+            model = make(kind, 2, random_state=0).fit(wide, y)
             before, expected = dict(vars(model)), model.predict(wide)
             with self.assertRaises(KeyboardInterrupt):
                 model.fit(x, y, progress=interrupt)
-            with self.assertRaisesRegex(ValueError, "epochs = 0"):
-                model.set_params(epochs=0).fit(x, y)
-            self.assertEqual(vars(model), {**before, "epochs": 0})
+            with self.assertRaisesRegex(ValueError, "n_components = 0"):
+                model.set_params(n_components=0).fit(x, y)
+            self.assertEqual(vars(model), {**before, "n_components": 0})
             self.assert_same_bits(model.predict(wide), expected)
 
     def test_the_bindings_know_the_shape_of_a_row(self):
@@ -440,7 +553,10 @@ class Progress(PackageTest):
         x, y = rows()
         with unittest.mock.patch("sys.stderr", io.StringIO()) as stderr:
             dissent.ProbabilisticEnsemble(n_components=2, epochs=30).fit(x, y, progress=True)
+            dissent.GaussianProcessEnsemble(n_components=2).fit(x, y, progress=True)
         self.assertIn("30/30", stderr.getvalue())
+        self.assertIn("1/1", stderr.getvalue())
+        self.assertNotIn("nan", stderr.getvalue())
 
     def test_control_c(self):
         x, y = rows()
@@ -449,6 +565,7 @@ class Progress(PackageTest):
         self.assert_interrupted(lambda: model.sample_y(np.tile(x, (2000, 1)), 300))
         self.assert_interrupted(lambda: model.sample_y(x[:1], 3 * 10**7))
         self.assert_interrupted(lambda: model.set_params(epochs=10**9).fit(x, y))
+        self.assert_interrupted(lambda: dissent.AutoEnsemble(epochs=10**9, random_state=0).fit(x, y))
         self.assert_same_bits(model.predict(x), expected)
 
 

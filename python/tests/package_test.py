@@ -111,6 +111,10 @@ dissent.FlowEnsemble(3, hidden=[8, 8], weight_decay=0.1, random_state=np.random.
 dissent.FlowEnsemble(epcohs=5)  # wrong
 dissent.ProbabilisticEnsemble(n_flow_layers=2)  # wrong
 dissent.ProbabilisticEnsemble(epochs="5")  # wrong
+dissent.GaussianProcessEnsemble(8, log_targets="none").fit(x, x[:, 0]).predict_mixture(x).space.upper()
+dissent.GaussianProcessEnsemble(epochs=5)  # wrong
+dissent.AutoEnsemble(epochs=5, n_flow_layers=2).fit(x, x[:, 0]).fit_report_["choice"]
+dissent.AutoEnsemble(modle="gp")  # wrong
 dissent.Campaign("c", model="pne", epochs=5, random_state=3, inputs="a")
 dissent.Campaign("c", epcohs=5)  # wrong
 dissent.Campaign("c").model().epistemic(x).max()

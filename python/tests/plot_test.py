@@ -25,6 +25,8 @@ class Plots(PackageTest):
             self.assertIs(plt.gca(), ax)
             self.assertEqual((ax.get_xlabel(), ax.get_ylabel()), ("dose", "effect"))
             ax.figure.clear()
+        process = dissent.GaussianProcessEnsemble(random_state=0).fit(x, y)
+        self.assertEqual(dissent.plot.uncertainty_1d(process, x, y).get_ylabel(), "effect")
         with self.assertRaisesRegex(ValueError, "the model has 2 inputs and 1 outputs"):
             dissent.plot.uncertainty_1d(ensemble.fit(np.column_stack([x, x]), y), x, y)
 

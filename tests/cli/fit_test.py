@@ -174,6 +174,22 @@ class Fit(CliTest):
         self.assertEqual((shown["version"], shown["written_by"], shown["format_version"]), (version, version, 1))
         self.run_bad(2, "show", "data.csv", says=["data.csv: is a table, not a model", "dissent fit data.csv"])
 
+    def test_show_names_what_a_model_has(self):
+        """No networks and no flow of a Gaussian process; ln before targets fitted by their logarithms."""
+        prices = rows(60)
+        prices[:, 2] = np.exp(prices[:, 2] / 20)
+        self.table(data=prices)
+        self.run_ok("fit", "data.csv", "-t", "y,z", "-m", "gp", "-c", 2, "--log-targets", "auto", "-o", "m.model")
+        shown = self.run_ok("show", "m.model")
+        self.assertRegex(shown, r"model +gp, 2 components")
+        self.assertRegex(shown, r"targets +ln y = .*\n +z = ")
+        self.assertNotRegex(shown, r"hidden|masks|flow|bins")
+        self.assertEqual(json.loads(self.run_ok("show", "m.model", "--json"))["logarithms"], ["y"])
+        self.run_ok("fit", "data.csv", "-t", "y", "-m", "pne", "--log-targets", "all", "-o", "m.model", *QUICK)
+        shown = self.run_ok("show", "m.model")
+        self.assertRegex(shown, r"hidden 50,50,50")
+        self.assertNotRegex(shown, r"flow|bins")
+
     def test_show_tells_recalibrated_models(self):
         self.fit()
         self.assertRegex(self.run_ok("show", "m.model"), r"recalibrated +no\n")

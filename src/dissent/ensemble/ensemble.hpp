@@ -1,13 +1,15 @@
 // Ensemble: a trained (or freshly drawn) model of y given x, both in the user's units.
 //
 //   p(y | x) = sum_j w_j N(z; mean_j(x), diag stddev_j(x)^2) |det dz/dy|
-// where z is y (pne), or y scaled and mapped through the shared conditional flow (flow). C input columns, D outputs,
-// M components; matrices are row-major, inputs [N][C] and targets [N][D] in double precision.
+// where z is y (pne, gp), or y scaled and mapped through the shared conditional flow (flow); for a target that is
+// fitted by its logarithm, ln y stands for y. C input columns, D outputs, M components; matrices are row-major, inputs
+// [N][C] and targets [N][D] in double precision.
 //
 // An ensemble is columns, weights, a ComponentModel that says where each component is at an input, and an OutputMap
 // from there to outputs. This is all that the rest of the program asks of a model, whatever its kind
 // (component_model.hpp says how to add one). Work over rows is split in fixed blocks, so results are the same to the
-// bit on any number of threads; they are also the same for a row alone and among others.
+// bit on any number of threads. For a row alone and among others they are the same to the bit with networks, and to
+// about 1e-12 of their size with gp, whose matrix products depend on the shape of a block.
 #pragma once
 
 #include <cstddef>
@@ -86,8 +88,8 @@ class Ensemble {
   using RowNumber = std::function<std::size_t(std::size_t row)>;
   void check_rows(std::span<const double> inputs, std::string_view source, const RowNumber& row_number = {}) const;
 
-  // The components at each input. pne: in the user's units. flow: in base space, where the epistemic uncertainty is the
-  // same as in output space.
+  // The components at each input. pne, gp: in the user's units. flow, and any model of a target that is fitted by its
+  // logarithm: in base space, where the epistemic uncertainty is the same as in output space.
   Mixture<double> predict(std::span<const double> inputs, Executor* executor = nullptr) const;
 
   // The components in scaled units, before any map, in single precision, into memory that is kept from call to call:

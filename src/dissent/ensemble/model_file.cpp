@@ -144,12 +144,7 @@ std::string Ensemble::describe() const {
     }
   }
   json["hidden"] = options_.hidden_sizes();
-  json["logarithms"] = Json::array();
-  for (std::size_t d = 0; d < num_outputs(); ++d) {
-    if (columns_.is_log(d)) {
-      json["logarithms"].push_back(columns_.targets[d]);
-    }
-  }
+  json["logarithms"] = columns_.log_targets();
   if (!spread_factors_.empty()) {
     Json of_base = Json::array();
     for (const std::size_t target : output_map().targets_of_base()) {

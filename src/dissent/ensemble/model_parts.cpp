@@ -7,6 +7,16 @@
 
 namespace dissent {
 
+std::vector<std::string> EnsembleColumns::log_targets() const {
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d < targets.size(); ++d) {
+    if (is_log(d)) {
+      names.push_back(targets[d]);
+    }
+  }
+  return names;
+}
+
 ModelParts::ModelParts(std::unique_ptr<ComponentModel> model, OutputMap map)
     : components(std::move(model)), output_map(std::make_unique<OutputMap>(std::move(map))) {}
 

@@ -23,6 +23,8 @@ struct EnsembleColumns {
   std::vector<std::uint8_t> logarithm = {};  // [D], 1 for targets fitted by their logarithms; empty: none
 
   bool is_log(std::size_t target) const { return !logarithm.empty() && logarithm[target] != 0; }
+  // The names of those.
+  std::vector<std::string> log_targets() const;
 };
 
 // What a kind of model is made of. A copy is a model of its own.
