@@ -74,6 +74,7 @@ Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::
       const Scaling own = fit_scaling(kind, column, 1);
       scaling.offset.push_back(own.offset.front());
       scaling.scale.push_back(own.scale.front());
+      scaling.knee = own.knee;
     } catch (const InputError&) {
       throw InputError(Fault{.rule = "has numbers too large to scale", .column = names[c]});
     }
@@ -106,9 +107,10 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   const std::vector<std::uint32_t> order = split_rows(num_rows, prepared.num_held_out, options.seed);
   const std::vector<double> inputs = pick_rows(rows.inputs, C, order);
   const std::vector<double> targets = pick_rows(rows.targets, D, order);
-  prepared.columns = {rows.input_names, rows.target_names,
-                      scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
-                      scaling_of(options.scaling, std::span(targets).first(num_kept * D), rows.target_names)};
+  prepared.columns = {
+      rows.input_names, rows.target_names,
+      scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
+      scaling_of(target_scaling_kind(options.scaling), std::span(targets).first(num_kept * D), rows.target_names)};
   check_range(rows.inputs, rows.input_names, prepared.columns.input_scaling);
   check_range(rows.targets, rows.target_names, prepared.columns.target_scaling);
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),

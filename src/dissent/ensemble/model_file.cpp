@@ -1,6 +1,7 @@
 // Models on disk: a safetensors file. Metadata: "format", "format_version" and "ensemble", a JSON text with what is not
 // an array (the fields of EnsembleOptions, column names, library version). Arrays, beside those of the model kind:
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
+// Metadata have an "input_knee" where the inputs' scaling has one.
 // A loader believes nothing: every array must be there in the type and shape that the metadata imply; others are
 // not looked at.
 #include <algorithm>
@@ -101,6 +102,9 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   columns.targets = value_of<std::vector<std::string>>(json, "targets", source);
   columns.input_scaling = {read_doubles(file, "input.offset", columns.inputs.size()),
                            read_doubles(file, "input.scale", columns.inputs.size())};
+  if (json.contains("input_knee")) {
+    columns.input_scaling.knee = value_of<double>(json, "input_knee", source);
+  }
   columns.target_scaling = {read_doubles(file, "target.offset", columns.targets.size()),
                             read_doubles(file, "target.scale", columns.targets.size())};
   options.weights = read_doubles(file, "weights", options.num_components);
@@ -123,6 +127,9 @@ std::string Ensemble::describe() const {
     }
   }
   json["hidden"] = options_.hidden_sizes();
+  if (std::isfinite(columns_.input_scaling.knee)) {
+    json["input_knee"] = columns_.input_scaling.knee;
+  }
   if (!spread_factors_.empty()) {
     json["spread_factors"] = spread_factors_;
   }

@@ -143,12 +143,7 @@ std::span<const Field<EnsembleOptions>> fields() {
       named_field<O, ScalingKind>(
           "scaling", &O::scaling, [](const ScalingKind& kind) { return std::string(scaling_name(kind)); },
           [](const std::string& name) { return scaling_from_name(name); },
-          {.help = "Of columns: minmax, standard or none",
-           .shown = "NAME",
-           .names =
-               [] {
-                 return Names{"minmax", "standard", "none"};
-               }}),
+          {.help = "Of input columns: robust, minmax, standard or none", .shown = "NAME", .names = scaling_names}),
       transform_field(),
       bins_field(),
       tail_bound_field(),
