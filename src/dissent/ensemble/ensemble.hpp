@@ -1,8 +1,9 @@
 // Ensemble: a trained (or freshly drawn) model of y given x, both in the user's units.
 //
 //   p(y | x) = sum_j w_j N(z; mean_j(x), diag stddev_j(x)^2) |det dz/dy|
-// where z is y (pne), or y scaled and mapped through the shared conditional flow (flow). C input columns, D outputs,
-// M components; matrices are row-major, inputs [N][C] and targets [N][D] in double precision.
+// where z is y (pne), or y scaled and mapped through the shared conditional flow (flow), in both cases beside the trend
+// (trend.hpp) if there is one. C input columns, D outputs, M components; matrices are row-major, inputs [N][C] and
+// targets [N][D] in double precision.
 //
 // An ensemble is columns, weights, a ComponentModel that says where each component is at an input, and an OutputMap
 // from there to outputs. This is all that the rest of the program asks of a model, whatever its kind

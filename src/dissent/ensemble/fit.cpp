@@ -9,6 +9,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/ensemble/spread.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/table/table.hpp"
 
@@ -58,6 +59,7 @@ std::vector<std::uint32_t> split_rows(std::size_t num_rows, std::size_t num_held
 // The rows in the order of training, the held-out ones last, with their scaling.
 struct Prepared {
   std::size_t num_held_out = 0;
+  std::vector<std::uint32_t> order;
   EnsembleColumns columns;
   ScaledRows scaled;
 };
@@ -83,11 +85,13 @@ Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::
 }
 
 // A row that was held out, or columns left unscaled, may lie where nothing can be computed.
-void check_range(std::span<const double> values, const std::vector<std::string>& names, const Scaling& scaling) {
+void check_range(std::span<const double> values, const std::vector<std::string>& names, const Scaling& scaling,
+                 std::span<const std::uint32_t> order) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     const std::size_t column = k % names.size();
     if (!(std::abs(scaling.scaled(column, values[k])) <= kFarthestInput)) {
-      fail_value(k, values[k], names, "is too far from the other rows to compute with");
+      fail_value(order[k / names.size()] * names.size() + column, values[k], names,
+                 "is too far from the other rows to compute with");
     }
   }
 }
@@ -104,15 +108,21 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   check(num_rows >= kMinRows + prepared.num_held_out, "{}, {} of them held out; at least {} must remain to train on",
         counted(num_rows, "row"), prepared.num_held_out, kMinRows);
   const std::size_t num_kept = num_rows - prepared.num_held_out;
-  const std::vector<std::uint32_t> order = split_rows(num_rows, prepared.num_held_out, options.seed);
-  const std::vector<double> inputs = pick_rows(rows.inputs, C, order);
-  const std::vector<double> targets = pick_rows(rows.targets, D, order);
+  prepared.order = split_rows(num_rows, prepared.num_held_out, options.seed);
+  const std::vector<double> inputs = pick_rows(rows.inputs, C, prepared.order);
+  std::vector<double> targets = pick_rows(rows.targets, D, prepared.order);
+  Trend trend;
+  if (train.trend) {
+    trend = fit_trend(std::span(inputs).first(num_kept * C), C, std::span(targets).first(num_kept * D), D);
+    trend.add(inputs, 1, -1, targets);
+  }
   prepared.columns = {
       rows.input_names, rows.target_names,
       scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
       scaling_of(target_scaling_kind(options.scaling), std::span(targets).first(num_kept * D), rows.target_names)};
-  check_range(rows.inputs, rows.input_names, prepared.columns.input_scaling);
-  check_range(rows.targets, rows.target_names, prepared.columns.target_scaling);
+  check_range(inputs, rows.input_names, prepared.columns.input_scaling, prepared.order);
+  check_range(targets, rows.target_names, prepared.columns.target_scaling, prepared.order);
+  prepared.columns.trend = std::move(trend);
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),
                      apply_scaling(prepared.columns.target_scaling, targets)};
   return prepared;
@@ -132,7 +142,16 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   in_source(rows.source, [&] { result.model.describe(); });  // names that no file can hold are an error now
   result.report = model_kind(options.model)
                       .train(result.model, {train, rows, std::move(prepared.scaled), prepared.num_held_out}, control);
-  result.model.limit_certainty(rows.inputs, control.executor);
+  if (train.limit_certainty) {
+    if (train.calibrate_spread && model_kind(options.model).has_network) {
+      const std::span<const std::uint32_t> held_out = std::span(prepared.order).last(prepared.num_held_out);
+      fit_spread(result.model, rows,
+                 held_out.empty() ? out_of_bag_rows(result.model.options(), prepared.order.size())
+                                  : held_out_rows(held_out, options.num_components),
+                 control.executor);
+    }
+    result.model.limit_certainty(rows.inputs, control.executor);
+  }
   result.report.num_rows = rows.inputs.size() / rows.input_names.size() - prepared.num_held_out;
   result.report.num_validation_rows = prepared.num_held_out;
   return result;

@@ -1,6 +1,7 @@
 // Models on disk: a safetensors file. Metadata: "format", "format_version" and "ensemble", a JSON text with what is not
 // an array (the fields of EnsembleOptions, column names, library version). Arrays, beside those of the model kind:
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
+//   trend.centre, trend.low, trend.high, trend.slope                   F64, if the metadata's "trend" is true
 // Metadata have an "input_knee" where the inputs' scaling has one.
 // A loader believes nothing: every array must be there in the type and shape that the metadata imply; others are
 // not looked at.
@@ -31,6 +32,17 @@ T value_of(const Json& json, const char* key, const std::string& source) {
   }
 }
 
+// Of what files of earlier versions do not have.
+template <class T>
+T value_or(const Json& json, const char* key, T otherwise) {
+  const auto found = json.find(key);
+  try {
+    return found == json.end() ? otherwise : found->template get<T>();
+  } catch (const Json::exception&) {
+    fail("its metadata have no usable '{}'; the file is damaged", key);
+  }
+}
+
 Json read_metadata(const SafetensorsFile& file) {
   const Metadata& metadata = file.metadata();
   const auto format = metadata.find("format");
@@ -58,6 +70,7 @@ bool in_every_version(const FieldInfo& field) {
 
 EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
+  options.scaling = ScalingKind::kMinMax;  // the default when files did not name it
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {
     if (in_metadata(field)) {
       const auto found = json.find(field.name);
@@ -102,8 +115,12 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   columns.targets = value_of<std::vector<std::string>>(json, "targets", source);
   columns.input_scaling = {read_doubles(file, "input.offset", columns.inputs.size()),
                            read_doubles(file, "input.scale", columns.inputs.size())};
-  if (json.contains("input_knee")) {
-    columns.input_scaling.knee = value_of<double>(json, "input_knee", source);
+  columns.input_scaling.knee = value_or(json, "input_knee", columns.input_scaling.knee);
+  if (value_or(json, "trend", false)) {
+    const std::size_t C = columns.inputs.size();
+    columns.trend = {read_doubles(file, "trend.centre", C), read_doubles(file, "trend.low", C),
+                     read_doubles(file, "trend.high", C),
+                     file.load("trend.slope", DType::kFloat64, {columns.targets.size(), C}).to<double>()};
   }
   columns.target_scaling = {read_doubles(file, "target.offset", columns.targets.size()),
                             read_doubles(file, "target.scale", columns.targets.size())};
@@ -130,6 +147,9 @@ std::string Ensemble::describe() const {
   if (std::isfinite(columns_.input_scaling.knee)) {
     json["input_knee"] = columns_.input_scaling.knee;
   }
+  if (!columns_.trend.empty()) {
+    json["trend"] = true;
+  }
   if (!spread_factors_.empty()) {
     json["spread_factors"] = spread_factors_;
   }
@@ -147,6 +167,13 @@ void Ensemble::save(const std::string& path) const {
   named.add("target.offset", ArrayView(columns_.target_scaling.offset));
   named.add("target.scale", ArrayView(columns_.target_scaling.scale));
   named.add("weights", ArrayView(weights_.value));
+  if (!columns_.trend.empty()) {
+    named.add("trend.centre", ArrayView(columns_.trend.centre));
+    named.add("trend.low", ArrayView(columns_.trend.low));
+    named.add("trend.high", ArrayView(columns_.trend.high));
+    named.add("trend.slope",
+              ArrayView(std::span<const double>(columns_.trend.slope), {num_outputs(), num_input_columns()}));
+  }
   parts_.components->add_arrays(named);
   parts_.output_map->add_arrays(named);
   // Arrays of eight-byte items first, so that all are aligned in the mapped file.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dissent/ensemble/trend.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {
@@ -17,7 +18,8 @@ struct EnsembleColumns {
   std::vector<std::string> inputs;
   std::vector<std::string> targets;
   Scaling input_scaling;
-  Scaling target_scaling;
+  Scaling target_scaling;  // of what the trend leaves
+  Trend trend = {};
 };
 
 // What a kind of model is made of. A copy is a model of its own.

@@ -105,6 +105,7 @@ CampaignSettings load_settings(const SafetensorsFile& file) {
     check(field != nullptr, "has a setting '{}' that this version does not know", name);
     given[name] = parse_value(*field, text);
   }
+  campaign_file::add_old_defaults(given);
   CampaignSettings settings;
   set_fields(settings, given);
   return settings;
@@ -162,6 +163,17 @@ Campaign read_campaign(const SafetensorsFile& file) {
 }  // namespace
 
 namespace campaign_file {
+
+// Every file of version 2 names all settings that there were when it was written.
+void add_old_defaults(Values& given) {
+  given.try_emplace("scaling", std::string("minmax"));
+  given.try_emplace("validation", 0.1);
+  given.try_emplace("choose_epoch", true);
+  given.try_emplace("one_component_per_step", false);
+  given.try_emplace("trend", false);
+  given.try_emplace("limit_certainty", true);
+  given.try_emplace("calibrate_spread", false);
+}
 
 std::uint64_t read_number(const SafetensorsFile& file, const std::string& key, int base) {
   const auto found = file.metadata().find(key);

@@ -38,6 +38,9 @@ std::vector<double> load_numbers(const SafetensorsFile& file, const std::string&
 // Gives chosen rows their targets, where they have them.
 void load_targets(const SafetensorsFile& file, Campaign& campaign);
 
+// Settings that a file does not name have the defaults of the time when it was written, not today's.
+void add_old_defaults(Values& given);
+
 Campaign read_version_1(const SafetensorsFile& file);
 
 }  // namespace campaign_file

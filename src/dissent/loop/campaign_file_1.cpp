@@ -73,7 +73,7 @@ const Field<CampaignSettings>* find_flag(std::string_view flag) {
   return nullptr;
 }
 
-// What is not there was at its default, which was then what it is now.
+// What is not there was at its default.
 void load_settings(const SafetensorsFile& file, Campaign& campaign) {
   Values given;
   for (const auto& [key, text] : file.metadata()) {
@@ -91,6 +91,7 @@ void load_settings(const SafetensorsFile& file, Campaign& campaign) {
                                           ? Value(!std::get<bool>(field->get(CampaignSettings())))
                                           : parse_value(*field, text);
   }
+  add_old_defaults(given);
   set_fields(campaign.settings, given);
 }
 
