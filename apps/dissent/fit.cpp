@@ -4,6 +4,7 @@
 // as an interrupt does; a kill loses a few seconds of work. The same command goes on from there, to the same model.
 #include "dissent/ensemble/fit.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -38,6 +39,12 @@ struct Arguments {
   bool quiet = false;
 };
 
+// "epoch 300" or "epochs 25 to 225"
+std::string kept_text(const std::vector<std::size_t>& epochs) {
+  const auto [least, most] = std::ranges::minmax(epochs);
+  return least == most ? fmt::format("epoch {}", most) : fmt::format("epochs {} to {}", least, most);
+}
+
 void print_report(const Arguments& arguments, const FitResult& result, double seconds) {
   const FitReport& report = result.report;
   const Ensemble& model = result.model;
@@ -56,6 +63,8 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
                                       {"validation_loss", report.validation_loss},
                                       {"stopped_early", report.stopped_early},
                                       {"resumed_epoch", report.resumed_epoch},
+                                      {"kept_epochs", report.kept_epochs},
+                                      {"restarted", report.restarted},
                                       {"diverged", report.diverged},
                                       {"seed", arguments.fit.ensemble.seed},
                                       {"options", json_of(arguments.fit)},
@@ -67,8 +76,9 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
     print_line("{}: {} of {}, {}, {}", arguments.output, model_name(arguments.fit.ensemble.model),
                counted(model.num_components(), "component"), counted(model.num_input_columns(), "input"),
                counted(model.num_outputs(), "target"));
-    print_line("{}, {} held out; {} of {}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,
-               report.epochs_run, counted(report.epochs, "epoch"), report.stopped_early ? " (stopped early)" : "",
+    print_line("{}, {} held out; {} of {}{}, {} kept{}, {:.1f} s", counted(report.num_rows, "row"),
+               report.num_validation_rows, report.epochs_run, counted(report.epochs, "epoch"),
+               report.stopped_early ? " (stopped early)" : "", kept_text(report.kept_epochs),
                report.resumed_epoch > 0 ? fmt::format(", resumed at {}", report.resumed_epoch) : "", seconds);
     print_line("loss {:.4f} nats per row{}", report.loss,
                report.num_validation_rows > 0 ? fmt::format(", held out {:.4f}", report.validation_loss) : "");
@@ -107,6 +117,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   warn_diverged(result.report);
+  warn_fit(result.report, result.model);
   print_report(arguments, result, elapsed.count());
 }
 

@@ -34,15 +34,19 @@ TEST(Scaling, AColumnThatDiffersByRoundingIsConstant) {
   EXPECT_EQ(scaling.scale[0], 1);
 }
 
-TEST(Scaling, RobustTakesThreeDeviationsToOne) {
+TEST(Scaling, RobustTakesTheRangeOrSixDeviationsToOne) {
   std::vector<double> values;
   for (int k = 0; k <= 100; ++k) {
     values.push_back(k);
   }
-  const Scaling scaling = fit_scaling(ScalingKind::kRobust, values, 1);
+  Scaling scaling = fit_scaling(ScalingKind::kRobust, values, 1);
   EXPECT_DOUBLE_EQ(scaling.offset[0], 50);
-  EXPECT_DOUBLE_EQ(scaling.scale[0], 3 * 50 / 1.349);
-  EXPECT_DOUBLE_EQ(scaling.scaled(0, 50 + scaling.scale[0] / 2), 0.5);
+  EXPECT_DOUBLE_EQ(scaling.scale[0], 100);
+  EXPECT_DOUBLE_EQ(scaling.scaled(0, 100), 0.5);
+  values.back() = 1000;
+  scaling = fit_scaling(ScalingKind::kRobust, values, 1);
+  EXPECT_DOUBLE_EQ(scaling.scale[0], 6 * 50 / 1.349);
+  EXPECT_DOUBLE_EQ(scaling.scaled(0, 50 + scaling.scale[0] / 4), 0.25);
 }
 
 TEST(Scaling, RobustScalingIsContinuousAtItsKneeAndGrowsLikeALogarithmBeyond) {
@@ -61,7 +65,7 @@ TEST(Scaling, OutliersLeaveRobustlyScaledRowsWhereTheyAre) {
   values.push_back(1e12);
   values.push_back(-1e12);
   const Scaling scaling = fit_scaling(ScalingKind::kRobust, values, 1);
-  EXPECT_NEAR(scaling.scale[0], clean.scale[0], 0.1 * clean.scale[0]);
+  EXPECT_LT(scaling.scale[0], 3 * clean.scale[0]);
   EXPECT_LT(scaling.scaled(0, 1e12), 30);
   EXPECT_GT(scaling.scaled(0, -1e12), -30);
 }
@@ -69,10 +73,10 @@ TEST(Scaling, OutliersLeaveRobustlyScaledRowsWhereTheyAre) {
 TEST(Scaling, RobustScalingOfColumnsThatAreMostlyOneValue) {
   std::vector<double> tenth(100, 0.0);
   std::fill_n(tenth.begin(), 10, 4.0);
-  EXPECT_DOUBLE_EQ(fit_scaling(ScalingKind::kRobust, tenth, 1).scale[0], 3 * 4 / 3.290);
+  EXPECT_DOUBLE_EQ(fit_scaling(ScalingKind::kRobust, tenth, 1).scale[0], 4);
   std::vector<double> one(100, 0.0);
   one.back() = 4;
-  EXPECT_DOUBLE_EQ(fit_scaling(ScalingKind::kRobust, one, 1).scale[0], 3 * std::sqrt(0.16 - 0.04 * 0.04));
+  EXPECT_DOUBLE_EQ(fit_scaling(ScalingKind::kRobust, one, 1).scale[0], 6 * std::sqrt(0.16 - 0.04 * 0.04));
   EXPECT_DOUBLE_EQ(fit_scaling(ScalingKind::kRobust, std::vector<double>(5, 7.0), 1).scaled(0, 7), 0);
 }
 

@@ -136,6 +136,11 @@ void Ensemble::limit_certainty(std::span<const double> inputs, Executor* executo
   parts_.components->limit_certainty(columns_.input_scaling, inputs, executor);
 }
 
+void Ensemble::set_wide_component(WideComponent wide) {
+  wide.check_values(num_outputs());
+  wide_ = std::move(wide);
+}
+
 void Ensemble::scale_spread(std::span<const double> factors) {
   const std::size_t D = num_outputs();
   check(factors.size() == D, "{} spread factors for {} outputs", factors.size(), D);
@@ -270,7 +275,7 @@ std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::s
         const DiagonalGaussian component{std::span(mean).subspan(at, D), std::span(stddev).subspan(at, D)};
         terms[m] = weights_.log[m] + dissent::log_density(component, std::span(base).subspan(b * D, D));
       }
-      result[rows.begin + b] = log_sum_exp(terms) + log_det[b];
+      result[rows.begin + b] = wide_.mixed(log_sum_exp(terms) + log_det[b], targets.subspan((rows.begin + b) * D, D));
     }
   };
   for_row_blocks(

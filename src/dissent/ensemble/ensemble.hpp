@@ -24,6 +24,7 @@
 #include "dissent/base/executor.hpp"
 #include "dissent/ensemble/model_parts.hpp"
 #include "dissent/ensemble/options.hpp"
+#include "dissent/ensemble/wide_component.hpp"
 #include "dissent/mixture/mixture.hpp"
 #include "dissent/table/scaling.hpp"
 
@@ -69,9 +70,13 @@ class Ensemble {
   std::size_t flow_begin() const;  // offset of the flow's parameters, which are the last
 
   // From now on no prediction is more certain than at the most certain of these inputs: in each component and output
-  // the smallest stddev there becomes a limit. Networks extrapolate log-stddevs as straight lines, so that a little
-  // outside of what they were trained on they could claim to be sure a thousandfold.
+  // the smallest stddev there becomes a limit; of a model with a flow in base space, where its map may still narrow
+  // what it maps. Networks extrapolate log-stddevs as straight lines, so that a little outside of what they were
+  // trained on they could claim to be sure a thousandfold.
   void limit_certainty(std::span<const double> inputs, Executor* executor = nullptr);
+  // From now on log densities have this component beside the ensemble's own; an empty one takes it away.
+  void set_wide_component(WideComponent wide);
+  const WideComponent& wide_component() const { return wide_; }
   // From now on every component's stddev of output d is factors[d] times what it was (recalibration.hpp).
   void scale_spread(std::span<const double> factors);
   // The product of all factors of scale_spread(), one per output; empty for a model that was never recalibrated.
@@ -91,7 +96,8 @@ class Ensemble {
   void predict_base(std::span<const double> inputs, Mixture<float>& base, Executor* executor = nullptr) const;
 
   // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y plus
-  // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of that component.
+  // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of that component;
+  // then mixed with the wide component, if there is one.
   std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
                                   Executor* executor = nullptr) const;
 
@@ -142,6 +148,7 @@ class Ensemble {
   Weights weights_;
   ModelParts parts_;
   std::vector<double> spread_factors_;  // [D], or empty
+  WideComponent wide_;
   std::string written_by_;
 };
 

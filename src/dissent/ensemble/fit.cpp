@@ -149,6 +149,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
                  held_out.empty() ? out_of_bag_rows(result.model.options(), prepared.order.size())
                                   : held_out_rows(held_out, options.num_components),
                  control.executor);
+      result.model.set_wide_component(wide_component(rows.targets, rows.target_names.size()));
     }
     result.model.limit_certainty(rows.inputs, control.executor);
   }

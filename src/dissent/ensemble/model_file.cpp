@@ -2,6 +2,7 @@
 // an array (the fields of EnsembleOptions, column names, library version). Arrays, beside those of the model kind:
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
 //   trend.centre, trend.low, trend.high, trend.slope                   F64, if the metadata's "trend" is true
+//   wide.centre, wide.scale                                            F64, if the metadata have a "wide_weight"
 // Metadata have an "input_knee" where the inputs' scaling has one.
 // A loader believes nothing: every array must be there in the type and shape that the metadata imply; others are
 // not looked at.
@@ -129,6 +130,12 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   ModelParts parts = model_kind(options.model).load(file, options, columns);
   Ensemble model(std::move(options), std::move(columns), std::move(parts));
   model.spread_factors_ = read_spread_factors(json, model.num_outputs(), source);
+  if (const double weight = value_or(json, "wide_weight", 0.0); weight != 0) {
+    in_source(source, [&] {
+      model.set_wide_component({weight, read_doubles(file, "wide.centre", model.num_outputs()),
+                                read_doubles(file, "wide.scale", model.num_outputs())});
+    });
+  }
   model.written_by_ = value_of<std::string>(json, "library_version", source);
   return model;
 }
@@ -149,6 +156,9 @@ std::string Ensemble::describe() const {
   }
   if (!columns_.trend.empty()) {
     json["trend"] = true;
+  }
+  if (!wide_.empty()) {
+    json["wide_weight"] = wide_.weight;
   }
   if (!spread_factors_.empty()) {
     json["spread_factors"] = spread_factors_;
@@ -173,6 +183,10 @@ void Ensemble::save(const std::string& path) const {
     named.add("trend.high", ArrayView(columns_.trend.high));
     named.add("trend.slope",
               ArrayView(std::span<const double>(columns_.trend.slope), {num_outputs(), num_input_columns()}));
+  }
+  if (!wide_.empty()) {
+    named.add("wide.centre", ArrayView(wide_.centre));
+    named.add("wide.scale", ArrayView(wide_.scale));
   }
   parts_.components->add_arrays(named);
   parts_.output_map->add_arrays(named);

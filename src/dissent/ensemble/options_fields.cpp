@@ -192,7 +192,7 @@ std::span<const Field<TrainOptions>> fields() {
       field("limit_certainty", &O::limit_certainty,
             {.help = "Believe networks as certain as they say they are", .flag = "no-limit-certainty"}),
       field("calibrate_spread", &O::calibrate_spread,
-            {.help = "Limit certainty by the training rows alone, not by rows that components have not seen",
+            {.help = "Limit certainty by stddevs at training rows alone, not by rows that components have not seen",
              .flag = "no-calibrate-spread"}),
   };
   return list;

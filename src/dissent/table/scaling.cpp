@@ -13,6 +13,8 @@
 namespace dissent {
 namespace {
 
+constexpr double kRobustKnee = 0.5;
+
 constexpr std::array<std::pair<ScalingKind, std::string_view>, 4> kNames{{
     {ScalingKind::kRobust, "robust"},
     {ScalingKind::kMinMax, "minmax"},
@@ -65,9 +67,10 @@ double quantile(const std::vector<double>& ascending, double share) {
   return (1 - weight) * ascending[below] + weight * ascending[above];
 }
 
-// The stddev of a Gaussian with the column's quartiles; by the outer twentieths where those are equal; else its own.
+// Six times the stddev of a Gaussian with the column's quartiles, or with its outer twentieths where those are equal,
+// or its own; the whole range if that is less.
 void fit_robust(std::span<const double> values, std::size_t column, Scaling& scaling) {
-  constexpr double kDeviations = 3;  // that become 1
+  constexpr double kDeviations = 6;  // that become 1
   std::vector<double> ascending;
   for (std::size_t k = column; k < values.size(); k += scaling.num_columns()) {
     ascending.push_back(values[k]);
@@ -83,12 +86,15 @@ void fit_robust(std::span<const double> values, std::size_t column, Scaling& sca
     const double high = quantile(ascending, 1 - range.share);
     if (high - low > 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high))) {
       scaling.offset[column] = median;
-      scaling.scale[column] = usable_scale(kDeviations * (high - low) / range.deviations, std::abs(median));
+      const double spread =
+          std::min(kDeviations * (high - low) / range.deviations, ascending.back() - ascending.front());
+      scaling.scale[column] = usable_scale(spread, std::abs(median));
       return;
     }
   }
   fit_standard(values, column, scaling);
-  scaling.scale[column] = usable_scale(kDeviations * scaling.scale[column], magnitude);
+  const double spread = std::min(kDeviations * scaling.scale[column], ascending.back() - ascending.front());
+  scaling.scale[column] = usable_scale(spread, magnitude);
 }
 
 }  // namespace
@@ -146,7 +152,7 @@ Scaling fit_scaling(ScalingKind kind, std::span<const double> values, std::size_
       fit_robust(values, column, scaling);
     }
   }
-  scaling.knee = kind == ScalingKind::kRobust ? 1 : scaling.knee;
+  scaling.knee = kind == ScalingKind::kRobust ? kRobustKnee : scaling.knee;
   scaling.check_values("fit_scaling");  // a range beyond the largest number
   return scaling;
 }
