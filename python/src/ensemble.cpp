@@ -91,9 +91,12 @@ py::dict describe(const Ensemble& model) {
 // The options of a fit: "preset" says whether the preset sets it, "models" which have it.
 py::list fit_fields() {
   py::list list;
+  const FitOptions ours;
+  const FitOptions paper = fit_preset("paper");
   for (const Field<FitOptions>& field : fields<FitOptions>()) {
-    py::dict described = describe_field(field, field.get(FitOptions()));
-    described["preset"] = find_field<TrainOptions>(field.name) != nullptr;
+    py::dict described = describe_field(field, field.get(ours));
+    described["preset"] = find_field<TrainOptions>(field.name) != nullptr ||
+                          (field.name != "preset" && field.get(ours) != field.get(paper));
     std::vector<std::string> models = model_names();
     std::erase_if(models, [&](const std::string& name) { return !has_option(model_from_name(name), field.name); });
     described["models"] = models;

@@ -105,6 +105,8 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
     const auto share = static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows)));
     prepared.num_held_out = std::max<std::size_t>(1, share);
   }
+  check(prepared.num_held_out > 0 || num_rows >= kMinRows, "{}; at least {} are needed to train on",
+        counted(num_rows, "row"), kMinRows);
   check(num_rows >= kMinRows + prepared.num_held_out, "{}, {} of them held out; at least {} must remain to train on",
         counted(num_rows, "row"), prepared.num_held_out, kMinRows);
   const std::size_t num_kept = num_rows - prepared.num_held_out;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kFewestRows = 10;
 constexpr std::size_t kMostRows = 1000;
+constexpr double kLeastGain = 0.05;  // nats per row; for less, spreads stay as they were trained
 constexpr double kLeastLogFactor = -1;
 constexpr double kMostLogFactor = 5;
 
@@ -86,6 +87,10 @@ Spread best_spread(const Unseen& unseen) {
     for (const At from = best; const auto [a, b] : {At{-1, 0}, At{1, 0}, At{0, -1}, At{0, 1}}) {
       consider({std::clamp(from.log_factor + a * step, kLeastLogFactor, kMostLogFactor), from.log_floor + b * step});
     }
+  }
+  const double gain = highest - unseen.log_likelihood(0, 0);
+  if (!(gain > kLeastGain * static_cast<double>(unseen.end.size()))) {
+    return {};
   }
   return {best.log_factor, typical * std::exp(best.log_floor)};
 }

@@ -2,9 +2,9 @@
 //
 // Trained to the end, a network is nearly exact on its own rows and believes that it is so everywhere. So each output's
 // stddevs become max(f stddev, c), with the f and c that make rows outside of a component's bootstrap sample as likely
-// as possible, each under the mixture of the components that have not seen it. Held-out rows serve all components.
-// (Of a flow the components have not seen those rows, but the shared map has, through other components; f and c are
-// still nearly as good as those from new rows, see docs/notes/ensembles.md.)
+// as possible, each under the mixture of the components that have not seen it; if that makes a difference at all.
+// Held-out rows serve all components. (Of a flow the components have not seen those rows, but the shared map has,
+// through other components; f and c are still nearly as good as those from new rows, see docs/notes/ensembles.md.)
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 namespace dissent {
 namespace {
 
-constexpr double kRobustKnee = 0.5;
+constexpr double kRobustKnee = 1.5;
 
 constexpr std::array<std::pair<ScalingKind, std::string_view>, 4> kNames{{
     {ScalingKind::kRobust, "robust"},

@@ -3,8 +3,8 @@
 // to 0 and back to itself, and values that differ from it later stay finite.
 //
 // Robust scaling is for inputs. It takes the median to 0 and six standard deviations, as the quartiles tell them, or the
-// whole range if that is less, to 1. Beyond +-0.5 scaled values grow like logarithms (`knee`): a few outliers neither
-// squeeze the other rows together nor reach far out.
+// whole range if that is less, to 1. Beyond +-1.5 scaled values bend (`knee`) and never reach +-3: a few outliers
+// neither squeeze the other rows together nor reach far out.
 //
 // A log density of scaled values becomes one of the values themselves by subtracting log_scale_sum().
 #pragma once
@@ -33,15 +33,14 @@ constexpr ScalingKind target_scaling_kind(ScalingKind kind) {
 struct Scaling {
   std::vector<double> offset;
   std::vector<double> scale;  // > 0
-  // Scaled values s beyond it become knee (1 + ln |s| / knee), with the sign of s.
+  // Scaled values s beyond it become knee (2 - knee / |s|), with the sign of s.
   double knee = std::numeric_limits<double>::infinity();
 
   std::size_t num_columns() const { return offset.size(); }
   double scaled(std::size_t column, double value) const {
     const double linear = (value - offset[column]) / scale[column];
     const double distance = std::abs(linear);
-    return distance <= knee || std::isnan(linear) ? linear
-                                                  : std::copysign(knee * (1 + std::log(distance / knee)), linear);
+    return distance > knee ? std::copysign(knee * (2 - knee / distance), linear) : linear;
   }
   // The way back, of a scaling without a knee.
   double original(std::size_t column, double value) const { return offset[column] + scale[column] * value; }
