@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -54,6 +55,12 @@ std::string judged_text(const Ensemble& model, const FitReport& report) {
                            model_kind(model.options().model).has_flow ? " (of rows that others trained on)" : "");
 }
 
+// "epoch 300" or "epochs 25 to 225"
+std::string kept_text(const std::vector<std::size_t>& epochs) {
+  const auto [least, most] = std::ranges::minmax(epochs);
+  return least == most ? fmt::format("epoch {}", most) : fmt::format("epochs {} to {}", least, most);
+}
+
 void print_report(const Arguments& arguments, const FitResult& result, double seconds) {
   const FitReport& report = result.report;
   const Ensemble& model = result.model;
@@ -74,6 +81,8 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
                                       {"validation_loss", report.validation_loss},
                                       {"stopped_early", report.stopped_early},
                                       {"resumed_epoch", report.resumed_epoch},
+                                      {"kept_epochs", report.kept_epochs},
+                                      {"restarted", report.restarted},
                                       {"diverged", report.diverged},
                                       {"seed", arguments.fit.ensemble.seed},
                                       {"options", json_of(arguments.fit)},
@@ -91,9 +100,11 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
     if (const std::vector<std::string> names = model.columns().log_targets(); !names.empty()) {
       print_line("fitted by logarithms, which predict better: {}", fmt::join(names, ", "));
     }
-    const char* const step = model_kind(model.options().model).has_network ? "epoch" : "output";
-    print_line("{}, {} held out; {} of {}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,
-               report.epochs_run, counted(report.epochs, step), report.stopped_early ? " (stopped early)" : "",
+    const bool networks = model_kind(model.options().model).has_network;
+    print_line("{}, {} held out; {} of {}{}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,
+               report.epochs_run, counted(report.epochs, networks ? "epoch" : "output"),
+               report.stopped_early ? " (stopped early)" : "",
+               networks ? fmt::format(", {} kept", kept_text(report.kept_epochs)) : "",
                report.resumed_epoch > 0 ? fmt::format(", resumed at {}", report.resumed_epoch) : "", seconds);
     print_line("loss {:.4f} nats per row{}", report.loss, judged_text(model, report));
   }
@@ -131,6 +142,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   warn_diverged(result.report);
+  warn_fit(result.report, result.model);
   print_report(arguments, result, elapsed.count());
 }
 

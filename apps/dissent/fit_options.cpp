@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "progress.hpp"
 
 namespace dissent::cli {
@@ -37,6 +38,23 @@ void warn_diverged(const FitReport& report, const std::string& when) {
                "{}the loss of component{} {} diverged; the best parameters before that were kept; try a smaller "
                "--learning-rate\n",
                when, report.diverged.size() == 1 ? "" : "s", fmt::join(report.diverged, ", "));
+  }
+}
+
+void warn_fit(const FitReport& report, const Ensemble& model) {
+  constexpr std::size_t kFewRows = 20;
+  constexpr double kFarApart = 1;  // nats per target
+  const std::size_t enough = std::max(kFewRows, 2 * model.num_input_columns());
+  if (report.num_rows < enough) {
+    fmt::print(stderr, "{} for {}: too few to trust the model far; {} or more are advisable\n",
+               counted(report.num_rows, "row"), counted(model.num_input_columns(), "input column"), enough);
+  }
+  const double apart = (report.validation_loss - report.loss) / static_cast<double>(model.num_outputs());
+  if (apart > kFarApart) {
+    fmt::print(stderr,
+               "the loss is {:.2f} on rows trained on, {:.2f} on others: the networks overfit; more rows, or a larger "
+               "--weight-decay, may help\n",
+               report.loss, report.validation_loss);
   }
 }
 

@@ -197,7 +197,7 @@ class Predictions(PackageTest):
         with self.assertRaisesRegex(ValueError, "random_state = -1"):
             dissent.FlowEnsemble(random_state=-1).fit(x, y)
         with self.assertRaisesRegex(ValueError, "2 rows, 1 of them held out"):
-            dissent.FlowEnsemble().fit(x[:2], y[:2])
+            dissent.FlowEnsemble(validation=0.1).fit(x[:2], y[:2])
         for wrong, text in (
             ({"n_components": 2.5}, "n_components = 2.5; it must be a whole number from 1 to 10000"),
             ({"hidden": [8, "a"]}, r"hidden = \[8, 'a'\]; it must be whole numbers from 1 to 100000"),
@@ -280,9 +280,10 @@ class Parameters(PackageTest):
 
     def test_defaults(self):
         parameters = dissent.FlowEnsemble().get_params()
-        fixed = {"keep_probability": 0.5, "bootstrap": True, "scaling": "minmax", "preset": "default"}
+        fixed = {"keep_probability": 0.5, "bootstrap": True, "preset": "default"}
         self.assertEqual({name: parameters[name] for name in fixed}, fixed)
-        for name in ("n_components", "hidden", "weights", "epochs", "validation", "log_targets", "random_state", "n_jobs"):
+        for name in ("n_components", "hidden", "weights", "scaling", "epochs", "batch_size", "validation", "weight_decay",
+                     "log_targets", "random_state", "n_jobs"):
             self.assertIsNone(parameters[name], name)
         self.assertEqual(dissent.GaussianProcessEnsemble().log_targets, "auto")
         self.assertEqual(dissent.FlowEnsemble(3).n_components, 3)

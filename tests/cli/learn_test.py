@@ -123,7 +123,7 @@ class Learn(CampaignTest):
         self.table("one.csv", 1, 1)
         with self.subTest("a fit that cannot be"):
             os.mkdir(self.path("out"))
-            self.refuse(*learn(**{"l.csv": "one.csv"}), says="one.csv: 1 row, 1 of them held out")
+            self.refuse(*learn(**{"l.csv": "one.csv"}), says="one.csv: 1 row; at least 2 are needed")
 
     def test_only_the_same_campaign_goes_on(self):
         self.run_ok(*self.learn("out", "--rounds", 1, "-q"))

@@ -61,6 +61,8 @@ TEST_P(Checkpoint, AFitInPiecesIsTheWholeFitToTheBit) {
     EXPECT_TRUE(same(whole.report.validation_loss, pieces.report.validation_loss));
     EXPECT_EQ(whole.report.epochs_run, pieces.report.epochs_run);
     EXPECT_EQ(whole.report.stopped_early, pieces.report.stopped_early);
+    EXPECT_EQ(whole.report.kept_epochs, pieces.report.kept_epochs);
+    EXPECT_EQ(whole.report.restarted, pieces.report.restarted);
     EXPECT_EQ(whole.report.diverged, pieces.report.diverged);
     EXPECT_GT(pieces.report.resumed_epoch, 0U);
     EXPECT_TRUE(std::filesystem::exists(file));
@@ -73,13 +75,25 @@ INSTANTIATE_TEST_SUITE_P(
     Fits, Checkpoint,
     testing::Values(
         Case{"pne", {.model = Model::kPne, .num_components = 3}, {.epochs = 40, .batch_size = 32, .validation = 0}},
+        Case{"out_of_bag",
+             {.model = Model::kPne, .num_components = 3},
+             {.epochs = 40, .batch_size = 32, .choose_epoch = true}},
+        Case{"one_component_a_step",
+             {.model = Model::kPne, .num_components = 3},
+             {.epochs = 40, .batch_size = 32, .one_component_per_step = true}},
+        Case{"one_component_a_step_with_the_flow",
+             {.num_components = 3},
+             {.epochs = 40, .batch_size = 32, .one_component_per_step = true}},
         Case{"flow", {.num_components = 2}, {.epochs = 40, .batch_size = 32}},
-        Case{"all_rows_at_once", {.num_components = 2}, {.epochs = 120, .batch_size = 0, .validation = 0.2}},
+        Case{"all_rows_at_once",
+             {.num_components = 2},
+             {.epochs = 120, .batch_size = 0, .validation = 0.2, .choose_epoch = true}},
         Case{"shared", {.num_components = 2, .share_weights = true}, {.epochs = 40, .batch_size = 32}},
         // Components stop at different epochs.
         Case{"stops_early",
              {.model = Model::kPne, .num_components = 3},
-             {.epochs = 400, .batch_size = 32, .validation = 0.3, .patience = 0.05}},
+             {.epochs = 400, .batch_size = 32, .validation = 0.3, .choose_epoch = true, .patience = 0.05}},
+        // ... and begin anew at different epochs.
         Case{"diverges",
              {.model = Model::kPne, .num_components = 3},
              {.epochs = 80, .batch_size = 32, .learning_rate = 0.3, .cosine_decay = false, .clip_norm = 0}}),

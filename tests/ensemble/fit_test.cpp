@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "dissent/base/threads.hpp"
+#include "dissent/ensemble/network_model.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/gaussian.hpp"
 #include "ensemble/sample_rows.hpp"
@@ -47,8 +49,11 @@ TEST_P(EveryModel, ReachesTheTruth) {
   // Standard error of the test rows' mean: sqrt(1/2 / 2000) = 0.016.
   EXPECT_NEAR(reached, truth, 0.08);
   EXPECT_TRUE(result.report.diverged.empty());
-  EXPECT_EQ(result.report.num_rows, 360U);
-  EXPECT_EQ(result.report.num_validation_rows, 40U);
+  EXPECT_EQ(result.report.num_rows, 400U);
+  EXPECT_EQ(result.report.num_validation_rows, 0U);
+  for (const std::size_t epoch : result.report.kept_epochs) {
+    EXPECT_EQ(epoch, 40U);
+  }
 }
 
 TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
@@ -73,7 +78,9 @@ TEST_P(EveryModel, EpistemicUncertaintyIsLargeWhereThereIsNoData) {
 
 TEST_P(EveryModel, IsNeverMoreCertainThanAtTheRowsItWasTrainedOn) {
   const SampleRows data = pairs(100);
-  const Ensemble model = fit(options(), kShort, data.rows()).model;
+  TrainOptions train = kShort;
+  train.calibrate_spread = false;
+  const Ensemble model = fit(options(), train, data.rows()).model;
   const Mixture<double> seen = model.predict(data.x);
   std::vector<double> least(6, std::numeric_limits<double>::infinity());
   for (std::size_t k = 0; k < seen.stddev.size(); ++k) {
@@ -247,6 +254,58 @@ TEST_P(EveryModel, ADivergingLossIsReportedAndLeavesAFiniteModel) {
   }
 }
 
+TEST_P(EveryModel, AComponentThatDivergesIsTrainedAgainAtALowerRate) {
+  const SampleRows data = hetero(200, 0);
+  const TrainOptions train{.epochs = 100, .learning_rate = 3, .cosine_decay = false, .clip_norm = 0};
+  const FitResult result = fit(options(), train, data.rows());
+  EXPECT_FALSE(result.report.restarted.empty());
+  EXPECT_TRUE(result.report.diverged.empty());
+  EXPECT_EQ(result.report.epochs_run, 100U);
+  EXPECT_GT(mean_of(result.model.log_density(data.x, data.y)), -6);
+}
+
+TEST_P(EveryModel, OneComponentAStepMovesOneComponent) {
+  const SampleRows data = pairs(100);
+  EnsembleOptions chosen = options(4);
+  TrainOptions train{.epochs = 1,
+                     .batch_size = 0,
+                     .clip_norm = 0,
+                     .one_component_per_step = true,
+                     .trend = false,
+                     .limit_certainty = false};
+  const Ensemble after = fit(chosen, train, data.rows()).model;
+  const Ensemble before(chosen, after.columns());
+  std::size_t num_moved = 0;
+  for (const Mlp& network : after.stack().components) {
+    const auto own = network.range(after.parameters());
+    num_moved += std::ranges::equal(own, network.range(before.parameters())) ? 0 : 1;
+  }
+  EXPECT_EQ(num_moved, 1U);
+  const std::size_t flow = after.flow_begin();
+  EXPECT_EQ(std::ranges::equal(after.parameters().subspan(flow), before.parameters().subspan(flow)),
+            after.output_map().is_identity());
+  // A component alone has every turn.
+  chosen.num_components = 1;
+  train.epochs = 20;
+  train.batch_size = 32;
+  const Ensemble alone = fit(chosen, train, data.rows()).model;
+  train.one_component_per_step = false;
+  EXPECT_TRUE(std::ranges::equal(alone.parameters(), fit(chosen, train, data.rows()).model.parameters()));
+}
+
+TEST_P(EveryModel, OutliersInInputsAreHarmless) {
+  SampleRows data = pairs(300);
+  const SampleRows clean = data;
+  const double before = mean_of(fit(options(), {.epochs = 60}, data.rows()).model.log_density(clean.x, clean.y));
+  data.x[10] = 1e12;
+  data.x[31] = -1e12;
+  const Ensemble model = fit(options(), {.epochs = 60}, data.rows()).model;
+  EXPECT_GT(mean_of(model.log_density(clean.x, clean.y)), before - 0.5);
+  const TempDir folder;
+  model.save(folder.file("m"));
+  EXPECT_EQ(Ensemble::load(folder.file("m")).predict(data.x).mean, model.predict(data.x).mean);
+}
+
 TEST_P(EveryModel, ConstantColumns) {
   SampleRows data = pairs(100);
   for (std::size_t n = 0; n < 100; ++n) {
@@ -267,7 +326,9 @@ TEST_P(EveryModel, BadInputIsNamed) {
   const SampleRows few = pairs(2);
   TrainingRows rows = few.rows();
   rows.source = "few.csv";
-  EXPECT_EQ(message_of<InputError>([&] { fit(options(), kShort, rows); }),
+  TrainOptions holds_out = kShort;
+  holds_out.validation = 0.1;
+  EXPECT_EQ(message_of<InputError>([&] { fit(options(), holds_out, rows); }),
             "few.csv: 2 rows, 1 of them held out; at least 2 must remain to train on; give more rows, or set "
             "validation to 0");
 }
@@ -290,7 +351,8 @@ TEST(Fit, ManyOutputsDoNotUnderflow) {
     }
   }
   for (const Model model : {Model::kPne, Model::kFlow}) {
-    const Ensemble ensemble = fit({.model = model}, kShort, {{"x"}, names, x, y}).model;
+    Ensemble ensemble = fit({.model = model}, kShort, {{"x"}, names, x, y}).model;
+    ensemble.set_wide_component({});
     std::vector<double> far = y;
     for (double& value : far) {
       value += 1000;

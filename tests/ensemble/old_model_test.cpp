@@ -65,14 +65,20 @@ TEST_P(OldModel, PredictionsAreTheSame) {
   expect_same(summary.aleatoric, matrix(file, {"aleatoric"}), allowed);
 }
 
-// How they were fitted.
+// How they were fitted, with what were the defaults then.
 FitOptions options_of(const std::string& name) {
   FitOptions options;
-  options.train = {.epochs = 12, .batch_size = 16};
+  options.train = {.epochs = 12,
+                   .batch_size = 16,
+                   .validation = 0.1,
+                   .choose_epoch = true,
+                   .trend = false,
+                   .calibrate_spread = false};
   if (name == "flow") {
     options.ensemble = {.model = Model::kFlow,
                         .num_components = 2,
                         .hidden = {7, 6},
+                        .scaling = ScalingKind::kMinMax,
                         .flow_hidden = {5},
                         .num_flow_layers = 2,
                         .seed = 3};
@@ -84,7 +90,12 @@ FitOptions options_of(const std::string& name) {
                         .scaling = ScalingKind::kStandard,
                         .seed = 4};
   } else {
-    options.ensemble = {.model = Model::kPne, .num_components = 3, .hidden = {9, 8}, .share_weights = true, .seed = 5};
+    options.ensemble = {.model = Model::kPne,
+                        .num_components = 3,
+                        .hidden = {9, 8},
+                        .share_weights = true,
+                        .scaling = ScalingKind::kMinMax,
+                        .seed = 5};
   }
   options.ensemble.alternate_layers = false;
   return options;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -33,8 +34,57 @@ TEST(Scaling, AColumnThatDiffersByRoundingIsConstant) {
   EXPECT_EQ(scaling.scale[0], 1);
 }
 
+TEST(Scaling, RobustTakesTheRangeOrSixDeviationsToOne) {
+  std::vector<double> values;
+  for (int k = 0; k <= 100; ++k) {
+    values.push_back(k);
+  }
+  Scaling scaling = fit_scaling(ScalingKind::kRobust, values, 1);
+  EXPECT_DOUBLE_EQ(scaling.offset[0], 50);
+  EXPECT_DOUBLE_EQ(scaling.scale[0], 100);
+  EXPECT_DOUBLE_EQ(scaling.scaled(0, 100), 0.5);
+  values.back() = 1000;
+  scaling = fit_scaling(ScalingKind::kRobust, values, 1);
+  EXPECT_DOUBLE_EQ(scaling.scale[0], 6 * 50 / 1.349);
+  EXPECT_DOUBLE_EQ(scaling.scaled(0, 50 + scaling.scale[0] / 4), 0.25);
+}
+
+TEST(Scaling, RobustScalingBendsAtItsKnee) {
+  const Scaling scaling{{0}, {2}, 1};
+  EXPECT_DOUBLE_EQ(scaling.scaled(0, 2), 1);
+  EXPECT_NEAR(scaling.scaled(0, 2 + 1e-6), 1 + 0.5e-6, 1e-12);
+  EXPECT_DOUBLE_EQ(scaling.scaled(0, -200), -1.99);
+  EXPECT_TRUE(std::isnan(scaling.scaled(0, std::nan(""))));
+}
+
+TEST(Scaling, OutliersLeaveRobustlyScaledRowsWhereTheyAre) {
+  std::vector<double> values;
+  for (int k = 0; k < 50; ++k) {
+    values.push_back(k);
+  }
+  const Scaling clean = fit_scaling(ScalingKind::kRobust, values, 1);
+  values.push_back(1e12);
+  values.push_back(-1e12);
+  const Scaling scaling = fit_scaling(ScalingKind::kRobust, values, 1);
+  EXPECT_LT(scaling.scale[0], 3 * clean.scale[0]);
+  EXPECT_LT(scaling.scaled(0, 1e12), 3);
+  EXPECT_GT(scaling.scaled(0, -1e12), -3);
+}
+
+TEST(Scaling, RobustScalingOfColumnsThatAreMostlyOneValue) {
+  std::vector<double> tenth(100, 0.0);
+  std::fill_n(tenth.begin(), 10, 4.0);
+  EXPECT_DOUBLE_EQ(fit_scaling(ScalingKind::kRobust, tenth, 1).scale[0], 4);
+  std::vector<double> one(100, 0.0);
+  one.back() = 4;
+  EXPECT_DOUBLE_EQ(fit_scaling(ScalingKind::kRobust, one, 1).scale[0], 6 * std::sqrt(0.16 - 0.04 * 0.04));
+  EXPECT_DOUBLE_EQ(fit_scaling(ScalingKind::kRobust, std::vector<double>(5, 7.0), 1).scaled(0, 7), 0);
+}
+
 TEST(Scaling, Names) {
-  for (const ScalingKind kind : {ScalingKind::kMinMax, ScalingKind::kStandard, ScalingKind::kNone}) {
+  EXPECT_EQ(scaling_names().size(), 4U);
+  for (const ScalingKind kind :
+       {ScalingKind::kMinMax, ScalingKind::kStandard, ScalingKind::kNone, ScalingKind::kRobust}) {
     EXPECT_EQ(scaling_from_name(scaling_name(kind)), kind);
   }
   EXPECT_THROW(scaling_from_name("log"), InputError);
@@ -46,6 +96,7 @@ TEST(Scaling, Errors) {
   EXPECT_THROW(fit_scaling(ScalingKind::kMinMax, std::vector<double>{-1e308, 1e308}, 1),
                InputError);  // range overflows
   EXPECT_THROW((Scaling{{0}, {0}}.check_values("test")), InputError);
+  EXPECT_THROW((Scaling{{0}, {1}, 0}.check_values("test")), InputError);
 }
 
 }  // namespace

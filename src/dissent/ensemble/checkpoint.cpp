@@ -14,13 +14,14 @@ namespace dissent {
 namespace {
 
 constexpr const char* kFormat = "dissent.checkpoint";
-constexpr const char* kFormatVersion = "1";
-constexpr std::size_t kRecordSize = 9;
+constexpr const char* kFormatVersion = "2";
+constexpr std::size_t kRecordSize = 10;
 
 void append_record(const UnitRecord& unit, std::vector<double>& out) {
-  out.insert(out.end(), {unit.first_loss, unit.best_loss, unit.loss, unit.validation_loss,
-                         static_cast<double>(unit.best_epoch), static_cast<double>(unit.epochs_run),
-                         unit.done ? 1.0 : 0.0, unit.stopped_early ? 1.0 : 0.0, unit.diverged ? 1.0 : 0.0});
+  out.insert(out.end(),
+             {unit.first_loss, unit.best_loss, unit.loss, unit.validation_loss, static_cast<double>(unit.best_epoch),
+              static_cast<double>(unit.epochs_run), static_cast<double>(unit.restarts), unit.done ? 1.0 : 0.0,
+              unit.stopped_early ? 1.0 : 0.0, unit.diverged ? 1.0 : 0.0});
 }
 
 UnitRecord read_record(std::span<const double> values, const std::string& source) {
@@ -34,9 +35,10 @@ UnitRecord read_record(std::span<const double> values, const std::string& source
           .validation_loss = values[3],
           .best_epoch = static_cast<std::size_t>(values[4]),
           .epochs_run = static_cast<std::size_t>(values[5]),
-          .done = values[6] != 0,
-          .stopped_early = values[7] != 0,
-          .diverged = values[8] != 0};
+          .restarts = static_cast<std::size_t>(values[6]),
+          .done = values[7] != 0,
+          .stopped_early = values[8] != 0,
+          .diverged = values[9] != 0};
 }
 
 // Names the first thing that differs.

@@ -3,7 +3,7 @@
 // A safetensors file. Metadata: "format", "format_version" and "fit", a JSON text of everything the result depends on
 // (options, library version, a digest of the rows). Arrays, P parameters and U units:
 //   parameters, average, best, first_moment, second_moment   F32 [P], in the layout of the model
-//   units                                           F64 [U][9], the values of UnitRecord in their order
+//   units                                           F64 [U][10], the values of UnitRecord in their order
 //   epoch                                           I64 [1]
 // of networks, and of Gaussian processes, which are fitted output by output:
 //   outputs                                         F32 [outputs done][what was found for each]
@@ -26,7 +26,8 @@ struct UnitRecord {
   double loss = std::numeric_limits<double>::quiet_NaN();
   double validation_loss = std::numeric_limits<double>::quiet_NaN();
   std::size_t best_epoch = 0;
-  std::size_t epochs_run = 0;
+  std::size_t epochs_run = 0;  // since the last restart
+  std::size_t restarts = 0;    // after its loss diverged
   bool done = false;
   bool stopped_early = false;
   bool diverged = false;
@@ -34,7 +35,7 @@ struct UnitRecord {
 
 // All that the rest of a fit depends on, besides options and rows. Spans of one size, not owned.
 struct FitState {
-  std::size_t epoch = 0;  // the next to run
+  std::size_t epoch = 0;  // the next to run, of the unit that is furthest behind
   std::vector<UnitRecord> units;
   std::span<float> parameters;
   std::span<float> average;  // of the parameters, in the course of training

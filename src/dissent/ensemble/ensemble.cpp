@@ -23,6 +23,7 @@ void check_columns(const EnsembleColumns& columns) {
   check(C > 0 && D > 0, "{} input columns and {} targets; at least one of each is required", C, D);
   columns.input_scaling.check_values("input_scaling");
   columns.target_scaling.check_values("target_scaling");
+  columns.trend.check_values(C, D);
   check(columns.input_scaling.num_columns() == C && columns.target_scaling.num_columns() == D,
         "scaling of {} input columns and {} targets for {} and {}", columns.input_scaling.num_columns(),
         columns.target_scaling.num_columns(), C, D);
@@ -147,6 +148,11 @@ void Ensemble::limit_certainty(std::span<const double> inputs, Executor* executo
   parts_.components->limit_certainty(columns_.input_scaling, inputs, executor);
 }
 
+void Ensemble::set_wide_component(WideComponent wide) {
+  wide.check_values(num_outputs());
+  wide_ = std::move(wide);
+}
+
 void Ensemble::scale_spread(std::span<const double> factors) {
   const std::size_t D = num_outputs();
   check(factors.size() == D, "{} spread factors for {} outputs", factors.size(), D);
@@ -174,9 +180,12 @@ Mixture<double> Ensemble::predict(std::span<const double> inputs, Executor* exec
   for_row_blocks(
       columns_.input_scaling, inputs, executor, [&] { return components.make_scratch(); },
       [&](const RowBlock& rows, std::unique_ptr<ComponentModel::Scratch>& scratch) {
-        components.predict(rows, output_map().base_units(), *scratch,
-                           std::span(mixture.mean).subspan(rows.begin * row, rows.count * row),
+        const std::span<double> mean = std::span(mixture.mean).subspan(rows.begin * row, rows.count * row);
+        components.predict(rows, output_map().base_units(), *scratch, mean,
                            std::span(mixture.stddev).subspan(rows.begin * row, rows.count * row));
+        if (mixture.space == Space::kOutput) {
+          columns_.trend.add(rows.inputs, num_components(), 1, mean);
+        }
       });
   return mixture;
 }
@@ -208,12 +217,18 @@ void Ensemble::to_base(std::span<const double> inputs, std::span<const double> o
         "{} outputs, {} base values and {} log-determinants for {} rows of {}", outputs.size(), base.size(),
         log_det.size(), num_rows, D);
   check_finite_rows(outputs, columns_.targets);
+  if (output_map().is_identity()) {
+    std::ranges::copy(outputs, base.begin());
+    std::ranges::fill(log_det, 0.0);
+    return;
+  }
   for_row_blocks(
       columns_.input_scaling, inputs, executor, [&] { return OutputMap::Scratch(output_map(), parameters()); },
       [&](const RowBlock& rows, OutputMap::Scratch& scratch) {
-        output_map().to_base(rows.scaled, outputs.subspan(rows.begin * D, rows.count * D),
-                             base.subspan(rows.begin * D, rows.count * D), log_det.subspan(rows.begin, rows.count),
-                             scratch);
+        const std::span<double> own = base.subspan(rows.begin * D, rows.count * D);
+        std::ranges::copy(outputs.subspan(rows.begin * D, rows.count * D), own.begin());
+        columns_.trend.add(rows.inputs, 1, -1, own);
+        output_map().to_base(rows.scaled, own, own, log_det.subspan(rows.begin, rows.count), scratch);
       });
 }
 
@@ -245,6 +260,7 @@ void Ensemble::carry(std::span<const double> inputs, std::size_t points_per_inpu
                                 base.subspan(begin * D, batch * D), outputs.subspan(begin * D, batch * D),
                                 log_det.empty() ? log_det : log_det.subspan(begin, batch), scratch.map);
       });
+  columns_.trend.add(inputs, points_per_input, 1, outputs);
 }
 
 std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::span<const double> targets,
@@ -266,14 +282,16 @@ std::vector<double> Ensemble::log_density(std::span<const double> inputs, std::s
     std::vector<double> log_det(rows.count);
     std::vector<double> terms(M);
     parts_.components->predict(rows, output_map().base_units(), *scratch.components, mean, stddev);
-    output_map().to_base(rows.scaled, targets.subspan(rows.begin * D, rows.count * D), base, log_det, scratch.map);
+    std::ranges::copy(targets.subspan(rows.begin * D, rows.count * D), base.begin());
+    columns_.trend.add(rows.inputs, 1, -1, base);
+    output_map().to_base(rows.scaled, base, base, log_det, scratch.map);
     for (std::size_t b = 0; b < rows.count; ++b) {
       for (std::size_t m = 0; m < M; ++m) {
         const std::size_t at = (b * M + m) * D;
         const DiagonalGaussian component{std::span(mean).subspan(at, D), std::span(stddev).subspan(at, D)};
         terms[m] = weights_.log[m] + dissent::log_density(component, std::span(base).subspan(b * D, D));
       }
-      result[rows.begin + b] = log_sum_exp(terms) + log_det[b];
+      result[rows.begin + b] = wide_.mixed(log_sum_exp(terms) + log_det[b], targets.subspan((rows.begin + b) * D, D));
     }
   };
   for_row_blocks(

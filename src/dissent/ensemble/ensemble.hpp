@@ -1,9 +1,9 @@
 // Ensemble: a trained (or freshly drawn) model of y given x, both in the user's units.
 //
 //   p(y | x) = sum_j w_j N(z; mean_j(x), diag stddev_j(x)^2) |det dz/dy|
-// where z is y (pne, gp), or y scaled and mapped through the shared conditional flow (flow); for a target that is
-// fitted by its logarithm, ln y stands for y. C input columns, D outputs, M components; matrices are row-major, inputs
-// [N][C] and targets [N][D] in double precision.
+// where z is y (pne, gp), or y scaled and mapped through the shared conditional flow (flow), beside the trend
+// (trend.hpp) if there is one; for a target that is fitted by its logarithm, ln y stands for y. C input columns, D
+// outputs, M components; matrices are row-major, inputs [N][C] and targets [N][D] in double precision.
 //
 // An ensemble is columns, weights, a ComponentModel that says where each component is at an input, and an OutputMap
 // from there to outputs. This is all that the rest of the program asks of a model, whatever its kind
@@ -25,6 +25,7 @@
 #include "dissent/base/executor.hpp"
 #include "dissent/ensemble/model_parts.hpp"
 #include "dissent/ensemble/options.hpp"
+#include "dissent/ensemble/wide_component.hpp"
 #include "dissent/mixture/mixture.hpp"
 #include "dissent/table/scaling.hpp"
 
@@ -74,9 +75,13 @@ class Ensemble {
   std::size_t flow_begin() const;  // offset of the flow's parameters, which are the last
 
   // From now on no prediction is more certain than at the most certain of these inputs: in each component and output
-  // the smallest stddev there becomes a limit. Networks extrapolate log-stddevs as straight lines, so that a little
-  // outside of what they were trained on they could claim to be sure a thousandfold.
+  // the smallest stddev there becomes a limit; of a model with a flow in base space, where its map may still narrow
+  // what it maps. Networks extrapolate log-stddevs as straight lines, so that a little outside of what they were
+  // trained on they could claim to be sure a thousandfold.
   void limit_certainty(std::span<const double> inputs, Executor* executor = nullptr);
+  // From now on log densities have this component beside the ensemble's own; an empty one takes it away.
+  void set_wide_component(WideComponent wide);
+  const WideComponent& wide_component() const { return wide_; }
   // From now on every component's stddev of target d is factors[d] times what it was; of a flow, that of the base value
   // which becomes target d (recalibration.hpp).
   void scale_spread(std::span<const double> factors);
@@ -97,7 +102,8 @@ class Ensemble {
   void predict_base(std::span<const double> inputs, Mixture<float>& base, Executor* executor = nullptr) const;
 
   // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y plus
-  // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of that component.
+  // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of that component;
+  // then mixed with the wide component, if there is one.
   std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
                                   Executor* executor = nullptr) const;
 
@@ -148,6 +154,7 @@ class Ensemble {
   Weights weights_;
   ModelParts parts_;
   std::vector<double> spread_factors_;  // [D], or empty
+  WideComponent wide_;
   std::string written_by_;
 };
 

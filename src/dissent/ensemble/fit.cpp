@@ -12,6 +12,7 @@
 #include "dissent/ensemble/log_targets.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/spread.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/table/table.hpp"
 
@@ -78,6 +79,7 @@ Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::
       const Scaling own = fit_scaling(kind, column, 1);
       scaling.offset.push_back(own.offset.front());
       scaling.scale.push_back(own.scale.front());
+      scaling.knee = own.knee;
     } catch (const InputError&) {
       throw InputError(Fault{.rule = "has numbers too large to scale", .column = names[c]});
     }
@@ -86,11 +88,13 @@ Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::
 }
 
 // A row that was held out, or columns left unscaled, may lie where nothing can be computed.
-void check_range(std::span<const double> values, const std::vector<std::string>& names, const Scaling& scaling) {
+void check_range(std::span<const double> values, const std::vector<std::string>& names, const Scaling& scaling,
+                 std::span<const std::uint32_t> order) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     const std::size_t column = k % names.size();
     if (!(std::abs(scaling.scaled(column, values[k])) <= kFarthestInput)) {
-      fail_value(k, values[k], names, "is too far from the other rows to compute with");
+      fail_value(order[k / names.size()] * names.size() + column, values[k], names,
+                 "is too far from the other rows to compute with");
     }
   }
 }
@@ -105,24 +109,32 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
     const auto share = static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows)));
     prepared.num_held_out = std::max<std::size_t>(1, share);
   }
+  check(num_rows >= kMinRows, "{}; at least {} are needed to train on", counted(num_rows, "row"), kMinRows);
   check(num_rows >= kMinRows + prepared.num_held_out,
-        "{}, {} of them held out; at least {} must remain to train on; give more rows{}", counted(num_rows, "row"),
-        prepared.num_held_out, kMinRows, num_rows >= kMinRows ? ", or set `validation` to 0" : "");
+        "{}, {} of them held out; at least {} must remain to train on; give more rows, or set `validation` to 0",
+        counted(num_rows, "row"), prepared.num_held_out, kMinRows);
   const std::size_t num_kept = num_rows - prepared.num_held_out;
   prepared.order = split_rows(num_rows, prepared.num_held_out, options.seed);
-  const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, executor);
-  std::vector<double> log_targets(rows.targets.begin(), rows.targets.end());
-  for (std::size_t k = 0; !logarithm.empty() && k < log_targets.size(); ++k) {
-    log_targets[k] = logarithm[k % D] != 0 ? log_target(log_targets[k]) : log_targets[k];
-  }
   const std::vector<double> inputs = pick_rows(rows.inputs, C, prepared.order);
-  const std::vector<double> targets = pick_rows(log_targets, D, prepared.order);
-  prepared.columns = {rows.input_names, rows.target_names,
-                      scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
-                      scaling_of(options.scaling, std::span(targets).first(num_kept * D), rows.target_names),
-                      logarithm};
-  check_range(rows.inputs, rows.input_names, prepared.columns.input_scaling);
-  check_range(log_targets, rows.target_names, prepared.columns.target_scaling);
+  std::vector<double> targets = pick_rows(rows.targets, D, prepared.order);
+  const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, executor);
+  for (std::size_t k = 0; !logarithm.empty() && k < targets.size(); ++k) {
+    targets[k] = logarithm[k % D] != 0 ? log_target(targets[k]) : targets[k];
+  }
+  Trend trend;
+  if (train.trend && model_kind(options.model).has_network) {
+    trend = fit_trend(std::span(inputs).first(num_kept * C), C, std::span(targets).first(num_kept * D), D);
+    trend.leave_out(logarithm);
+    trend.add(inputs, 1, -1, targets);
+  }
+  prepared.columns = {
+      rows.input_names, rows.target_names,
+      scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
+      scaling_of(target_scaling_kind(options.scaling), std::span(targets).first(num_kept * D), rows.target_names),
+      logarithm};
+  check_range(inputs, rows.input_names, prepared.columns.input_scaling, prepared.order);
+  check_range(targets, rows.target_names, prepared.columns.target_scaling, prepared.order);
+  prepared.columns.trend = std::move(trend);
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),
                      apply_scaling(prepared.columns.target_scaling, targets)};
   return prepared;
@@ -155,11 +167,22 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   });
   FitResult result{Ensemble(options, std::move(prepared.columns)), {}};
   in_source(rows.source, [&] { result.model.describe(); });  // names that no file can hold are an error now
-  result.report =
-      model_kind(options.model)
-          .train(result.model,
-                 {train, rows, std::move(prepared.order), std::move(prepared.scaled), prepared.num_held_out}, control);
-  result.model.limit_certainty(rows.inputs, control.executor);
+  result.report = model_kind(options.model)
+                      .train(result.model,
+                             {train, rows, prepared.order, std::move(prepared.scaled), prepared.num_held_out}, control);
+  if (train.limit_certainty) {
+    if (train.calibrate_spread && model_kind(options.model).has_network) {
+      const std::span<const std::uint32_t> held_out = std::span(prepared.order).last(prepared.num_held_out);
+      fit_spread(result.model, rows,
+                 held_out.empty() ? out_of_bag_rows(result.model.options(), prepared.order.size())
+                                  : held_out_rows(held_out, result.model.num_components()),
+                 control.executor);
+    }
+    if (train.calibrate_spread) {
+      result.model.set_wide_component(wide_component(rows.targets, rows.target_names.size()));
+    }
+    result.model.limit_certainty(rows.inputs, control.executor);
+  }
   result.report.num_rows = rows.inputs.size() / rows.input_names.size() - prepared.num_held_out;
   result.report.num_validation_rows = prepared.num_held_out;
   return result;

@@ -67,10 +67,12 @@ struct FitReport {
   double loss = 0;             // of the last epoch
   double validation_loss = 0;  // of the parameters kept; NaN as above
   bool stopped_early = false;
-  bool interrupted = false;           // by FitControl::progress
-  std::size_t resumed_epoch = 0;      // where a checkpoint was taken up; 0: none
-  std::string choice = {};            // why this kind of model was taken; empty where it was given
-  std::vector<std::size_t> diverged;  // components whose loss diverged; of a joint model all or none
+  bool interrupted = false;              // by FitControl::progress
+  std::size_t resumed_epoch = 0;         // where a checkpoint was taken up; 0: none
+  std::string choice = {};               // why this kind of model was taken; empty where it was given
+  std::vector<std::size_t> kept_epochs;  // whose parameters were kept, of each component; of a joint model one
+  std::vector<std::size_t> restarted;    // components that were trained again since their loss diverged
+  std::vector<std::size_t> diverged;     // those whose loss did so each time; of a joint model all or none
 };
 
 template <>

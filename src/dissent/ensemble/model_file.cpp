@@ -1,6 +1,9 @@
 // Models on disk: a safetensors file. Metadata: "format", "format_version" and "ensemble", a JSON text with what is not
 // an array (the fields of EnsembleOptions, column names, library version). Arrays, beside those of the model kind:
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
+//   trend.centre, trend.low, trend.high, trend.slope                   F64, if the metadata's "trend" is true
+//   wide.centre, wide.scale                                            F64, if the metadata have a "wide_weight"
+// Metadata have an "input_knee" where the inputs' scaling has one.
 // A loader believes nothing: every array must be there in the type and shape that the metadata imply; others are
 // not looked at.
 #include <algorithm>
@@ -27,6 +30,17 @@ T value_of(const Json& json, const char* key, const std::string& source) {
     return json.at(key).get<T>();
   } catch (const Json::exception&) {
     fail("{}: its metadata have no usable '{}'; the file is damaged", source, key);
+  }
+}
+
+// Of what files of earlier versions do not have.
+template <class T>
+T value_or(const Json& json, const char* key, T otherwise) {
+  const auto found = json.find(key);
+  try {
+    return found == json.end() ? otherwise : found->template get<T>();
+  } catch (const Json::exception&) {
+    fail("its metadata have no usable '{}'; the file is damaged", key);
   }
 }
 
@@ -57,7 +71,8 @@ bool in_every_version(const FieldInfo& field) {
 
 EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
-  options.alternate_layers = false;  // as before there was the option
+  options.alternate_layers = false;        // as before there was the option
+  options.scaling = ScalingKind::kMinMax;  // the default when files did not name it
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {
     if (in_metadata(field)) {
       const auto found = json.find(field.name);
@@ -121,6 +136,13 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   columns.targets = value_of<std::vector<std::string>>(json, "targets", source);
   columns.input_scaling = {read_doubles(file, "input.offset", columns.inputs.size()),
                            read_doubles(file, "input.scale", columns.inputs.size())};
+  columns.input_scaling.knee = value_or(json, "input_knee", columns.input_scaling.knee);
+  if (value_or(json, "trend", false)) {
+    const std::size_t C = columns.inputs.size();
+    columns.trend = {read_doubles(file, "trend.centre", C), read_doubles(file, "trend.low", C),
+                     read_doubles(file, "trend.high", C),
+                     file.load("trend.slope", DType::kFloat64, {columns.targets.size(), C}).to<double>()};
+  }
   columns.target_scaling = {read_doubles(file, "target.offset", columns.targets.size()),
                             read_doubles(file, "target.scale", columns.targets.size())};
   columns.logarithm = read_logarithms(json, columns.targets, source);
@@ -129,6 +151,12 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   ModelParts parts = model_kind(options.model).load(file, options, columns);
   Ensemble model(std::move(options), std::move(columns), std::move(parts));
   model.spread_factors_ = read_spread_factors(json, model.output_map(), source);
+  if (const double weight = value_or(json, "wide_weight", 0.0); weight != 0) {
+    in_source(source, [&] {
+      model.set_wide_component({weight, read_doubles(file, "wide.centre", model.num_outputs()),
+                                read_doubles(file, "wide.scale", model.num_outputs())});
+    });
+  }
   model.written_by_ = value_of<std::string>(json, "library_version", source);
   return model;
 }
@@ -145,6 +173,15 @@ std::string Ensemble::describe() const {
   }
   json["hidden"] = options_.hidden_sizes();
   json["logarithms"] = columns_.log_targets();
+  if (std::isfinite(columns_.input_scaling.knee)) {
+    json["input_knee"] = columns_.input_scaling.knee;
+  }
+  if (!columns_.trend.empty()) {
+    json["trend"] = true;
+  }
+  if (!wide_.empty()) {
+    json["wide_weight"] = wide_.weight;
+  }
   if (!spread_factors_.empty()) {
     Json of_base = Json::array();
     for (const std::size_t target : output_map().targets_of_base()) {
@@ -166,6 +203,17 @@ void Ensemble::save(const std::string& path) const {
   named.add("target.offset", ArrayView(columns_.target_scaling.offset));
   named.add("target.scale", ArrayView(columns_.target_scaling.scale));
   named.add("weights", ArrayView(weights_.value));
+  if (!columns_.trend.empty()) {
+    named.add("trend.centre", ArrayView(columns_.trend.centre));
+    named.add("trend.low", ArrayView(columns_.trend.low));
+    named.add("trend.high", ArrayView(columns_.trend.high));
+    named.add("trend.slope",
+              ArrayView(std::span<const double>(columns_.trend.slope), {num_outputs(), num_input_columns()}));
+  }
+  if (!wide_.empty()) {
+    named.add("wide.centre", ArrayView(wide_.centre));
+    named.add("wide.scale", ArrayView(wide_.scale));
+  }
   parts_.components->add_arrays(named);
   parts_.output_map->add_arrays(named);
   // Arrays of eight-byte items first, so that all are aligned in the mapped file.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dissent/ensemble/trend.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {
@@ -19,8 +20,9 @@ struct EnsembleColumns {
   std::vector<std::string> inputs;
   std::vector<std::string> targets;
   Scaling input_scaling;
-  Scaling target_scaling;
+  Scaling target_scaling;                    // of what the trend leaves
   std::vector<std::uint8_t> logarithm = {};  // [D], 1 for targets fitted by their logarithms; empty: none
+  Trend trend = {};                          // of targets without
 
   bool is_log(std::size_t target) const { return !logarithm.empty() && logarithm[target] != 0; }
   // The names of those.

@@ -137,6 +137,14 @@ void NetworkModel::scale_spread(std::span<const double> factors) {
   }
 }
 
+void NetworkModel::raise_floor(std::span<const double> stddev) {
+  for (std::size_t k = 0; k < log_stddev_floor_.size(); ++k) {
+    const double floor =
+        std::clamp(std::log(stddev[k % num_outputs()]), kGaussian.log_stddev_min, kGaussian.log_stddev_max);
+    log_stddev_floor_[k] = std::max(log_stddev_floor_[k], static_cast<float>(floor));
+  }
+}
+
 void NetworkModel::visit_heads(const RowBlock& rows, bool with_heads, Scratch& scratch, const VisitHeads& visit) const {
   for (std::size_t m = 0; m < num_components(); ++m) {
     const Mlp& network = stack_.components[m];
@@ -178,12 +186,16 @@ ModelParts make_networks(const EnsembleOptions& options, const EnsembleColumns& 
   ModelParts parts = assemble_networks(options, columns, draw_masks(options, columns),
                                        draw_permutations(options.flow_layers(), columns.targets.size(), options.seed));
   auto& networks = static_cast<NetworkModel&>(*parts.components);
-  const std::span<float> parameters = networks.parameters();
+  initialise_networks(options, networks, *parts.output_map, networks.parameters());
+  return parts;
+}
+
+void initialise_networks(const EnsembleOptions& options, const NetworkModel& networks, const OutputMap& map,
+                         std::span<float> parameters) {
   initialise<float>(networks.stack(), options.seed, options.own_initial_weights, parameters);
-  if (const Flow* flow = parts.output_map->flow()) {
+  if (const Flow* flow = map.flow()) {
     initialise<float>(*flow, Stream(options.seed, Purpose::kInitialise, kFlowStream), parameters);
   }
-  return parts;
 }
 
 }  // namespace dissent

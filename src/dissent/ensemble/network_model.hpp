@@ -48,6 +48,9 @@ class NetworkModel final : public ComponentModel {
   void scale_spread(std::span<const double> factors) override;
   void add_arrays(NamedArrays& to) const override;
 
+  // From now on no stddev of output d is below stddev[d], in scaled units.
+  void raise_floor(std::span<const double> stddev);
+
   // Calls visit() for each component of a block (Ensemble::visit_heads).
   void visit_heads(const RowBlock& rows, bool with_heads, Scratch& scratch, const VisitHeads& visit) const;
 
@@ -68,5 +71,9 @@ ModelParts load_networks(const SafetensorsFile& file, const EnsembleOptions& opt
 // ... or masks (one per component) and permutations (one per flow layer) are given, and parameters are zero.
 ModelParts assemble_networks(const EnsembleOptions& options, const EnsembleColumns& columns, std::vector<Mask> masks,
                              std::vector<Permutation> permutations);
+
+// Initial weights of all networks and the flow, drawn from options.seed, into a block of the model's layout.
+void initialise_networks(const EnsembleOptions& options, const NetworkModel& networks, const OutputMap& map,
+                         std::span<float> parameters);
 
 }  // namespace dissent

@@ -60,8 +60,13 @@ FitOptions fit_preset(std::string_view name) {
                      .clip_norm = 0,
                      .validation = 0,
                      .out_of_bag = false,
+                     .choose_epoch = false,
                      .averaging = 0,
-                     .patience = 0};
+                     .patience = 0,
+                     .trend = false,
+                     .limit_certainty = false,
+                     .calibrate_spread = false};
+    options.ensemble.scaling = ScalingKind::kMinMax;
   }
   return options;
 }

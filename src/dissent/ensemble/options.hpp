@@ -6,11 +6,10 @@
 //   gp    functions drawn from the posterior of a Gaussian process per output, each with its noise (process/).
 //   auto  none of its own: fit() takes the kind that predicts rows it has not seen best (choose_model.hpp).
 // Presets (of training):
-//   default  a high learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight decay by the
-//            number of rows, averaged parameters
+//   default  every row, to the end of a learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight
+//            decay by the number of rows; then spreads from rows that components have not seen
 //   paper    what the paper and its code do: Adam with learning rate 5e-4, batches of 256 (all rows in one where there
-//   is
-//            one input column and one target), 6000 epochs, no row held out; one hidden layer of 20 in the flow
+//            is one input column and one target), 6000 epochs, no row held out; one hidden layer of 20 in the flow
 #pragma once
 
 #include <cstddef>
@@ -46,7 +45,7 @@ struct EnsembleOptions {
   // own_initial_weights for false.
   bool share_weights = false;
   std::vector<double> weights = {};  // of the components; empty: uniform
-  ScalingKind scaling = ScalingKind::kMinMax;
+  ScalingKind scaling = ScalingKind::kRobust;
   LogTargets log_targets = LogTargets::kAuto;
   Transform transform = {};                         // flow: of each coupling layer
   std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner
@@ -79,13 +78,20 @@ struct TrainOptions {
   // flow explains what the components could, and leaves them nothing to disagree about.
   std::optional<double> weight_decay = {};
   std::optional<double> flow_weight_decay = {};
-  double clip_norm = 5;     // of the gradient; 0: none
-  double validation = 0.1;  // share of the rows held out
-  bool out_of_bag = true;   // if none are, each component holds out the rows that its bootstrap sample leaves out
-  // What validation judges and keeps is a running mean of the parameters, in which at each step the mean so far has
-  // this weight; 0: the parameters themselves. Needs held-out rows.
+  double clip_norm = 5;    // of the gradient; 0: none
+  double validation = 0;   // share of the rows held out
+  bool out_of_bag = true;  // if none are, each component holds out the rows that its bootstrap sample leaves out
+  // Keep the parameters that do best on held-out rows, instead of the last.
+  bool choose_epoch = false;
+  // What is judged and kept then is a running mean of the parameters, in which at each step the mean so far has this
+  // weight; 0: the parameters themselves.
   double averaging = 0.98;
-  double patience = 0.5;  // stop after this share of all epochs without improvement on held-out rows; 0: never
+  double patience = 0.5;                // stop then after this share of all epochs without improvement; 0: never
+  bool one_component_per_step = false;  // chosen at random, instead of all
+  bool trend = true;                    // learn what a straight line leaves of a target, if it explains nearly all
+  // Spreads that hold for rows a component has not seen (spread.hpp), and nowhere smaller than at the training rows.
+  bool limit_certainty = true;
+  bool calibrate_spread = true;  // false: the limit is that of training rows alone
 
   void check_values() const;
   // With what stands for an empty batch size and empty weight decays.

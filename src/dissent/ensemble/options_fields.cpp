@@ -197,12 +197,7 @@ std::span<const Field<EnsembleOptions>> fields() {
       named_field<O, ScalingKind>(
           "scaling", &O::scaling, [](const ScalingKind& kind) { return std::string(scaling_name(kind)); },
           [](const std::string& name) { return scaling_from_name(name); },
-          {.help = "Of columns: minmax, standard or none",
-           .shown = "NAME",
-           .names =
-               [] {
-                 return Names{"minmax", "standard", "none"};
-               }}),
+          {.help = "Of input columns: robust, minmax, standard or none", .shown = "NAME", .names = scaling_names}),
       named_field<O, LogTargets>("log_targets", &O::log_targets, log_targets_name, log_targets_from_name,
                                  {.help = "Fit logarithms of targets: where they predict better (auto), none or all",
                                   .shown = "WHICH",
@@ -249,14 +244,24 @@ std::span<const Field<TrainOptions>> fields() {
       field("out_of_bag", &O::out_of_bag,
             {.help = "With no rows held out, do not judge by those that bootstrap samples leave out",
              .flag = "no-out-of-bag"}),
+      field("choose_epoch", &O::choose_epoch, {.help = "Keep the epoch that does best on held-out rows, not the last"}),
       field("averaging", &O::averaging,
-            {.help = "Weight of the mean so far in the running mean of parameters",
+            {.help = "Weight of the mean so far in the running mean of parameters that is judged",
              .shown = "A",
              .least = 0,
              .below = 1}),
       field(
           "patience", &O::patience,
           {.help = "Stop after this share of the epochs without improvement; 0: never", .shown = "SHARE", .least = 0}),
+      field("one_component_per_step", &O::one_component_per_step,
+            {.help = "Train one component a step, chosen at random, not all"}),
+      field("trend", &O::trend,
+            {.help = "Without a straight line below targets that one nearly explains", .flag = "no-trend"}),
+      field("limit_certainty", &O::limit_certainty,
+            {.help = "Believe networks as certain as they say they are", .flag = "no-limit-certainty"}),
+      field("calibrate_spread", &O::calibrate_spread,
+            {.help = "Limit certainty by stddevs at training rows alone, not by rows that components have not seen",
+             .flag = "no-calibrate-spread"}),
   };
   return list;
 }

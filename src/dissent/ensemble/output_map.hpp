@@ -50,7 +50,7 @@ class OutputMap {
   // `inputs`: one scaled row for each of the values. `log_det` (may be empty) receives ln |det dy/dz| of each row.
   void to_outputs(Panel<const float> inputs, std::span<const double> base, std::span<double> outputs,
                   std::span<double> log_det, Scratch& scratch) const;
-  // The way back: ln |det dz/dy| of each row, never empty.
+  // The way back: ln |det dz/dy| of each row, never empty. `base` may be `outputs`.
   void to_base(Panel<const float> inputs, std::span<const double> outputs, std::span<double> base,
                std::span<double> log_det, Scratch& scratch) const;
 

@@ -18,7 +18,9 @@ std::span<const Field<FitReport>> fields() {
       field("interrupted", &R::interrupted, {.help = "Whether the caller ended it"}),
       field("resumed_epoch", &R::resumed_epoch, {.help = "Epoch at which a checkpoint was taken up; 0: none"}),
       field("choice", &R::choice, {.help = "Why this kind of model was taken; empty where it was given"}),
-      field("diverged", &R::diverged, {.help = "Components whose loss diverged"}),
+      field("kept_epochs", &R::kept_epochs, {.help = "Epoch kept, of each component; of a joint model one"}),
+      field("restarted", &R::restarted, {.help = "Components trained again since their loss diverged"}),
+      field("diverged", &R::diverged, {.help = "Components whose loss diverged each time"}),
   };
   return list;
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kAutoSteps = 12'000;
 constexpr std::size_t kMinAutoEpochs = 20;
 constexpr std::size_t kStepsBetweenReports = 25;  // validation and snapshots cost as much as a few steps
+constexpr std::size_t kMostRestarts = 3;          // of a unit whose loss diverges
 
 // The trainer's loss is per output, in scaled units and without its constant. What is to be added to D times it, for
 // the one in the user's units: of logarithms, the mean of these over the rows as well.
@@ -88,7 +89,8 @@ class Run {
       : model_(model),
         loss_constant_(loss_constant),
         trainer_(trainer),
-        validates_(holds_out(trainer)),
+        holds_out_(dissent::holds_out(trainer)),
+        validates_(holds_out_ && train.choose_epoch),
         control_(control),
         averages_(validates_ && train.averaging > 0),
         best_(model.parameters().begin(), model.parameters().end()),
@@ -109,6 +111,9 @@ class Run {
     FitReport report;
     if (!control_.checkpoint.empty() && read_checkpoint(control_.checkpoint, identity, state_)) {
       report.resumed_epoch = state_.epoch;
+      for (std::size_t u = 0; u < state_.units.size(); ++u) {
+        trainer_.set_restart(u, state_.units[u].restarts);
+      }
     }
     auto saved = std::chrono::steady_clock::now();
     while (!finished() && !report.interrupted) {
@@ -126,7 +131,7 @@ class Run {
   }
 
  private:
-  bool finished() const { return state_.epoch >= epochs_ || std::ranges::all_of(state_.units, &UnitRecord::done); }
+  bool finished() const { return std::ranges::all_of(state_.units, &UnitRecord::done); }
 
   UnitParameters parameters_of(std::size_t unit) {
     const std::span<float> now = trainer_.parameters(unit);
@@ -134,21 +139,35 @@ class Run {
     return {now, state_.average.subspan(offset, now.size()), state_.best.subspan(offset, now.size())};
   }
 
-  void train_unit(std::size_t u, std::size_t end) {
+  // From the beginning, with other draws and a lower learning rate; the last time the best so far is kept.
+  void recover(std::size_t u, UnitParameters parameters) {
+    UnitRecord& unit = state_.units[u];
+    if (unit.restarts < kMostRestarts) {
+      const std::size_t restarts = unit.restarts + 1;
+      unit = UnitRecord{.restarts = restarts};
+      trainer_.restart(u, restarts);
+      parameters.keep();
+      return;
+    }
+    unit.diverged = unit.done = true;
+    parameters.restore();  // so that all that is ever kept or saved is finite
+  }
+
+  void train_unit(std::size_t u) {
     UnitRecord& unit = state_.units[u];
     if (unit.done) {
       return;
     }
+    const std::size_t end = std::min(epochs_, unit.epochs_run + interval_);
     UnitParameters parameters = parameters_of(u);
-    const double loss = trainer_.run_epochs(u, state_.epoch, end, control_.executor);
+    const double loss = trainer_.run_epochs(u, unit.epochs_run, end, control_.executor);
     if (averages_) {
       parameters.swap_average();
     }
     const double score = validates_ && std::isfinite(loss) ? trainer_.validation_loss(u) : loss;
     unit.epochs_run = end;
     if (!sound(unit, loss) || !std::isfinite(score) || !parameters.finite()) {
-      unit.diverged = unit.done = true;
-      parameters.restore();  // so that all that is ever kept or saved is finite
+      recover(u, parameters);
       return;
     }
     unit.first_loss = std::isnan(unit.first_loss) ? loss : unit.first_loss;
@@ -158,19 +177,22 @@ class Run {
     if (averages_) {
       parameters.swap_average();
     }
+    unit.done = unit.done || end == epochs_;
   }
 
   void train_interval() {
-    const std::size_t end = std::min(epochs_, state_.epoch + interval_);
     const std::size_t num_units = state_.units.size();
     if (control_.executor != nullptr && num_units > 1) {
-      control_.executor->for_blocks(num_units, 1, [&](std::size_t u, std::size_t, int) { train_unit(u, end); });
+      control_.executor->for_blocks(num_units, 1, [&](std::size_t u, std::size_t, int) { train_unit(u); });
     } else {
       for (std::size_t u = 0; u < num_units; ++u) {
-        train_unit(u, end);
+        train_unit(u);
       }
     }
-    state_.epoch = end;
+    state_.epoch = epochs_;
+    for (const UnitRecord& unit : state_.units) {
+      state_.epoch = unit.done ? state_.epoch : std::min(state_.epoch, unit.epochs_run);
+    }
   }
 
   FitProgress progress() const {
@@ -191,14 +213,22 @@ class Run {
       }
       report.epochs_run = std::max(report.epochs_run, unit.epochs_run);
       report.stopped_early = report.stopped_early || unit.stopped_early;
+      report.kept_epochs.push_back(validates_ || unit.diverged ? unit.best_epoch : unit.epochs_run);
       const std::size_t first = model_.networks().joint() ? 0 : u;
       const std::size_t last = model_.networks().joint() ? model_.num_components() : u + 1;
-      for (std::size_t c = first; unit.diverged && c < last; ++c) {
-        report.diverged.push_back(c);
+      for (std::size_t c = first; c < last; ++c) {
+        if (unit.diverged) {
+          report.diverged.push_back(c);
+        } else if (unit.restarts > 0) {
+          report.restarted.push_back(c);
+        }
+      }
+      if (holds_out_ && !validates_) {
+        unit.validation_loss = trainer_.validation_loss(u);
       }
     }
     report.loss = in_user_units(mean_of(state_.units, &UnitRecord::loss));
-    report.validation_loss = validates_ ? in_user_units(mean_of(state_.units, &UnitRecord::validation_loss))
+    report.validation_loss = holds_out_ ? in_user_units(mean_of(state_.units, &UnitRecord::validation_loss))
                                         : std::numeric_limits<double>::quiet_NaN();
   }
 
@@ -207,7 +237,8 @@ class Run {
   Ensemble& model_;
   double loss_constant_;
   Trainer& trainer_;
-  bool validates_;
+  bool holds_out_;  // rows to judge by ...
+  bool validates_;  // ... in the course of training
   const FitControl& control_;
   std::size_t epochs_ = 0;
   std::size_t interval_ = 1;

@@ -14,10 +14,21 @@
 namespace dissent {
 namespace {
 
-constexpr double kLastLearningRate = 0.01;  // of the first
+constexpr double kLastLearningRate = 0.01;                     // of the first
+constexpr double kRestartRate = 0.3;                           // of the learning rate before
+constexpr std::uint64_t kTurnStream = std::uint64_t{1} << 40;  // beyond every component's number
+constexpr std::uint64_t kRestartEpochs = std::uint64_t{1}
+                                         << 40;  // streams of epochs after a restart: beyond all epochs
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
+
+std::vector<std::uint32_t> bootstrap_sample(std::uint64_t seed, std::size_t component, std::size_t num_rows) {
+  std::vector<std::uint32_t> sample(num_rows);
+  Stream stream(seed, Purpose::kBootstrap, component);
+  std::ranges::generate(sample, [&] { return static_cast<std::uint32_t>(stream.below(num_rows)); });
+  return sample;
+}
 
 Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out)
     : model_(model),
@@ -35,6 +46,26 @@ Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, 
   for (std::size_t c = 0; c < model.num_components(); ++c) {
     states_.push_back(make_state(c));
   }
+  restarts_.resize(num_units(), 0);
+}
+
+void Trainer::set_restart(std::size_t unit, std::size_t restart) { restarts_[unit] = restart; }
+
+void Trainer::restart(std::size_t unit, std::size_t restart) {
+  set_restart(unit, restart);
+  EnsembleOptions options = model_.options();
+  options.seed = Stream(options.seed, Purpose::kInitialise, kTurnStream + unit).substream(restart).bits();
+  Block<float> fresh(networks_.parameters().size());
+  initialise_networks(options, networks_, model_.output_map(), fresh);
+  const std::span<float> own = parameters(unit);
+  const auto offset = own.data() - networks_.parameters().data();
+  const auto part = [&](Block<float>& block) {
+    return std::span(block).subspan(static_cast<std::size_t>(offset), own.size());
+  };
+  std::ranges::copy(part(fresh), own.begin());
+  std::ranges::copy(part(fresh), part(average_).begin());
+  std::ranges::fill(part(first_moment_), 0.0F);
+  std::ranges::fill(part(second_moment_), 0.0F);
 }
 
 std::span<float> Trainer::parameters(std::size_t unit) {
@@ -57,8 +88,7 @@ Trainer::ComponentState Trainer::make_state(std::size_t component) const {
                        .grad_log_det = {},
                        .flow_gradient = {}};
   if (model_.options().bootstrap) {
-    Stream stream(model_.options().seed, Purpose::kBootstrap, component);
-    std::ranges::generate(state.sample, [&] { return static_cast<std::uint32_t>(stream.below(num_rows_)); });
+    state.sample = bootstrap_sample(model_.options().seed, component, num_rows_);
   } else {
     std::iota(state.sample.begin(), state.sample.end(), 0U);
   }
@@ -89,9 +119,32 @@ void Trainer::begin_epoch(std::size_t component, std::size_t epoch) {
   if (steps_per_epoch() > 1) {
     ComponentState& state = states_[component];
     std::ranges::copy(state.sample, state.order.begin());
-    Stream stream = Stream(model_.options().seed, Purpose::kShuffle, component).substream(epoch);
+    const std::size_t restarts = restarts_[networks_.joint() ? 0 : component];
+    Stream stream =
+        Stream(model_.options().seed, Purpose::kShuffle, component).substream(epoch + restarts * kRestartEpochs);
     stream.shuffle(std::span(state.order));
   }
+}
+
+// Whose turn each step of an epoch is.
+std::vector<std::size_t> Trainer::draw_turns(std::size_t epoch) const {
+  Stream stream = Stream(model_.options().seed, Purpose::kShuffle, kTurnStream).substream(epoch);
+  std::vector<std::size_t> turns(steps_per_epoch());
+  std::ranges::generate(turns, [&] { return static_cast<std::size_t>(stream.below(states_.size())); });
+  return turns;
+}
+
+// Counted on from where the count stands, or from the beginning.
+std::uint64_t Trainer::turns_before(std::size_t epoch, std::size_t component) {
+  ComponentState& state = states_[component];
+  if (state.turns_epoch > epoch) {
+    state.turns_epoch = state.num_turns = 0;
+  }
+  for (; state.turns_epoch < epoch; ++state.turns_epoch) {
+    const std::vector<std::size_t> turns = draw_turns(state.turns_epoch);
+    state.num_turns += static_cast<std::uint64_t>(std::ranges::count(turns, component));
+  }
+  return state.num_turns;
 }
 
 // Leaves the gradient of the component's own parameters in gradient_, those of shared ones in the component's blocks.
@@ -133,16 +186,16 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
   backward<float>(network, own, state.network, {.block = own_gradient});
 }
 
-// Adds the components' gradients of what they share into gradient_, in their order; their mean loss.
-double Trainer::sum_gradients() {
+// Adds the gradients of what components [first, last) share into gradient_, in their order; their mean loss.
+double Trainer::sum_gradients(std::size_t first, std::size_t last) {
   const MlpStack& stack = networks_.stack();
   const std::span<float> sum = gradient_;
   const std::span<float> flow_part = sum.subspan(networks_.flow_begin());
   std::ranges::fill(stack.shared ? sum : flow_part, 0.0F);
   double loss = 0;
-  for (std::size_t c = 0; c < states_.size(); ++c) {
+  for (std::size_t c = first; c < last; ++c) {
     const ComponentState& state = states_[c];
-    loss += state.loss / static_cast<double>(states_.size());
+    loss += state.loss / static_cast<double>(last - first);
     if (stack.shared) {
       scatter_add<float>({*stack.shared, stack.components[c], stack.masks[c]}, state.gradient, sum);
     }
@@ -154,29 +207,30 @@ double Trainer::sum_gradients() {
 }
 
 // Of a unit's parameters, by their part of gradient_. False when that is not finite; nothing is changed then.
-bool Trainer::update(std::span<float> parameters, std::uint64_t step) {
+bool Trainer::update(std::size_t unit, std::span<float> parameters, std::uint64_t step, std::uint64_t own_step) {
   const double done = static_cast<double>(step - 1) / static_cast<double>(std::max<std::size_t>(1, num_steps_));
   const double cosine = 0.5 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0)));
   const double share = options_.cosine_decay ? kLastLearningRate + (1 - kLastLearningRate) * cosine : 1;
-  const AdamOptions adam{.learning_rate = options_.learning_rate * share,
+  const double lowered = std::pow(kRestartRate, static_cast<double>(restarts_[unit]));
+  const AdamOptions adam{.learning_rate = options_.learning_rate * share * lowered,
                          .weight_decay = *options_.weight_decay,
                          .clip_norm = options_.clip_norm};
   const auto offset = static_cast<std::size_t>(parameters.data() - networks_.parameters().data());
   const auto part = [&](Block<float>& block) { return std::span(block).subspan(offset, parameters.size()); };
   if (!std::isfinite(adam_step(
-          adam, step, AdamRange<float>{parameters, part(gradient_), part(first_moment_), part(second_moment_)}))) {
+          adam, own_step, AdamRange<float>{parameters, part(gradient_), part(first_moment_), part(second_moment_)}))) {
     return false;
   }
-  if (model_.output_map().flow() != nullptr) {
+  if (offset + parameters.size() > networks_.flow_begin()) {
     const auto kept =
         static_cast<float>(1 - adam.learning_rate * (*options_.flow_weight_decay - *options_.weight_decay));
-    for (float& value : parameters.subspan(networks_.flow_begin())) {
+    for (float& value : parameters.subspan(networks_.flow_begin() - std::min(offset, networks_.flow_begin()))) {
       value *= kept;
     }
   }
-  if (options_.averaging > 0) {
+  if (options_.averaging > 0 && options_.choose_epoch) {
     // In the first steps the mean of all, so that the initial parameters have no weight.
-    const auto newest = static_cast<float>(std::max(1 - options_.averaging, 1 / static_cast<double>(step)));
+    const auto newest = static_cast<float>(std::max(1 - options_.averaging, 1 / static_cast<double>(own_step)));
     const std::span<float> average = part(average_);
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       average[k] += newest * (parameters[k] - average[k]);
@@ -185,15 +239,54 @@ bool Trainer::update(std::span<float> parameters, std::uint64_t step) {
   return true;
 }
 
+// With one component a step, of the epoch's steps only those that are its turn; without any the loss is the last one.
 double Trainer::component_epoch(std::size_t component, std::size_t epoch) {
-  double sum = 0;
+  const bool takes_turns = options_.one_component_per_step;
+  const std::vector<std::size_t> turns = takes_turns ? draw_turns(epoch) : std::vector<std::size_t>();
+  std::uint64_t own_step = takes_turns ? turns_before(epoch, component) : epoch * steps_per_epoch();
   std::uint64_t step = epoch * steps_per_epoch();
+  double sum = 0;
+  std::size_t num_seen = 0;
   begin_epoch(component, epoch);
   for (std::size_t begin = 0; begin < num_rows_; begin += batch_size_) {
+    ++step;
+    if (takes_turns && turns[begin / batch_size_] != component) {
+      continue;
+    }
     const std::size_t end = std::min(num_rows_, begin + batch_size_);
     compute_gradient(component, begin, end);
     sum += states_[component].loss * static_cast<double>(end - begin);
-    if (!std::isfinite(sum) || !update(parameters(component), ++step)) {
+    num_seen += end - begin;
+    if (!std::isfinite(sum) || !update(component, parameters(component), step, ++own_step)) {
+      return kNan;
+    }
+  }
+  return num_seen > 0 ? sum / static_cast<double>(num_seen) : states_[component].loss;
+}
+
+// One component a step, with what it shares. Its own parameters and the flow's are the ones that move.
+double Trainer::turns_epoch(std::size_t epoch) {
+  const std::vector<std::size_t> turns = draw_turns(epoch);
+  const MlpStack& stack = networks_.stack();
+  std::vector<std::uint64_t> own_steps(states_.size());
+  for (std::size_t c = 0; c < states_.size(); ++c) {
+    begin_epoch(c, epoch);
+    own_steps[c] = turns_before(epoch, c);
+  }
+  double sum = 0;
+  std::uint64_t step = epoch * steps_per_epoch();
+  for (std::size_t begin = 0; begin < num_rows_; begin += batch_size_) {
+    const std::size_t end = std::min(num_rows_, begin + batch_size_);
+    const std::size_t c = turns[begin / batch_size_];
+    compute_gradient(c, begin, end);
+    ++step;
+    const std::span<float> all = networks_.parameters();
+    const std::span<float> flow = all.subspan(networks_.flow_begin());
+    sum += sum_gradients(c, c + 1) * static_cast<double>(end - begin);
+    const bool sound = stack.shared ? update(0, all, step, step)
+                                    : update(0, stack.components[c].range(all), step, ++own_steps[c]) &&
+                                          (flow.empty() || update(0, flow, step, step));
+    if (!std::isfinite(sum) || !sound) {
       return kNan;
     }
   }
@@ -201,6 +294,9 @@ double Trainer::component_epoch(std::size_t component, std::size_t epoch) {
 }
 
 double Trainer::joint_epoch(std::size_t epoch, Executor* executor) {
+  if (options_.one_component_per_step) {
+    return turns_epoch(epoch);
+  }
   double sum = 0;
   std::uint64_t step = epoch * steps_per_epoch();
   for (std::size_t begin = 0; begin < num_rows_; begin += batch_size_) {
@@ -218,8 +314,9 @@ double Trainer::joint_epoch(std::size_t epoch, Executor* executor) {
         one(c, c + 1, 0);
       }
     }
-    sum += sum_gradients() * static_cast<double>(end - begin);
-    if (!std::isfinite(sum) || !update(networks_.parameters(), ++step)) {
+    sum += sum_gradients(0, states_.size()) * static_cast<double>(end - begin);
+    ++step;
+    if (!std::isfinite(sum) || !update(0, networks_.parameters(), step, step)) {
       return kNan;
     }
   }

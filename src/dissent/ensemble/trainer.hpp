@@ -36,6 +36,9 @@ struct TrainingSet {
   std::size_t num_held_out = 0;
 };
 
+// Rows that a component trains on, among `num_rows`, if options ask for bootstrap samples.
+std::vector<std::uint32_t> bootstrap_sample(std::uint64_t seed, std::size_t component, std::size_t num_rows);
+
 class Trainer {
  public:
   // The last `num_held_out` rows are held out. Without any, a component that trains on a bootstrap sample holds out the
@@ -47,6 +50,12 @@ class Trainer {
 
   std::size_t steps_per_epoch() const;
   void plan_epochs(std::size_t epochs) { num_steps_ = epochs * steps_per_epoch(); }  // of the learning rate's schedule
+
+  // Begins a unit anew after it diverged for the restart-th time: from other initial weights, with rows in another
+  // order, at a lower learning rate. restart > 0.
+  void restart(std::size_t unit, std::size_t restart);
+  // The same without touching parameters and moments: what a checkpoint needs.
+  void set_restart(std::size_t unit, std::size_t restart);
 
   // Epochs [begin, end) of a unit; the mean loss of the last one. NaN as soon as a step's loss or gradient is not
   // finite. `executor` serves the components of a joint model; other units are spread by the caller.
@@ -77,19 +86,25 @@ class Trainer {
     std::optional<FlowWorkspace<float>> flow;
     PanelBuffer<float> curvature;  // of the loss in base space
     AlignedVector<float> grad_log_det;
-    Block<float> flow_gradient;  // of the whole layout; only the flow's part is used
-    double loss = 0;             // of the present step
+    Block<float> flow_gradient;   // of the whole layout; only the flow's part is used
+    double loss = 0;              // of the present step
+    std::uint64_t num_turns = 0;  // with one component a step: how often its was the turn ...
+    std::size_t turns_epoch = 0;  // ... before this epoch
   };
 
   ComponentState make_state(std::size_t component) const;
   std::span<const ComponentState> states_of(std::size_t unit) const;
   void begin_epoch(std::size_t component, std::size_t epoch);
+  std::vector<std::size_t> draw_turns(std::size_t epoch) const;
+  std::uint64_t turns_before(std::size_t epoch, std::size_t component);
   void compute_gradient(std::size_t component, std::size_t begin, std::size_t end);
-  double sum_gradients();
+  double sum_gradients(std::size_t first, std::size_t last);
   double loss_of(std::size_t component, std::span<const std::uint32_t> chosen);
   double component_epoch(std::size_t component, std::size_t epoch);
   double joint_epoch(std::size_t epoch, Executor* executor);
-  bool update(std::span<float> parameters, std::uint64_t step);
+  double turns_epoch(std::size_t epoch);
+  // `step` of the schedule, and which step of these parameters it is.
+  bool update(std::size_t unit, std::span<float> parameters, std::uint64_t step, std::uint64_t own_step);
 
   Ensemble& model_;
   NetworkModel& networks_;
@@ -100,6 +115,7 @@ class Trainer {
   std::size_t batch_size_;
   std::size_t num_steps_ = 1;
   std::vector<ComponentState> states_;
+  std::vector<std::size_t> restarts_;  // of each unit
   Block<float> gradient_;
   Block<float> average_;
   Block<float> first_moment_;

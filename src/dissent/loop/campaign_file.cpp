@@ -186,6 +186,11 @@ CampaignSettings settings_of_0_2(std::string_view preset) {
   ensemble.alternate_layers = false;  // chance said it
   TrainOptions& train = settings.fit.train;
   train.validation = 0.1;
+  train.choose_epoch = true;
+  train.one_component_per_step = false;
+  train.trend = false;
+  train.limit_certainty = true;
+  train.calibrate_spread = false;
   if (preset == "paper") {
     train.batch_size = 256;
   }

@@ -73,7 +73,7 @@ bool label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
 
 void check_labels(const Campaign& campaign, const Problem& data, std::span<const std::size_t> rows,
                   std::span<const double> targets) {
-  const ScalingKind kind = campaign.settings.fit.ensemble.scaling;
+  const ScalingKind kind = target_scaling_kind(campaign.settings.fit.ensemble.scaling);
   const std::size_t D = data.target_names.size();
   std::vector<double> all = labelled_rows(campaign, data).targets;
   const Scaling scaling = fit_scaling(kind, all, D);

@@ -1,5 +1,7 @@
 #include "dissent/table/scaling.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +13,10 @@
 namespace dissent {
 namespace {
 
-constexpr std::array<std::pair<ScalingKind, std::string_view>, 3> kNames{{
+constexpr double kRobustKnee = 1.5;
+
+constexpr std::array<std::pair<ScalingKind, std::string_view>, 4> kNames{{
+    {ScalingKind::kRobust, "robust"},
     {ScalingKind::kMinMax, "minmax"},
     {ScalingKind::kStandard, "standard"},
     {ScalingKind::kNone, "none"},
@@ -53,6 +58,45 @@ void fit_standard(std::span<const double> values, std::size_t column, Scaling& s
   scaling.scale[column] = usable_scale(std::sqrt(variance), magnitude);
 }
 
+// Between the two nearest of ascending values.
+double quantile(const std::vector<double>& ascending, double share) {
+  const double at = share * static_cast<double>(ascending.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, ascending.size() - 1);
+  const double weight = at - static_cast<double>(below);
+  return (1 - weight) * ascending[below] + weight * ascending[above];
+}
+
+// Six times the stddev of a Gaussian with the column's quartiles, or with its outer twentieths where those are equal,
+// or its own; the whole range if that is less.
+void fit_robust(std::span<const double> values, std::size_t column, Scaling& scaling) {
+  constexpr double kDeviations = 6;  // that become 1
+  std::vector<double> ascending;
+  for (std::size_t k = column; k < values.size(); k += scaling.num_columns()) {
+    ascending.push_back(values[k]);
+  }
+  std::ranges::sort(ascending);
+  const double median = quantile(ascending, 0.5);
+  const double magnitude = std::max(std::abs(ascending.front()), std::abs(ascending.back()));
+  struct Range {
+    double share, deviations;  // from quantile `share` to 1 - share, of a Gaussian
+  };
+  for (const Range range : {Range{0.25, 1.349}, Range{0.05, 3.290}}) {
+    const double low = quantile(ascending, range.share);
+    const double high = quantile(ascending, 1 - range.share);
+    if (high - low > 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high))) {
+      scaling.offset[column] = median;
+      const double spread =
+          std::min(kDeviations * (high - low) / range.deviations, ascending.back() - ascending.front());
+      scaling.scale[column] = usable_scale(spread, std::abs(median));
+      return;
+    }
+  }
+  fit_standard(values, column, scaling);
+  const double spread = std::min(kDeviations * scaling.scale[column], ascending.back() - ascending.front());
+  scaling.scale[column] = usable_scale(spread, magnitude);
+}
+
 }  // namespace
 
 std::string_view scaling_name(ScalingKind kind) {
@@ -65,7 +109,15 @@ ScalingKind scaling_from_name(std::string_view name) {
       return kind;
     }
   }
-  fail("scaling: '{}' is not known; there are: minmax, standard, none", name);
+  fail("scaling: '{}' is not known; there are: {}", name, fmt::join(scaling_names(), ", "));
+}
+
+std::vector<std::string> scaling_names() {
+  std::vector<std::string> names;
+  for (const auto& [kind, name] : kNames) {
+    names.emplace_back(name);
+  }
+  return names;
 }
 
 double Scaling::log_scale_sum() const {
@@ -79,6 +131,7 @@ double Scaling::log_scale_sum() const {
 void Scaling::check_values(std::string_view source) const {
   check(offset.size() == scale.size(), "{}: {} offsets and {} scales; there must be one of each per column", source,
         offset.size(), scale.size());
+  check(knee > 0, "{}: a knee of {}; it must be > 0", source, knee);
   for (std::size_t k = 0; k < offset.size(); ++k) {
     check(std::isfinite(offset[k]) && std::isfinite(scale[k]) && scale[k] > 0,
           "{}: column {} has offset {} and scale {}; both must be finite and the scale > 0", source, k, offset[k],
@@ -95,8 +148,11 @@ Scaling fit_scaling(ScalingKind kind, std::span<const double> values, std::size_
       fit_min_max(values, column, scaling);
     } else if (kind == ScalingKind::kStandard) {
       fit_standard(values, column, scaling);
+    } else if (kind == ScalingKind::kRobust) {
+      fit_robust(values, column, scaling);
     }
   }
+  scaling.knee = kind == ScalingKind::kRobust ? kRobustKnee : scaling.knee;
   scaling.check_values("fit_scaling");  // a range beyond the largest number
   return scaling;
 }

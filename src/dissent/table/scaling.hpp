@@ -2,33 +2,53 @@
 // from. Min-max maps them to [0, 1], standardising to mean 0 and stddev 1. A constant column keeps scale 1, so it maps
 // to 0 and back to itself, and values that differ from it later stay finite.
 //
+// Robust scaling is for inputs. It takes the median to 0 and six standard deviations, as the quartiles tell them, or
+// the whole range if that is less, to 1. Beyond +-1.5 scaled values bend (`knee`) and never reach +-3: a few outliers
+// neither squeeze the other rows together nor reach far out.
+//
 // A log density of scaled values becomes one of the values themselves by subtracting log_scale_sum().
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace dissent {
 
-enum class ScalingKind { kMinMax, kStandard, kNone };
+enum class ScalingKind { kMinMax, kStandard, kNone, kRobust };
 
-std::string_view scaling_name(ScalingKind kind);       // "minmax", "standard", "none"
+std::string_view scaling_name(ScalingKind kind);       // "robust", "minmax", "standard", "none"
 ScalingKind scaling_from_name(std::string_view name);  // InputError for any other name
+std::vector<std::string> scaling_names();
+
+// Targets need a linear scaling: min-max where inputs are scaled robustly, else the same.
+constexpr ScalingKind target_scaling_kind(ScalingKind kind) {
+  return kind == ScalingKind::kRobust ? ScalingKind::kMinMax : kind;
+}
 
 struct Scaling {
   std::vector<double> offset;
   std::vector<double> scale;  // > 0
+  // Scaled values s beyond it become knee (2 - knee / |s|), with the sign of s.
+  double knee = std::numeric_limits<double>::infinity();
 
   std::size_t num_columns() const { return offset.size(); }
-  double scaled(std::size_t column, double value) const { return (value - offset[column]) / scale[column]; }
+  double scaled(std::size_t column, double value) const {
+    const double linear = (value - offset[column]) / scale[column];
+    const double distance = std::abs(linear);
+    return distance > knee ? std::copysign(knee * (2 - knee / distance), linear) : linear;
+  }
+  // The way back, of a scaling without a knee.
   double original(std::size_t column, double value) const { return offset[column] + scale[column] * value; }
 
   // sum over columns of ln scale
   double log_scale_sum() const;
 
-  // InputError unless sizes agree, all is finite and every scale is positive.
+  // InputError unless sizes agree, all is finite, and every scale and the knee are positive.
   void check_values(std::string_view source) const;
 };
 
