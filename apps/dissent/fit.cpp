@@ -98,7 +98,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
       print_line("model {}", report.choice);
     }
     if (const std::vector<std::string> names = model.columns().log_targets(); !names.empty()) {
-      print_line("fitted by logarithms, which predict better: {}", fmt::join(names, ", "));
+      print_line("fitted by their logarithms: {}", fmt::join(names, ", "));
     }
     const bool networks = model_kind(model.options().model).has_network;
     print_line("{}, {} held out; {} of {}{}{}{}, {:.1f} s", counted(report.num_rows, "row"), report.num_validation_rows,

@@ -75,7 +75,7 @@ TEST_P(LogModels, DensityIsThatOfTheTargetsThemselves) {
     integral += mass;
     mean += mass * y[k];
   }
-  EXPECT_NEAR(integral, 1, 3e-3);
+  EXPECT_NEAR(integral, 1, 1e-2);  // the wide component reaches farther
   const std::vector<double> at{0.3};
   const Summary summary = summarise(model, at, model.predict(at), {.quantiles = {0.5}});
   EXPECT_NEAR(summary.mean.front(), mean, 0.01 * mean);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/log_targets.hpp"
@@ -38,8 +39,10 @@ struct Runner {
   Model model;
   std::vector<double> density = {};  // of the rows held out so far
 
-  double mean() const {
-    return std::accumulate(density.begin(), density.end(), 0.0) / static_cast<double>(density.size());
+  // Of the first `count` of them.
+  double mean(std::size_t count) const {
+    return std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
+           static_cast<double>(count);
   }
 };
 
@@ -93,13 +96,17 @@ Advantage advantage(const Runner& a, const Runner& b) {
   return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
 }
 
+// The others by how far they were behind, over the rows that both were asked for.
 std::string reason_of(const Runner& best, const std::vector<Runner>& others) {
   std::vector<std::string> behind;
   for (const Runner& other : others) {
-    behind.push_back(fmt::format("{} {:.4g}", model_name(other.model), other.mean()));
+    const double mean = best.mean(other.density.size()) - other.mean(other.density.size());
+    behind.push_back(fmt::format("{} {:.2g} {}", model_name(other.model), std::abs(mean),
+                                 mean < 0 ? "ahead, too little to tell" : "behind"));
   }
-  return fmt::format("{}: {:.4g} nats a row on {} held out in turn{}{}", model_name(best.model), best.mean(),
-                     counted(best.density.size(), "row"), behind.empty() ? "" : "; ", fmt::join(behind, ", "));
+  return fmt::format("{}: {:.4g} nats a row on {} held out in turn{}{}", model_name(best.model),
+                     best.mean(best.density.size()), counted(best.density.size(), "row"), behind.empty() ? "" : "; ",
+                     fmt::join(behind, ", "));
 }
 
 class Race {
@@ -155,7 +162,7 @@ class Race {
     }
     for (std::size_t k = running_.size(); k-- > 1;) {
       const Advantage ahead = advantage(running_[k], running_.front());
-      if (ahead.mean > (last ? kClear : kFar) * ahead.error) {
+      if (ahead.mean > (last ? kClear : kFar) * ahead.error && (last || running_[k].density.size() >= kRowsToTell)) {
         std::swap(running_[k], running_.front());
         out(k);
       }
@@ -192,7 +199,12 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
   } else if (std::ranges::count(logarithm, 0) == 0) {
     race.log_targets = LogTargets::kAll;
   }
-  return Race(race, train, rows, control).run(std::move(models));
+  try {
+    return Race(race, train, rows, control).run(models);
+  } catch (const InputError&) {  // rows so far apart that some cannot be predicted from the others; the fit will tell
+    return {models.front(),
+            fmt::format("{}: the rows are too far apart to compare models", model_name(models.front()))};
+  }
 }
 
 }  // namespace dissent

@@ -14,7 +14,7 @@ namespace dissent {
 
 struct ModelChoice {
   Model model = Model::kGp;
-  std::string reason;  // "gp: -3.21 nats a row on 60 rows it had not seen; pne -3.40, flow -3.45"
+  std::string reason;  // "gp: -3.21 nats a row on 60 rows held out in turn; pne 0.2 behind, flow 0.3 behind"
 };
 
 // The rows are checked. The same rows and options give the same choice.

@@ -28,6 +28,10 @@ double interpolate(const std::vector<double>& from, const std::vector<double>& t
 
 }  // namespace
 
+double log_normal_mean(double mean, double stddev) {
+  return std::exp(std::min(mean + 0.5 * stddev * stddev, kLargestExponent));
+}
+
 double GaussianMarginal::stddev_about(double centre) const {
   const auto sum = [&](double scale) {
     double variance = 0;
