@@ -82,6 +82,12 @@ TEST(FirstRelease, TheSettingsOfACampaignAreRead) {
                         {"share_weights", true},
                         {"batch_size", std::uint64_t{4}},
                         {"learning_rate", 0.02},
+                        // Defaults of the first release.
+                        {"scaling", "minmax"},
+                        {"validation", 0.1},
+                        {"choose_epoch", true},
+                        {"trend", false},
+                        {"calibrate_spread", false},
                         {"seed", std::uint64_t{3}}});
   EXPECT_EQ(get_fields(learn.settings), get_fields(expected));
   const Campaign ask = load_campaign(data_file("ask/state.safetensors"));
