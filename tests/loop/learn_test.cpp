@@ -184,7 +184,6 @@ TEST(Learn, APoolRowTooFarIsToldBeforeAnythingIsChosen) {
   for (const std::size_t row : {0, 59}) {
     Trial run;
     run.campaign.settings.candidates = std::size_t{4};
-    run.campaign.settings.fit.ensemble.scaling = ScalingKind::kMinMax;  // robust scaling reaches everywhere
     run.data.pool.inputs[2 * row] = 1e200;
     EXPECT_THROW(run.go_on(3), InputError);
     EXPECT_TRUE(run.campaign.chosen.empty());
