@@ -142,7 +142,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   warn_diverged(result.report);
-  warn_fit(result.report, result.model);
+  warn_fit(result.report, result.model, arguments.fit.train);
   print_report(arguments, result, elapsed.count());
 }
 

@@ -41,8 +41,8 @@ void warn_diverged(const FitReport& report, const std::string& when) {
   }
 }
 
-void warn_fit(const FitReport& report, const Ensemble& model) {
-  constexpr std::size_t kFewRows = 20;
+void warn_fit(const FitReport& report, const Ensemble& model, const TrainOptions& train) {
+  constexpr std::size_t kFewRows = 10;
   constexpr double kFarApart = 1;  // nats per target
   const std::size_t enough = std::max(kFewRows, 2 * model.num_input_columns());
   if (report.num_rows < enough) {
@@ -50,7 +50,7 @@ void warn_fit(const FitReport& report, const Ensemble& model) {
                counted(report.num_rows, "row"), counted(model.num_input_columns(), "input column"), enough);
   }
   const double apart = (report.validation_loss - report.loss) / static_cast<double>(model.num_outputs());
-  if (apart > kFarApart) {
+  if (apart > kFarApart && !(train.limit_certainty && train.calibrate_spread)) {
     fmt::print(stderr,
                "the loss is {:.2f} on rows trained on, {:.2f} on others: the networks overfit; more rows, or a larger "
                "--weight-decay, may help\n",

@@ -20,8 +20,9 @@ std::string loss_text(const FitProgress& progress);
 
 // Where the loss of components diverged: a line on standard error, whatever else is printed. `when` precedes it.
 void warn_diverged(const FitReport& report, const std::string& when = "");
-// Where rows are few, or the model is much surer of its own rows than of others: a line each, likewise.
-void warn_fit(const FitReport& report, const Ensemble& model);
+// Where rows are few, or networks whose spread nothing corrects are much surer of their own rows than of others: a line
+// each, likewise.
+void warn_fit(const FitReport& report, const Ensemble& model, const TrainOptions& train);
 
 // A bar of epochs, for FitControl::progress; it is wiped when the last copy of the function dies.
 std::function<bool(const FitProgress&)> fit_bar(bool quiet);

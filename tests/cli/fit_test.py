@@ -37,7 +37,7 @@ class Fit(CliTest):
     def test_from_table_to_scores(self):
         for model in ("pne", "flow"):
             report = json.loads(self.fit("--model", model, "--json"))
-            self.assertEqual((report["rows"], report["validation_rows"], report["diverged"]), (270, 30, []))
+            self.assertEqual((report["rows"], report["validation_rows"], report["diverged"]), (300, 0, []))
             self.assertEqual((report["inputs"], report["targets"]), (["x", "w"], ["y", "z"]))
             self.run_ok("predict", "m.model", "data.csv", "-o", "out.csv", "--mixture", "mix.npz", "-q")
             out = self.read_csv("out.csv")
@@ -269,7 +269,9 @@ class Fit(CliTest):
         data[17, 1] = -1.7e308
         data[16, 1] = 1.7e308
         self.table("far.csv", data)
-        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w': has numbers too large to scale")
+        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w' row 17: '1.7e+308' is too far")
+        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", "--scaling", "minmax", *QUICK,
+                    says="far.csv: column 'w': has numbers too large to scale")
 
     def test_bad_tables(self):
         data = rows().astype(object)
@@ -299,7 +301,8 @@ class Fit(CliTest):
         text = self.run_ok("fit", "--help")
         listed = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", text.split("Fit options:\n")[1].split("\n\n")[0], re.M))
         flags = {"masks": "no-masks", "bootstrap": "no-bootstrap", "own_initial_weights": "same-weights",
-                 "cosine_decay": "constant-rate", "out_of_bag": "no-out-of-bag",
+                 "cosine_decay": "constant-rate", "out_of_bag": "no-out-of-bag", "trend": "no-trend",
+                 "limit_certainty": "no-limit-certainty", "calibrate_spread": "no-calibrate-spread",
                  "alternate_layers": "no-alternate-layers"}
         options = json.loads(self.fit("--json"))["options"]
         self.assertEqual({flags.get(name, name.replace("_", "-")) for name in options}, listed)

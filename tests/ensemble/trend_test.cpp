@@ -72,7 +72,7 @@ class ModelsWithTrend : public testing::TestWithParam<Model> {};
 TEST_P(ModelsWithTrend, DensityMeanAndSamplesAreInTheUsersUnits) {
   const SampleRows data = lines(200, 0);
   const EnsembleOptions options{.model = GetParam(), .num_components = 2};
-  const Ensemble model = fit(options, {.epochs = 100}, data.rows()).model;
+  const Ensemble model = fit(options, {.epochs = 400}, data.rows()).model;
   ASSERT_FALSE(model.columns().trend.empty());
   const std::vector<double> mean = predictive_mean(model, data.x);
   EXPECT_LT(rmse(mean, data.y), 0.5);

@@ -92,8 +92,10 @@ TEST(FirstRelease, TheSettingsOfACampaignAreRead) {
                         {"log_targets", "none"},
                         {"validation", 0.1},
                         {"scaling", "minmax"},
-                        {"alternate_layers", false},
-                        {{"acquisition", "bhattacharyya"},
+                        {"choose_epoch", true},
+                        {"trend", false},
+                        {"calibrate_spread", false},
+                        {"acquisition", "bhattacharyya"},
                         {"batch", std::uint64_t{3}},
                         {"candidates", std::uint64_t{12}},
                         {"hidden", std::vector<std::uint64_t>{8}},
@@ -105,59 +107,64 @@ TEST(FirstRelease, TheSettingsOfACampaignAreRead) {
                         {"share_weights", true},
                         {"batch_size", std::uint64_t{4}},
                         {"learning_rate", 0.02},
+                        // Defaults of the first release.
+                        {"scaling", "minmax"},
+                        {"validation", 0.1},
+                        {"choose_epoch", true},
+                        {"trend", false},
+                        {"calibrate_spread", false},
                         {"seed", std::uint64_t{3}}});
-    EXPECT_EQ(get_fields(learn.settings), get_fields(expected));
-    const Campaign ask = load_campaign(data_file("ask/state.safetensors"));
-    EXPECT_EQ(ask.driver, Driver::kAsk);
-    EXPECT_FALSE(ask.settings.fit.ensemble.bootstrap);
-    EXPECT_EQ(ask.settings.fit.ensemble.keep_probability, 1);
-    EXPECT_EQ(ask.settings.fit.preset, "paper");
-    EXPECT_EQ(ask.settings.fit.train.learning_rate, 5e-4);
-    EXPECT_EQ(ask.settings.fit.train.epochs, 20U);
-    // What the preset was then.
-    EXPECT_EQ(ask.settings.fit.train.validation, 0.1);
-    EXPECT_EQ(ask.settings.fit.train.batch_size, 4U);  // as typed
-    EXPECT_EQ(ask.settings.fit.ensemble.flow_hidden, (std::vector<std::size_t>{20, 20}));
-    EXPECT_EQ(ask.settings.candidates, Candidates(MethodDefault()));
-    EXPECT_EQ(ask.settings.ranking, Ranking::kDeficit);
-    EXPECT_EQ(ask.num_pending(), 1U);
+  EXPECT_EQ(get_fields(learn.settings), get_fields(expected));
+  const Campaign ask = load_campaign(data_file("ask/state.safetensors"));
+  EXPECT_EQ(ask.driver, Driver::kAsk);
+  EXPECT_FALSE(ask.settings.fit.ensemble.bootstrap);
+  EXPECT_EQ(ask.settings.fit.ensemble.keep_probability, 1);
+  EXPECT_EQ(ask.settings.fit.preset, "paper");
+  EXPECT_EQ(ask.settings.fit.train.learning_rate, 5e-4);
+  EXPECT_EQ(ask.settings.fit.train.epochs, 20U);
+  // What the preset was then.
+  EXPECT_EQ(ask.settings.fit.train.validation, 0.1);
+  EXPECT_EQ(ask.settings.fit.train.batch_size, 4U);  // as typed
+  EXPECT_EQ(ask.settings.fit.ensemble.flow_hidden, (std::vector<std::size_t>{20, 20}));
+  EXPECT_EQ(ask.settings.candidates, Candidates(MethodDefault()));
+  EXPECT_EQ(ask.settings.ranking, Ranking::kDeficit);
+  EXPECT_EQ(ask.num_pending(), 1U);
 }
 
 TEST(FirstRelease, LearnGoesOnToTheSameEnd) {
-    const Copy copy("learn");
-    const Problem data = make_problem(
-        read_tables({data_file("labelled.csv"), data_file("pool.csv"), data_file("test.csv"), {{"y"}, {}}}), true);
-    TableOracle oracle;
-    CampaignDirectory anew(copy.dir.file("anew"));
-    Campaign again = open_campaign(anew, data, load_campaign(data_file("learn/state.safetensors")).settings);
-    learn(anew, again, data, oracle, 2);
-    const bool same_bits =
-        as_first_release() || read_bytes(anew.file("chosen.csv")) == read_bytes(data_file("learn/chosen.csv"));
-    for (const std::size_t num_rounds : {3, 4}) {  // the third round leaves a state of the present format
-      CampaignDirectory directory(copy.dir.file("learn"));
-      const CampaignSettings settings = load_campaign(directory.file("state.safetensors")).settings;
-      Campaign campaign = open_campaign(directory, data, settings);
-      EXPECT_EQ(learn(directory, campaign, data, oracle, num_rounds), LearnEnd::kRoundsDone);
-    }
-    expect_same_end(copy.dir.file("learn"), "learn_end", same_bits);
+  const Copy copy("learn");
+  const Problem data = make_problem(
+      read_tables({data_file("labelled.csv"), data_file("pool.csv"), data_file("test.csv"), {{"y"}, {}}}), true);
+  TableOracle oracle;
+  CampaignDirectory anew(copy.dir.file("anew"));
+  Campaign again = open_campaign(anew, data, load_campaign(data_file("learn/state.safetensors")).settings);
+  learn(anew, again, data, oracle, 2);
+  const bool same_bits =
+      as_first_release() || read_bytes(anew.file("chosen.csv")) == read_bytes(data_file("learn/chosen.csv"));
+  for (const std::size_t num_rounds : {3, 4}) {  // the third round leaves a state of the present format
+    CampaignDirectory directory(copy.dir.file("learn"));
+    const CampaignSettings settings = load_campaign(directory.file("state.safetensors")).settings;
+    Campaign campaign = open_campaign(directory, data, settings);
+    EXPECT_EQ(learn(directory, campaign, data, oracle, num_rounds), LearnEnd::kRoundsDone);
+  }
+  expect_same_end(copy.dir.file("learn"), "learn_end", same_bits);
 }
 
 TEST(FirstRelease, AskGoesOnToTheSameEnd) {
-    const Copy copy("ask");
-    Laboratory anew = Laboratory::open(
-        copy.dir.file("anew"), {.tables = read_tables({data_file("ask/labelled.csv"),
-                                                       data_file("ask/pool.csv"),
-                                                       data_file("ask/test.csv"),
-                                                       {{"y"}, {"x", "z"}}}),
-                                .settings = get_fields(load_campaign(data_file("ask/state.safetensors")).settings)});
-    anew.ask(3);
-    const bool same_bits = as_first_release() || rounds_text(copy.dir.file("anew/rounds.csv"), 1) ==
-                                                     rounds_text(data_file("ask/rounds.csv"), 1);
-    Laboratory laboratory = Laboratory::open(copy.dir.file("ask"), {});
-    EXPECT_EQ(laboratory.ask(4), 3U);
-    laboratory.tell(read_answers(read_table(data_file("answers.csv")), {"y"}), true);
-    EXPECT_EQ(laboratory.ask(2), 2U);
-    expect_same_end(copy.dir.file("ask"), "ask_end", same_bits);
+  const Copy copy("ask");
+  Laboratory anew = Laboratory::open(
+      copy.dir.file("anew"),
+      {.tables = read_tables(
+           {data_file("ask/labelled.csv"), data_file("ask/pool.csv"), data_file("ask/test.csv"), {{"y"}, {"x", "z"}}}),
+       .settings = get_fields(load_campaign(data_file("ask/state.safetensors")).settings)});
+  anew.ask(3);
+  const bool same_bits = as_first_release() || rounds_text(copy.dir.file("anew/rounds.csv"), 1) ==
+                                                   rounds_text(data_file("ask/rounds.csv"), 1);
+  Laboratory laboratory = Laboratory::open(copy.dir.file("ask"), {});
+  EXPECT_EQ(laboratory.ask(4), 3U);
+  laboratory.tell(read_answers(read_table(data_file("answers.csv")), {"y"}), true);
+  EXPECT_EQ(laboratory.ask(2), 2U);
+  expect_same_end(copy.dir.file("ask"), "ask_end", same_bits);
 }
 
 }  // namespace

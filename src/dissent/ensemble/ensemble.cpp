@@ -122,8 +122,9 @@ std::size_t Ensemble::check_inputs(std::span<const double> inputs) const {
 
 void Ensemble::check_rows(std::span<const double> inputs, std::string_view source, const RowNumber& row_number) const {
   const std::size_t C = num_input_columns();
+  const Scaling& scaling = columns_.input_scaling;
   const auto usable = [&](std::size_t column, double value) {  // false for what is not finite as well
-    return std::abs(columns_.input_scaling.scaled(column, value)) <= kFarthestInput;
+    return std::abs((value - scaling.offset[column]) / scaling.scale[column]) <= kFarthestInput;
   };
   bool all_usable = true;
   for (std::size_t begin = 0; begin + C <= inputs.size(); begin += C) {

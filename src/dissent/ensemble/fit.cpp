@@ -92,7 +92,7 @@ void check_range(std::span<const double> values, const std::vector<std::string>&
                  std::span<const std::uint32_t> order) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     const std::size_t column = k % names.size();
-    if (!(std::abs(scaling.scaled(column, values[k])) <= kFarthestInput)) {
+    if (!(std::abs((values[k] - scaling.offset[column]) / scaling.scale[column]) <= kFarthestInput)) {
       fail_value(order[k / names.size()] * names.size() + column, values[k], names,
                  "is too far from the other rows to compute with");
     }
@@ -173,7 +173,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   if (train.limit_certainty) {
     if (train.calibrate_spread && model_kind(options.model).has_network) {
       const std::span<const std::uint32_t> held_out = std::span(prepared.order).last(prepared.num_held_out);
-      fit_spread(result.model, rows,
+      fit_spread(result.model, rows.inputs, rows.targets,
                  held_out.empty() ? out_of_bag_rows(result.model.options(), prepared.order.size())
                                   : held_out_rows(held_out, result.model.num_components()),
                  control.executor);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/network_model.hpp"
 #include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/trainer.hpp"
@@ -132,15 +131,16 @@ UnseenRows out_of_bag_rows(const EnsembleOptions& options, std::size_t num_rows)
   return result;
 }
 
-void fit_spread(Ensemble& model, const TrainingRows& rows, const UnseenRows& all, Executor* executor) {
+void fit_spread(Ensemble& model, std::span<const double> all_inputs, std::span<const double> all_targets,
+                const UnseenRows& all, Executor* executor) {
   if (all.rows.size() < kFewestRows) {
     return;
   }
   const std::size_t M = model.num_components();
   const std::size_t D = model.num_outputs();
   const UnseenRows unseen = thinned(all, M);
-  const std::vector<double> inputs = pick_rows(rows.inputs, model.num_input_columns(), unseen.rows);
-  const std::vector<double> targets = pick_rows(rows.targets, D, unseen.rows);
+  const std::vector<double> inputs = pick_rows(all_inputs, model.num_input_columns(), unseen.rows);
+  const std::vector<double> targets = pick_rows(all_targets, D, unseen.rows);
   const Mixture<double> mixture = model.predict(inputs, executor);
   std::vector<double> base(targets.size());
   std::vector<double> log_det(unseen.rows.size());

@@ -17,8 +17,6 @@
 
 namespace dissent {
 
-struct TrainingRows;
-
 // Which components have not trained on which row.
 struct UnseenRows {
   std::vector<std::uint32_t> rows;   // numbers of rows that at least one has not
@@ -28,7 +26,9 @@ struct UnseenRows {
 UnseenRows held_out_rows(std::span<const std::uint32_t> held_out, std::size_t num_components);
 UnseenRows out_of_bag_rows(const EnsembleOptions& options, std::size_t num_rows);
 
-// Nothing happens with fewer than ten unseen rows. Of more than a thousand, some are taken.
-void fit_spread(Ensemble& model, const TrainingRows& rows, const UnseenRows& unseen, Executor* executor);
+// From the rows that were trained on or held out. Nothing happens with fewer than ten unseen rows. Of more than a
+// thousand, some are taken.
+void fit_spread(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
+                const UnseenRows& unseen, Executor* executor);
 
 }  // namespace dissent

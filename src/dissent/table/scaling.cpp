@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -14,6 +15,7 @@ namespace dissent {
 namespace {
 
 constexpr double kRobustKnee = 1.5;
+constexpr double kOutlierDeviations = 6;  // from the median
 
 constexpr std::array<std::pair<ScalingKind, std::string_view>, 4> kNames{{
     {ScalingKind::kRobust, "robust"},
@@ -67,17 +69,9 @@ double quantile(const std::vector<double>& ascending, double share) {
   return (1 - weight) * ascending[below] + weight * ascending[above];
 }
 
-// Six times the stddev of a Gaussian with the column's quartiles, or with its outer twentieths where those are equal,
-// or its own; the whole range if that is less.
-void fit_robust(std::span<const double> values, std::size_t column, Scaling& scaling) {
-  constexpr double kDeviations = 6;  // that become 1
-  std::vector<double> ascending;
-  for (std::size_t k = column; k < values.size(); k += scaling.num_columns()) {
-    ascending.push_back(values[k]);
-  }
-  std::ranges::sort(ascending);
-  const double median = quantile(ascending, 0.5);
-  const double magnitude = std::max(std::abs(ascending.front()), std::abs(ascending.back()));
+// The stddev of a Gaussian with the quartiles of the values, or with their outer twentieths where those are equal; 0 if
+// these are equal too.
+double robust_stddev(const std::vector<double>& ascending) {
   struct Range {
     double share, deviations;  // from quantile `share` to 1 - share, of a Gaussian
   };
@@ -85,16 +79,28 @@ void fit_robust(std::span<const double> values, std::size_t column, Scaling& sca
     const double low = quantile(ascending, range.share);
     const double high = quantile(ascending, 1 - range.share);
     if (high - low > 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high))) {
-      scaling.offset[column] = median;
-      const double spread =
-          std::min(kDeviations * (high - low) / range.deviations, ascending.back() - ascending.front());
-      scaling.scale[column] = usable_scale(spread, std::abs(median));
-      return;
+      return (high - low) / range.deviations;
     }
   }
-  fit_standard(values, column, scaling);
-  const double spread = std::min(kDeviations * scaling.scale[column], ascending.back() - ascending.front());
-  scaling.scale[column] = usable_scale(spread, magnitude);
+  return 0;
+}
+
+void fit_robust(std::span<const double> values, std::size_t column, Scaling& scaling) {
+  std::vector<double> ascending;
+  for (std::size_t k = column; k < values.size(); k += scaling.num_columns()) {
+    ascending.push_back(values[k]);
+  }
+  std::ranges::sort(ascending);
+  const double stddev = robust_stddev(ascending);
+  if (stddev == 0) {
+    fit_min_max(values, column, scaling);  // nearly all values are the same: there is nothing to squeeze
+    return;
+  }
+  const double median = quantile(ascending, 0.5);
+  const double low = *std::ranges::lower_bound(ascending, median - kOutlierDeviations * stddev);
+  const double high = *std::prev(std::ranges::upper_bound(ascending, median + kOutlierDeviations * stddev));
+  scaling.offset[column] = low;
+  scaling.scale[column] = usable_scale(high - low, std::max(std::abs(low), std::abs(high)));
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 // from. Min-max maps them to [0, 1], standardising to mean 0 and stddev 1. A constant column keeps scale 1, so it maps
 // to 0 and back to itself, and values that differ from it later stay finite.
 //
-// Robust scaling is for inputs. It takes the median to 0 and six standard deviations, as the quartiles tell them, or
-// the whole range if that is less, to 1. Beyond +-1.5 scaled values bend (`knee`) and never reach +-3: a few outliers
-// neither squeeze the other rows together nor reach far out.
+// Robust scaling is for inputs: the min-max scaling of values within six standard deviations of the median, as the
+// quartiles tell them. Scaled values beyond +-1.5 bend (`knee`) and never reach +-3. So a few outliers neither squeeze
+// the other rows together nor reach far out.
 //
 // A log density of scaled values becomes one of the values themselves by subtracting log_scale_sum().
 #pragma once
