@@ -99,6 +99,12 @@ void check_range(std::span<const double> values, const std::vector<std::string>&
   }
 }
 
+// Robust scaling bends what lies far out, which is good for networks. A process is to see how far it is.
+ScalingKind input_scaling_kind(const EnsembleOptions& options) {
+  const bool bends = options.scaling == ScalingKind::kRobust && !model_kind(options.model).has_network;
+  return bends ? ScalingKind::kStandard : options.scaling;
+}
+
 Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
                  Executor* executor) {
   const std::size_t C = rows.input_names.size();
@@ -129,7 +135,7 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   }
   prepared.columns = {
       rows.input_names, rows.target_names,
-      scaling_of(options.scaling, std::span(inputs).first(num_kept * C), rows.input_names),
+      scaling_of(input_scaling_kind(options), std::span(inputs).first(num_kept * C), rows.input_names),
       scaling_of(target_scaling_kind(options.scaling), std::span(targets).first(num_kept * D), rows.target_names),
       logarithm};
   check_range(inputs, rows.input_names, prepared.columns.input_scaling, prepared.order);
