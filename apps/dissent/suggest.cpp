@@ -41,22 +41,22 @@ struct Labelled {
   std::vector<double> targets;
 };
 
+CampaignSettings settings_of(const Arguments& arguments) {
+  CampaignSettings settings;
+  settings.batch = arguments.choice.batch;
+  set_fields(settings, given_settings(arguments.choice, arguments.given_fit));
+  return settings;
+}
+
 Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
                    const Labelled& rows, Executor& executor) {
   FitResult result = fit(arguments.fit.ensemble, arguments.fit.train,
                          {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets, table.source},
                          {.executor = &executor,
                           .progress = fit_bar(arguments.quiet || arguments.json),
-                          .networks_only = Acquisition::parse(arguments.choice.acquisition).info().needs_network});
+                          .networks_only = settings_of(arguments).acquisition.info().needs_network});
   warn_diverged(result.report);
   return std::move(result.model);
-}
-
-CampaignSettings settings_of(const Arguments& arguments) {
-  CampaignSettings settings;
-  settings.batch = arguments.choice.batch;
-  set_fields(settings, given_settings(arguments.choice, arguments.given_fit));
-  return settings;
 }
 
 // Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.

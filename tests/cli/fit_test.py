@@ -12,6 +12,7 @@ import numpy as np
 from support import PROGRAM, SANITIZED, CliTest, dissent
 
 QUICK = ("--epochs", 30, "--batch-size", 64, "--components", 3)
+FLOW = ("--model", "flow")
 
 
 def rows(n=300, seed=0):
@@ -83,11 +84,11 @@ class Fit(CliTest):
     def test_every_row_and_chosen_inputs_from_npz(self):
         data = rows()
         self.save("data.npz", a=data[:, :2], y=data[:, 2])
-        report = json.loads(self.run_ok("fit", "data.npz", "-t", "y", "-i", "a0", "-o", "m.model", *QUICK,
+        report = json.loads(self.run_ok("fit", "data.npz", "-t", "y", "-i", "a0", "-o", "m.model", *QUICK, *FLOW,
                                         "--validation", 0, "--json"))
         self.assertEqual((report["rows"], report["validation_rows"], report["inputs"]), (300, 0, ["a0"]))
         self.assertIsInstance(report["validation_loss"], float)  # of rows that bootstrap samples leave out
-        report = json.loads(self.run_ok("fit", "data.npz", "-t", "y", "-o", "m.model", *QUICK, "--validation", 0,
+        report = json.loads(self.run_ok("fit", "data.npz", "-t", "y", "-o", "m.model", *QUICK, *FLOW, "--validation", 0,
                                         "--no-bootstrap", "--json"))
         self.assertIsNone(report["validation_loss"])
 
@@ -124,7 +125,7 @@ class Fit(CliTest):
                 self.assertFalse(os.path.exists(self.path("state")))
 
     def test_ctrl_c_saves_the_state(self):
-        command = ("fit", self.table(), "-t", "y", "-o", "m.model", "-q", "--epochs", 3000)
+        command = ("fit", self.table(), "-t", "y", "-o", "m.model", "-q", "--epochs", 3000, *FLOW)
         with subprocess.Popen([PROGRAM, *map(str, command), "--checkpoint", "state", "--checkpoint-every", "0"],
                               cwd=self.dir, stderr=subprocess.PIPE) as process:
             while not os.path.exists(self.path("state")):
@@ -235,11 +236,11 @@ class Fit(CliTest):
                 self.assertTrue(all(np.isfinite(value) for key, value in metrics.items() if key != "version"), metrics)
                 self.assertLess(metrics["rmse"], 3 * np.ptp(target) + 1e-9 * abs(target).max() + (name == "constant"))
         self.table("two.csv", rows(2), "x,w,y,z")
-        self.run_bad(2, "fit", "two.csv", "-t", "y", "-o", "t.model",
+        self.run_bad(2, "fit", "two.csv", "-t", "y", "-o", "t.model", "--validation", 0.1,
                      says="two.csv: 2 rows, 1 of them held out; at least 2 must remain to train on; give more rows, or set --validation to 0")
 
     def test_what_a_loss_is_called(self):
-        self.assertIn(", held out ", self.fit("--model", "flow"))
+        self.assertIn(", held out ", self.fit("--model", "flow", "--validation", 0.1))
         text = self.fit("--model", "pne", "--validation", 0)
         self.assertRegex(text, r"0 held out; [^\n]*\nloss [-\d.]+ nats per row, out of bag [-\d.]+\n")
         self.assertIn("(of rows that others trained on)", self.fit("--model", "flow", "--validation", 0))
@@ -248,7 +249,7 @@ class Fit(CliTest):
     def test_a_diverging_loss_is_reported(self):
         self.table()
         for quiet in ((), ("-q",), ("--json",)):
-            result = dissent("fit", "data.csv", "-t", "y,z", "-o", "m.model", *QUICK, "--learning-rate", 1e9, *quiet,
+            result = dissent("fit", "data.csv", "-t", "y,z", "-o", "m.model", *QUICK, *FLOW, "--learning-rate", 1e9, *quiet,
                              cwd=self.dir)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertRegex(result.stderr, r"\Athe loss of component[^\n]* diverged; [^\n]*\n\Z")
@@ -269,7 +270,8 @@ class Fit(CliTest):
         data[17, 1] = -1.7e308
         data[16, 1] = 1.7e308
         self.table("far.csv", data)
-        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, says="far.csv: column 'w' row 17: '1.7e+308' is too far")
+        self.refuse("fit", "far.csv", "-t", "y", "-o", "m", *QUICK, *FLOW,
+                    says="far.csv: column 'w' row 17: '1.7e+308' is too far")
         self.refuse("fit", "far.csv", "-t", "y", "-o", "m", "--scaling", "minmax", *QUICK,
                     says="far.csv: column 'w': has numbers too large to scale")
 
@@ -307,7 +309,7 @@ class Fit(CliTest):
         options = json.loads(self.fit("--json"))["options"]
         self.assertEqual({flags.get(name, name.replace("_", "-")) for name in options}, listed)
         self.assertEqual((options["components"], options["hidden"], options["weight_decay"]), (3, [], None))
-        self.assertRegex(text, r"-c,--components M=5 +Components of the ensemble\n")
+        self.assertRegex(text, r"-c,--components M +Components of the ensemble; 5 for flow, 5 for pne, 16 for gp\n")
         self.assertRegex(text, r"--flow-hidden H1,H2=20,20\s")
         self.assertRegex(text, r"--weight-decay W +Of the components")  # no default: it depends on the rows
 
@@ -340,12 +342,13 @@ class Fit(CliTest):
 
     def test_bad_options(self):
         fit = ("fit", self.table(), "-t", "y", "-o", "m")
-        self.refuse(*fit, "--model", "gp", says="--model = gp; there are: flow, pne")
+        self.refuse(*fit, "--model", "gpp", says="--model = gpp; there are: flow, pne, gp, auto; did you mean 'gp'?")
+        self.refuse(*fit, "--model", "gp", "--epochs", 3, says="--epochs")
         self.refuse(*fit, "--preset", "fast", says="there are: default, paper")
         self.refuse(*fit, "--validation", 1, says="--validation = 1; it must be")
         self.refuse(*fit, "--learning-rate", 0, says="--learning-rate = 0; it must be")
         self.refuse(*fit, "--components", 0, says="--components = 0; it must be a whole number")
-        self.refuse(*fit, "--weights", "0.5,0.5", says="2 weights for 5 components")
+        self.refuse(*fit, "-c", 5, "--weights", "0.5,0.5", says="2 weights for 5 components")
         self.run_bad(1, "fit", "data.csv", "-t", "y", "-o", "none/m", says="none")
         self.refuse("fit", "data.csv", "-t", "y", "-o", "./data.csv", says="would be overwritten")
         self.refuse(*fit, "--checkpoint", "m", says="'m' is read as well and would be overwritten")

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dissent/base/threads.hpp"
+#include "dissent/ensemble/fit.hpp"
 #include "ensemble/sample_rows.hpp"
 
 namespace dissent {
@@ -26,6 +27,52 @@ SampleRows rows(std::size_t num_rows, bool two_modes) {
     data.y.push_back(std::sin(3 * x) + mode + 0.1 * stream.normal());
   }
   return data;
+}
+
+ModelChoice chosen(const SampleRows& data, const TrainOptions& train = {}, bool networks_only = false,
+                   Executor* executor = nullptr) {
+  const auto fit_and_predict = [&](const EnsembleOptions& options, const TrainOptions& own, const TrainingRows& kept,
+                                   std::span<const double> x, std::span<const double> y) {
+    return fit(options, own, kept, {executor}).model.log_density(x, y, executor);
+  };
+  return choose_model(kAuto, train, data.rows(), networks_only, fit_and_predict, executor);
+}
+
+// Densities that a made-up kind gives to rows, in place of fits.
+ModelChoice race(double of_process, double of_flow, double spread, std::size_t num_rows = 100) {
+  Stream stream(4, Purpose::kTest);
+  const auto made_up = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,
+                           std::span<const double>, std::span<const double> y) {
+    std::vector<double> density;
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      const double mean = options.model == Model::kGp ? of_process : options.model == Model::kFlow ? of_flow : -100;
+      density.push_back(mean + spread * stream.normal());
+    }
+    return density;
+  };
+  return choose_model(kAuto, {}, rows(num_rows, false).rows(), false, made_up, nullptr);
+}
+
+TEST(ChooseModel, TheProcessStaysUnlessAnotherIsClearlyAhead) {
+  EXPECT_EQ(race(-1, -1.1, 0.1).model, Model::kGp);
+  EXPECT_EQ(race(-1, -0.95, 1).model, Model::kGp);  // ahead by half a standard error
+  EXPECT_EQ(race(-1, -0.5, 0.1).model, Model::kFlow);
+  EXPECT_EQ(race(-1, -0.5, 0.1, 15).model, Model::kGp);  // too few rows for a race
+  const std::string reason = race(-1, -3, 0).reason;
+  EXPECT_EQ(reason, "gp: -1 nats a row on 20 rows held out in turn; flow 2 behind, pne 99 behind");
+}
+
+TEST(ChooseModel, ARowSpeaksForTenNatsAtMost) {
+  std::size_t count = 0;
+  const auto one_row_impossible = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,
+                                      std::span<const double>, std::span<const double> y) {
+    std::vector<double> density(y.size(), options.model == Model::kFlow ? -1.0 : -2.0);
+    if (options.model == Model::kFlow && count++ == 0) {
+      density.front() = -1e6;
+    }
+    return density;
+  };
+  EXPECT_EQ(choose_model(kAuto, {}, rows(400, false).rows(), false, one_row_impossible, nullptr).model, Model::kFlow);
 }
 
 TEST(ChooseModel, TakesTheProcessForASmoothFunctionAndTheFlowForTwoModes) {
@@ -56,15 +103,13 @@ TEST(ChooseModel, TheModelIsThatOfAFitThatNamesIt) {
 TEST(ChooseModel, IsTheSameOnAnyNumberOfThreads) {
   const SampleRows data = pairs(50);
   ThreadPool threads(3);
-  EXPECT_EQ(choose_model(kAuto, {}, data.rows(), {}).reason,
-            choose_model(kAuto, {}, data.rows(), {.executor = &threads}).reason);
+  EXPECT_EQ(chosen(data).reason, chosen(data, {}, false, &threads).reason);
 }
 
 TEST(ChooseModel, FewRowsCannotTellAndManyAreNotForProcesses) {
-  EXPECT_EQ(choose_model(kAuto, {}, pairs(8).rows(), {}).model, Model::kGp);
-  EXPECT_NE(choose_model(kAuto, {}, pairs(8).rows(), {.networks_only = true}).model, Model::kGp);
-  const SampleRows many = rows(4500, false);
-  const ModelChoice choice = choose_model(kAuto, {.epochs = 2}, many.rows(), {});
+  EXPECT_EQ(chosen(pairs(8)).model, Model::kGp);
+  EXPECT_NE(chosen(pairs(8), {}, true).model, Model::kGp);
+  const ModelChoice choice = chosen(rows(4500, false), {.epochs = 2});
   EXPECT_NE(choice.model, Model::kGp);
   EXPECT_EQ(choice.reason.find("gp"), std::string::npos);
 }

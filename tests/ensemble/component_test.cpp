@@ -43,6 +43,7 @@ class Components : public testing::TestWithParam<Model> {
                 .num_components = num_components,
                 .share_weights = share_weights,
                 .weights = std::move(weights),
+                .log_targets = LogTargets::kNone,
                 .seed = 5},
                kShort, data_.rows())
         .model;

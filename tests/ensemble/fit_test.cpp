@@ -26,7 +26,7 @@ constexpr TrainOptions kShort{.epochs = 20, .batch_size = 32};
 class EveryModel : public testing::TestWithParam<Model> {
  protected:
   EnsembleOptions options(std::size_t num_components = 3) const {
-    return {.model = GetParam(), .num_components = num_components, .seed = 5};
+    return {.model = GetParam(), .num_components = num_components, .log_targets = LogTargets::kNone, .seed = 5};
   }
 };
 

@@ -97,6 +97,7 @@ FitOptions options_of(const std::string& name) {
                         .scaling = ScalingKind::kMinMax,
                         .seed = 5};
   }
+  options.ensemble.log_targets = LogTargets::kNone;
   options.ensemble.alternate_layers = false;
   return options;
 }

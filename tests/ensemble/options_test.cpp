@@ -53,6 +53,7 @@ TEST(FitOptions, EveryTransformCanBeChosen) {
   const TempDir folder;
   for (const std::string& name : transform_names()) {
     FitOptions options;
+    options.ensemble.model = Model::kFlow;
     set_fields(options, {{"transform", name},
                          {"bins", std::uint64_t{6}},
                          {"tail_bound", 2.5},

@@ -9,6 +9,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/ensemble/trainer.hpp"
+#include "dissent/ensemble/wide_component.hpp"
 #include "ensemble/known_truth.hpp"
 #include "support/temp_dir.hpp"
 

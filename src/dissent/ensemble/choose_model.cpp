@@ -111,11 +111,12 @@ std::string reason_of(const Runner& best, const std::vector<Runner>& others) {
 
 class Race {
  public:
-  Race(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows, const FitControl& control)
+  Race(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
+       const FitAndPredict& fit_and_predict)
       : options_(options),
         train_(train),
         rows_(rows),
-        control_(control),
+        fit_and_predict_(fit_and_predict),
         order_(rows.targets.size() / rows.target_names.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
     Stream stream(options.seed, Purpose::kSplit, kStreamIndex);
@@ -139,9 +140,8 @@ class Race {
     for (Runner& runner : running_) {
       EnsembleOptions options = options_;
       options.model = runner.model;
-      const FitResult fitted = fit(options, race_options(train_, rows), rows, {control_.executor});
       const std::vector<double> density =
-          fitted.model.log_density(fold.held_inputs, fold.held_targets, control_.executor);
+          fit_and_predict_(options, race_options(train_, rows), rows, fold.held_inputs, fold.held_targets);
       runner.density.insert(runner.density.end(), density.begin(), density.end());
     }
   }
@@ -172,7 +172,7 @@ class Race {
   EnsembleOptions options_;
   TrainOptions train_;
   const TrainingRows& rows_;
-  const FitControl& control_;
+  const FitAndPredict& fit_and_predict_;
   std::vector<std::uint32_t> order_;
   std::vector<Runner> running_;
   std::vector<Runner> dropped_;
@@ -181,10 +181,10 @@ class Race {
 }  // namespace
 
 ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
-                         const FitControl& control) {
+                         bool networks_only, const FitAndPredict& fit_and_predict, Executor* executor) {
   const std::size_t n = rows.targets.size() / rows.target_names.size();
   std::vector<Model> models;
-  if (!control.networks_only && can_be_process(rows)) {
+  if (!networks_only && can_be_process(rows)) {
     models.push_back(Model::kGp);
   }
   models.insert(models.end(), {Model::kPne, Model::kFlow});
@@ -193,14 +193,14 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
             fmt::format("{}: {} are too few to compare models", model_name(models.front()), counted(n, "row"))};
   }
   EnsembleOptions race = options;
-  const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, control.executor);
+  const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, executor);
   if (logarithm.empty()) {
     race.log_targets = LogTargets::kNone;
   } else if (std::ranges::count(logarithm, 0) == 0) {
     race.log_targets = LogTargets::kAll;
   }
   try {
-    return Race(race, train, rows, control).run(models);
+    return Race(race, train, rows, fit_and_predict).run(models);
   } catch (const InputError&) {  // rows so far apart that some cannot be predicted from the others; the fit will tell
     return {models.front(),
             fmt::format("{}: the rows are too far apart to compare models", model_name(models.front()))};

@@ -6,9 +6,14 @@
 // a fold drops out, so that mostly one fold is enough; networks take a quarter of their steps.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "dissent/ensemble/fit.hpp"
+#include "dissent/base/executor.hpp"
+#include "dissent/ensemble/model_parts.hpp"
+#include "dissent/ensemble/options.hpp"
 
 namespace dissent {
 
@@ -17,8 +22,13 @@ struct ModelChoice {
   std::string reason;  // "gp: -3.21 nats a row on 60 rows held out in turn; pne 0.2 behind, flow 0.3 behind"
 };
 
-// The rows are checked. The same rows and options give the same choice.
+// The log densities that a model fitted to `rows` gives to rows held out.
+using FitAndPredict = std::function<std::vector<double>(const EnsembleOptions& options, const TrainOptions& train,
+                                                        const TrainingRows& rows, std::span<const double> held_inputs,
+                                                        std::span<const double> held_targets)>;
+
+// The rows are checked. The same rows and options give the same choice. `networks_only`: what follows needs networks.
 ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
-                         const FitControl& control);
+                         bool networks_only, const FitAndPredict& fit_and_predict, Executor* executor);
 
 }  // namespace dissent

@@ -25,7 +25,6 @@
 #include "dissent/base/executor.hpp"
 #include "dissent/ensemble/model_parts.hpp"
 #include "dissent/ensemble/options.hpp"
-#include "dissent/ensemble/wide_component.hpp"
 #include "dissent/mixture/mixture.hpp"
 #include "dissent/table/scaling.hpp"
 

@@ -14,6 +14,8 @@
 #include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/spread.hpp"
 #include "dissent/ensemble/trainer.hpp"
+#include "dissent/ensemble/trend.hpp"
+#include "dissent/ensemble/wide_component.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -115,7 +117,8 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
     const auto share = static_cast<std::size_t>(std::lround(train.validation * static_cast<double>(num_rows)));
     prepared.num_held_out = std::max<std::size_t>(1, share);
   }
-  check(num_rows >= kMinRows, "{}; at least {} are needed to train on", counted(num_rows, "row"), kMinRows);
+  check(num_rows >= kMinRows, "{}; at least {} are needed to train on; give more rows", counted(num_rows, "row"),
+        kMinRows);
   check(num_rows >= kMinRows + prepared.num_held_out,
         "{}, {} of them held out; at least {} must remain to train on; give more rows, or set `validation` to 0",
         counted(num_rows, "row"), prepared.num_held_out, kMinRows);
@@ -150,7 +153,14 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
 FitResult fit_chosen(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
                      const FitControl& control) {
   in_source(rows.source, [&] { check_rows(rows); });
-  const ModelChoice choice = choose_model(options, train, rows, control);
+  const auto fit_and_predict = [&](const EnsembleOptions& of_kind, const TrainOptions& short_train,
+                                   const TrainingRows& kept, std::span<const double> held_inputs,
+                                   std::span<const double> held_targets) {
+    return fit(of_kind, short_train, kept, {control.executor})
+        .model.log_density(held_inputs, held_targets, control.executor);
+  };
+  const ModelChoice choice =
+      choose_model(options, train, rows, control.networks_only, fit_and_predict, control.executor);
   EnsembleOptions own = options;
   own.model = choice.model;
   FitResult result = fit(own, train, rows, control);

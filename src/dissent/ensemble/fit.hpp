@@ -29,15 +29,6 @@
 
 namespace dissent {
 
-// Row-major matrices [num_rows][names.size()] of finite numbers.
-struct TrainingRows {
-  std::vector<std::string> input_names;
-  std::vector<std::string> target_names;
-  std::span<const double> inputs;
-  std::span<const double> targets;
-  std::string source = {};  // the file or table that they are from, for messages
-};
-
 // Negative log-likelihood per row in the user's units, averaged over components (each by itself, not their mixture).
 struct FitProgress {
   std::size_t epoch = 0;

@@ -25,12 +25,19 @@ bool may_be_log(std::span<const double> values) {
   return least > 0 && most > kSmallestRatio * least;
 }
 
-RowMatrix standardised(std::span<const double> values, std::size_t columns, double& log_scale) {
-  const Scaling scaling = fit_scaling(ScalingKind::kStandard, values, columns);
-  log_scale = scaling.log_scale_sum();
+// Twice: by `first`, which bears any numbers, and to mean 0 and stddev 1. `log_scale` is what a log density of the
+// result exceeds that of the values by.
+RowMatrix standardised(ScalingKind first, std::span<const double> values, std::size_t columns, double& log_scale) {
+  const Scaling rough = fit_scaling(first, values, columns);
+  std::vector<double> scaled(values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    scaled[k] = rough.scaled(k % columns, values[k]);
+  }
+  const Scaling fine = fit_scaling(ScalingKind::kStandard, scaled, columns);
+  log_scale = rough.log_scale_sum() + fine.log_scale_sum();
   RowMatrix rows(static_cast<Index>(values.size() / columns), static_cast<Index>(columns));
   for (std::size_t k = 0; k < values.size(); ++k) {
-    rows.data()[k] = scaling.scaled(k % columns, values[k]);
+    rows.data()[k] = fine.scaled(k % columns, scaled[k]);
   }
   return rows;
 }
@@ -39,7 +46,7 @@ RowMatrix standardised(std::span<const double> values, std::size_t columns, doub
 // others.
 double predictability(const RowMatrix& inputs, std::span<const double> values, std::uint64_t seed) {
   double log_scale = 0;
-  const Eigen::VectorXd targets = standardised(values, 1, log_scale).col(0);
+  const Eigen::VectorXd targets = standardised(ScalingKind::kMinMax, values, 1, log_scale).col(0);
   SearchOptions search;
   search.starts = 1;
   search.seed = seed;
@@ -99,7 +106,7 @@ std::vector<std::uint8_t> choose_logarithms(const EnsembleOptions& options, cons
   }
   const std::vector<std::uint32_t> some = some_rows(n, options.seed);
   double unused = 0;
-  const RowMatrix inputs = standardised(pick_rows(rows.inputs, C, some), C, unused);
+  const RowMatrix inputs = standardised(ScalingKind::kRobust, pick_rows(rows.inputs, C, some), C, unused);
   for_blocks(executor, candidates.size(), 1, [&](std::size_t k, std::size_t, std::size_t) {
     const std::size_t d = candidates[k];
     logarithm[d] = better_as_log(inputs, pick_rows(target[d], 1, some), options.seed) ? 1 : 0;

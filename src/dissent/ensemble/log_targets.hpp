@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "dissent/base/executor.hpp"
-#include "dissent/ensemble/fit.hpp"
+#include "dissent/ensemble/model_parts.hpp"
+#include "dissent/ensemble/options.hpp"
 
 namespace dissent {
 

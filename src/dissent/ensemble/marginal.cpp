@@ -55,15 +55,7 @@ double GaussianMarginal::average() const {
   return std::inner_product(mean.begin(), mean.end(), weights.value.begin(), 0.0);
 }
 
-double GaussianMarginal::deviation() const {
-  const double centre = average();
-  double variance = 0;
-  for (std::size_t m = 0; m < mean.size(); ++m) {
-    const double shift = mean[m] - centre;
-    variance += weights.value[m] * (stddev[m] * stddev[m] + shift * shift);
-  }
-  return std::sqrt(variance);
-}
+double GaussianMarginal::deviation() const { return stddev_about(average()); }
 
 double GaussianMarginal::cdf(double y) const {
   double sum = 0;

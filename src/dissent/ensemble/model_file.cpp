@@ -71,8 +71,9 @@ bool in_every_version(const FieldInfo& field) {
 
 EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
-  options.alternate_layers = false;        // as before there was the option
-  options.scaling = ScalingKind::kMinMax;  // the default when files did not name it
+  options.alternate_layers = false;         // as before there was the option
+  options.log_targets = LogTargets::kNone;  // likewise
+  options.scaling = ScalingKind::kMinMax;   // the default when files did not name it
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {
     if (in_metadata(field)) {
       const auto found = json.find(field.name);

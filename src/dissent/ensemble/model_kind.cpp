@@ -23,7 +23,7 @@ constexpr std::array<std::size_t, 3> kPneHidden{50, 50, 50};
 constexpr std::array kKinds{
     ModelKind{.model = Model::kFlow,
               .name = "flow",
-              .help = "any shape of noise (of every target with two flow layers)",
+              .help = "any noise",
               .components = 5,
               .hidden = kFlowHidden,
               .has_flow = true,
@@ -41,7 +41,7 @@ constexpr std::array kKinds{
               .train = train_networks},
     ModelKind{.model = Model::kGp,
               .name = "gp",
-              .help = "smooth functions, up to 4,000 rows",
+              .help = "up to 4,000 rows",
               .components = 16,
               .hidden = {},
               .has_flow = false,
@@ -55,7 +55,11 @@ constexpr std::array kKinds{
 
 std::span<const ModelKind> model_kinds() { return kKinds; }
 
-const ModelKind& model_kind(Model model) { return *std::ranges::find(kKinds, model, &ModelKind::model); }
+const ModelKind& model_kind(Model model) {
+  const auto found = std::ranges::find(kKinds, model, &ModelKind::model);
+  check_argument(found != kKinds.end(), "model", kAutoName, "it is of no kind before a fit");
+  return *found;
+}
 
 std::string_view model_name(Model model) { return model == Model::kAuto ? kAutoName : model_kind(model).name; }
 
@@ -86,10 +90,15 @@ std::size_t EnsembleOptions::components() const {
 }
 
 std::vector<std::size_t> EnsembleOptions::hidden_sizes() const {
+  if (model == Model::kAuto) {
+    return hidden;
+  }
   const std::span<const std::size_t> widths = hidden.empty() ? model_kind(model).hidden : hidden;
   return {widths.begin(), widths.end()};
 }
 
-std::size_t EnsembleOptions::flow_layers() const { return model_kind(model).has_flow ? num_flow_layers : 0; }
+std::size_t EnsembleOptions::flow_layers() const {
+  return model != Model::kAuto && model_kind(model).has_flow ? num_flow_layers : 0;
+}
 
 }  // namespace dissent

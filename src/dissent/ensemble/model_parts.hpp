@@ -1,18 +1,58 @@
-// What an Ensemble is made of, whatever its kind: its columns, and the two parts that a model kind makes or loads.
+// What an Ensemble is made of and fitted to, whatever its kind: rows, columns, the two parts that a model kind makes or
+// loads, and what stands beside them. C input columns, D targets; matrices are row-major.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "dissent/ensemble/trend.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {
 
 class ComponentModel;
 class OutputMap;
+
+// Row-major matrices [num_rows][names.size()] of finite numbers.
+struct TrainingRows {
+  std::vector<std::string> input_names;
+  std::vector<std::string> target_names;
+  std::span<const double> inputs;
+  std::span<const double> targets;
+  std::string source = {};  // the file or table that they are from, for messages
+};
+
+// A straight line below targets that one nearly explains (trend.hpp).
+struct Trend {
+  std::vector<double> centre;  // [C]
+  std::vector<double> low;     // [C], inputs beyond are taken for these: a line is not to be trusted everywhere
+  std::vector<double> high;    // [C]
+  std::vector<double> slope;   // [D][C], of targets without a trend all zero
+
+  bool empty() const { return slope.empty(); }
+  // Takes away the trend of targets whose mark is not 0; no marks: of none.
+  void leave_out(std::span<const std::uint8_t> marks);
+  // Adds factor times the trend at each input to its values: [N][P][D], the same to all P of an input.
+  void add(std::span<const double> inputs, std::size_t points_per_input, double factor, std::span<double> values) const;
+  // InputError unless it is empty, or of these sizes, finite, and low <= high.
+  void check_values(std::size_t num_input_columns, std::size_t num_outputs) const;
+};
+
+// What a log density falls back on (wide_component.hpp).
+struct WideComponent {
+  double weight = 0;  // in [0, 1); 0: there is none
+  std::vector<double> centre;
+  std::vector<double> scale;  // > 0
+
+  bool empty() const { return weight == 0; }
+  // ln p of a row of targets, from that of the ensemble.
+  double mixed(double log_density, std::span<const double> targets) const;
+  // InputError unless it is empty, or of this size, finite and positive where it must be.
+  void check_values(std::size_t num_outputs) const;
+};
 
 // Names of the columns, and the statistics they are scaled with. A target that is fitted by its logarithm is scaled
 // after that.

@@ -178,7 +178,8 @@ ModelParts assemble_networks(const EnsembleOptions& options, const EnsembleColum
     flow.emplace(coupling, std::move(permutations), stack.layout);
     stack.layout.align();
   }
-  return {std::make_unique<NetworkModel>(std::move(stack), flow_begin), OutputMap(columns, std::move(flow))};
+  return {std::make_unique<NetworkModel>(std::move(stack), flow_begin),
+          OutputMap(columns.target_scaling, columns.logarithm, std::move(flow))};
 }
 
 ModelParts make_networks(const EnsembleOptions& options, const EnsembleColumns& columns) {

@@ -15,10 +15,10 @@ constexpr double kLargestLogarithm = 709;  // exp() of more is infinite
 
 double log_target(double value) { return std::log(std::max(value, std::numeric_limits<double>::min())); }
 
-OutputMap::OutputMap(const EnsembleColumns& columns, std::optional<Flow> flow)
-    : target_scaling_(columns.target_scaling),
+OutputMap::OutputMap(Scaling target_scaling, std::vector<std::uint8_t> logarithm, std::optional<Flow> flow)
+    : target_scaling_(std::move(target_scaling)),
       base_units_(target_scaling_),
-      logarithm_(columns.logarithm),
+      logarithm_(std::move(logarithm)),
       has_logarithms_(std::ranges::count(logarithm_, 0) < std::ssize(logarithm_)),
       flow_(std::move(flow)) {
   if (flow_) {

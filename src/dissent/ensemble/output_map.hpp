@@ -14,7 +14,6 @@
 #include <span>
 #include <vector>
 
-#include "dissent/ensemble/model_parts.hpp"
 #include "dissent/ensemble/row_blocks.hpp"
 #include "dissent/flow/flow.hpp"
 #include "dissent/table/scaling.hpp"
@@ -29,7 +28,8 @@ double log_target(double value);
 
 class OutputMap {
  public:
-  explicit OutputMap(const EnsembleColumns& columns, std::optional<Flow> flow = {});
+  // `logarithm`: [D], 1 for targets fitted by theirs, or empty.
+  OutputMap(Scaling target_scaling, std::vector<std::uint8_t> logarithm, std::optional<Flow> flow = {});
 
   bool is_identity() const { return !flow_ && !has_logarithms_; }
   // Whether output d is an increasing function of base value d alone.

@@ -159,7 +159,7 @@ void ProcessModel::add_arrays(NamedArrays& to) const {
 ModelParts make_process(const EnsembleOptions& options, const EnsembleColumns& columns) {
   return {std::make_unique<ProcessModel>(options.num_components, columns.inputs.size(), columns.targets.size(),
                                          options.seed),
-          OutputMap(columns)};
+          OutputMap(columns.target_scaling, columns.logarithm)};
 }
 
 ModelParts load_process(const SafetensorsFile& file, const EnsembleOptions& options, const EnsembleColumns& columns) {

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
+#include "dissent/base/special.hpp"
 #include "dissent/ensemble/network_model.hpp"
 #include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/trainer.hpp"
@@ -25,22 +27,28 @@ struct Unseen {
   std::vector<double> stddev;    // ... and what it claims
   std::vector<std::size_t> end;  // of each row's predictions
 
-  // ln f has a standard normal prior, worth less than a row: it decides where rows cannot.
+  double typical = 0;  // size of an error
+
+  // ln f has a standard normal prior, worth less than a row: it decides where rows cannot. A row like no other counts
+  // by the wide tail that log densities have (wide_component.hpp), so that one outlier does not widen all predictions.
   double log_likelihood(double log_factor, double floor) const {
+    const double log_wide = -std::log(static_cast<double>(end.size() + 1) * std::numbers::pi * typical);
     const double factor = std::exp(log_factor);
     double sum = -0.5 * log_factor * log_factor;
     std::size_t k = 0;
     for (const std::size_t last : end) {
       double highest = -std::numeric_limits<double>::infinity();
       double rest = 0;
+      double least = std::numeric_limits<double>::infinity();
       for (; k < last; ++k) {
         const double s = std::max(factor * stddev[k], floor);
         const double z = error[k] / s;
         const double term = -0.5 * z * z - std::log(s);
         rest = term > highest ? rest * std::exp(highest - term) + 1 : rest + std::exp(term - highest);
         highest = std::max(highest, term);
+        least = std::min(least, std::abs(error[k]));
       }
-      sum += highest + std::log(rest);
+      sum += log_add_exp(highest + std::log(rest), log_wide - std::log1p(least * least / (typical * typical)));
     }
     return sum;
   }
@@ -52,7 +60,7 @@ struct Spread {
 };
 
 // A coarse grid, then steps that halve. The likelihood may have several peaks, but is cheap.
-Spread best_spread(const Unseen& unseen) {
+Spread best_spread(Unseen& unseen) {
   std::vector<double> sizes;
   for (const double error : unseen.error) {
     sizes.push_back(std::abs(error));
@@ -62,6 +70,7 @@ Spread best_spread(const Unseen& unseen) {
   if (!(typical > 0)) {
     return {};
   }
+  unseen.typical = typical;
   struct At {
     double log_factor, log_floor;  // the floor relative to the typical error
   };

@@ -9,21 +9,10 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
+
+#include "dissent/ensemble/model_parts.hpp"
 
 namespace dissent {
-
-struct WideComponent {
-  double weight = 0;  // in [0, 1); 0: there is none
-  std::vector<double> centre;
-  std::vector<double> scale;  // > 0
-
-  bool empty() const { return weight == 0; }
-  // ln p of a row of targets, from that of the ensemble.
-  double mixed(double log_density, std::span<const double> targets) const;
-  // InputError unless it is empty, or of this size, finite and positive where it must be.
-  void check_values(std::size_t num_outputs) const;
-};
 
 // Of training targets [rows][num_outputs].
 WideComponent wide_component(std::span<const double> targets, std::size_t num_outputs);

@@ -43,21 +43,27 @@ void fit_min_max(std::span<const double> values, std::size_t column, Scaling& sc
   scaling.scale[column] = usable_scale(high - low, std::max(std::abs(low), std::abs(high)));
 }
 
+// Squares of numbers beyond 1e150 or below 1e-150 leave the range of doubles; the power of two that brings them back
+// costs no digits.
 void fit_standard(std::span<const double> values, std::size_t column, Scaling& scaling) {
   const std::size_t num_columns = scaling.num_columns();
   const double num_rows = static_cast<double>(values.size() / num_columns);
-  double mean = 0;
-  double magnitude = 0;
+  double largest = 0;
   for (std::size_t k = column; k < values.size(); k += num_columns) {
-    mean += values[k] / num_rows;
-    magnitude = std::max(magnitude, std::abs(values[k]));
+    largest = std::max(largest, std::abs(values[k]));
+  }
+  const bool extreme = largest > 1e150 || (largest > 0 && largest < 1e-150);
+  const double unit = extreme ? std::exp2(std::floor(std::log2(largest))) : 1;
+  double mean = 0;
+  for (std::size_t k = column; k < values.size(); k += num_columns) {
+    mean += values[k] / unit / num_rows;
   }
   double variance = 0;
   for (std::size_t k = column; k < values.size(); k += num_columns) {
-    variance += (values[k] - mean) * (values[k] - mean) / num_rows;
+    variance += (values[k] / unit - mean) * (values[k] / unit - mean) / num_rows;
   }
-  scaling.offset[column] = mean;
-  scaling.scale[column] = usable_scale(std::sqrt(variance), magnitude);
+  scaling.offset[column] = mean * unit;
+  scaling.scale[column] = usable_scale(std::sqrt(variance) * unit, largest);
 }
 
 // Between the two nearest of ascending values.
