@@ -196,8 +196,6 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
   const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, executor);
   if (logarithm.empty()) {
     race.log_targets = LogTargets::kNone;
-  } else if (std::ranges::count(logarithm, 0) == 0) {
-    race.log_targets = LogTargets::kAll;
   }
   try {
     return Race(race, train, rows, fit_and_predict).run(models);

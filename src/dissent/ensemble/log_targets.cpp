@@ -6,6 +6,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/process/posterior.hpp"
 #include "dissent/process/search.hpp"
 #include "dissent/table/scaling.hpp"
@@ -94,6 +95,9 @@ std::vector<std::uint8_t> choose_logarithms(const EnsembleOptions& options, cons
       logarithm[d] = 1;
     }
     return logarithm;
+  }
+  if (options.model != Model::kAuto && model_kind(options.model).has_flow) {
+    return {};
   }
   std::vector<std::size_t> candidates;
   for (std::size_t d = 0; d < D; ++d) {

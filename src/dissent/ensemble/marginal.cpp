@@ -17,6 +17,10 @@ double normal_pdf(double z) { return std::exp(-0.5 * (z * z + kLogTwoPi)); }
 
 constexpr double kLargestExponent = 700;  // exp() of more is infinite, or nearly so
 
+// Beyond a stddev of 2 the mean of exp() is that of a tail which nobody has seen: 7 times the median, and then without
+// end.
+double tail_variance(double stddev) { return std::min(stddev * stddev, 4.0); }
+
 double interpolate(const std::vector<double>& from, const std::vector<double>& to, double at) {
   const auto upper = std::ranges::upper_bound(from, at);
   if (upper == from.begin() || upper == from.end()) {
@@ -29,7 +33,7 @@ double interpolate(const std::vector<double>& from, const std::vector<double>& t
 }  // namespace
 
 double log_normal_mean(double mean, double stddev) {
-  return std::exp(std::min(mean + 0.5 * stddev * stddev, kLargestExponent));
+  return std::exp(std::min(mean + 0.5 * tail_variance(stddev), kLargestExponent));
 }
 
 double GaussianMarginal::stddev_about(double centre) const {
@@ -113,8 +117,7 @@ double LogMarginal::deviation() const {
   double variance = 0;
   for (std::size_t m = 0; m < logarithm.mean.size(); ++m) {
     const double own = log_normal_mean(logarithm.mean[m], logarithm.stddev[m]);
-    const double spread =
-        own * std::sqrt(std::expm1(std::min(logarithm.stddev[m] * logarithm.stddev[m], kLargestExponent)));
+    const double spread = own * std::sqrt(std::expm1(tail_variance(logarithm.stddev[m])));
     variance += logarithm.weights.value[m] * ((own - centre) * (own - centre) + spread * spread);
   }
   return std::min(std::sqrt(variance), std::numeric_limits<double>::max());
@@ -134,8 +137,8 @@ double LogMarginal::crps(double y) const {
   double sum = std::max(0.0, -y);  // what lies below 0 is as far again from all
   y = std::max(y, 0.0);
   for (std::size_t i = 0; i < mean.size(); ++i) {
-    const double own = log_normal_mean(mean[i], stddev[i]);
     const double variance = stddev[i] * stddev[i];
+    const double own = std::exp(std::min(mean[i] + 0.5 * variance, kLargestExponent));
     const double below = normal_cdf((log_y - mean[i]) / stddev[i]);
     const double mass_below = normal_cdf((log_y - mean[i] - variance) / stddev[i]);
     sum += weights.value[i] * (y * (2 * below - 1) + own * (1 - 2 * mass_below));
