@@ -188,7 +188,7 @@ class Campaign:
         """What it runs with: acquisition, batch, candidates and ranking, and the options of its fits by their keywords.
 
         >>> campaign.settings["model"], campaign.settings["scaling"], campaign.settings["n_components"]
-        ('pne', 'minmax', None)
+        ('pne', 'robust', None)
         """
         with self._held() as campaign:
             return campaign.settings

@@ -140,14 +140,23 @@ class SameBits(PackageTest):
 
 class Predictions(PackageTest):
     def test_density_of_gaussians(self):
+        """That of the mixture, and of a wide Cauchy density with weight 1 / (rows + 1) unless that is switched off."""
         x, y = rows(d=2)
-        for kind in (dissent.ProbabilisticEnsemble, dissent.GaussianProcessEnsemble):
-            model = make(kind, 5, n_components=3, random_state=0).fit(x, y)
-            mean, stddev, weights = model.predict_mixture(x)
-            z = (y[:, None, :] - mean) / stddev
-            logs = (-0.5 * z**2 - np.log(stddev) - 0.5 * np.log(2 * np.pi)).sum(-1) + np.log(weights)
-            np.testing.assert_allclose(model.log_density(x, y), np.logaddexp.reduce(logs, axis=1), rtol=1e-6, atol=1e-6)
-            np.testing.assert_allclose(model.predict(x), (weights[:, None] * mean).sum(1), rtol=1e-10, atol=1e-12)
+        wide = (-np.log(np.pi * y.std(0)) - np.log1p(((y - y.mean(0)) / y.std(0)) ** 2)).sum(-1)
+        for kind, options, weight in (
+            (dissent.ProbabilisticEnsemble, {"limit_certainty": False}, 0),
+            (dissent.ProbabilisticEnsemble, {"calibrate_spread": False}, 0),
+            (dissent.ProbabilisticEnsemble, {}, 1 / 61),
+            (dissent.GaussianProcessEnsemble, {}, 1 / 61),
+        ):
+            with self.subTest(kind.__name__, **options):
+                model = make(kind, 5, n_components=3, random_state=0, **options).fit(x, y)
+                mean, stddev, weights = model.predict_mixture(x)
+                z = (y[:, None, :] - mean) / stddev
+                logs = (-0.5 * z**2 - np.log(stddev) - 0.5 * np.log(2 * np.pi)).sum(-1) + np.log(weights)
+                density = (1 - weight) * np.exp(np.logaddexp.reduce(logs, axis=1)) + weight * np.exp(wide)
+                np.testing.assert_allclose(model.log_density(x, y), np.log(density), rtol=1e-6, atol=1e-6)
+                np.testing.assert_allclose(model.predict(x), (weights[:, None] * mean).sum(1), rtol=1e-10, atol=1e-12)
 
     def test_samples_agree_with_mean_and_quantiles(self):
         x, y = rows()
@@ -261,7 +270,7 @@ class Parameters(PackageTest):
         keywords = {field["keyword"]: field for field in dissent._core.fit_fields()}
         flow = {name for name, field in keywords.items() if field["models"] == ["flow", "auto"]}
         self.assertLess({"flow_hidden", "n_flow_layers", "flow_transform", "flow_weight_decay"}, flow)
-        process = {"n_components", "weights", "scaling", "log_targets", "random_state", "n_jobs"}
+        process = {"n_components", "weights", "scaling", "log_targets", "validation", "random_state", "n_jobs"}
         self.assertLess({"n_components", "random_state", "n_flow_layers", "weight_decay"}, set(keywords))
         wanted = (set(keywords) | {"n_jobs"}) - {"model"}
         for kind, names in zip(EVERY, (wanted, wanted - flow, process, wanted), strict=True):
@@ -286,12 +295,13 @@ class Parameters(PackageTest):
                      "log_targets", "random_state", "n_jobs"):
             self.assertIsNone(parameters[name], name)
         self.assertEqual(dissent.GaussianProcessEnsemble().log_targets, "auto")
+        self.assertEqual(dissent.GaussianProcessEnsemble().validation, 0)
         self.assertEqual(dissent.FlowEnsemble(3).n_components, 3)
         with self.assertRaisesRegex(TypeError, r"FlowEnsemble.__init__\(\) got an unexpected keyword .*'epcohs'"):
             dissent.FlowEnsemble(epcohs=3)
         with self.assertRaisesRegex(TypeError, "n_flow_layers"):
             dissent.ProbabilisticEnsemble(n_flow_layers=3)
-        for name in ("hidden", "epochs", "preset", "validation"):
+        for name in ("hidden", "epochs", "preset", "choose_epoch"):
             with self.assertRaisesRegex(TypeError, name):
                 dissent.GaussianProcessEnsemble(**{name: None})
 
