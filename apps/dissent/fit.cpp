@@ -43,13 +43,14 @@ struct Arguments {
   bool quiet = false;
 };
 
-// The loss that the parameters were chosen by. Rows out of a component's bootstrap sample are new to the component, but
-// not to a flow that all components share.
-std::string judged_text(const Ensemble& model, const FitReport& report) {
+// The loss on rows not trained on. Those out of a component's bootstrap sample are new to the component, but not to a
+// flow that all components share; and spreads that were set by them afterwards make another loss of it, which is not
+// said.
+std::string judged_text(const Ensemble& model, const FitReport& report, const TrainOptions& train) {
   if (report.num_validation_rows > 0) {
     return fmt::format(", held out {:.4f}", report.validation_loss);
   }
-  return std::isnan(report.validation_loss)
+  return std::isnan(report.validation_loss) || (train.limit_certainty && train.calibrate_spread)
              ? ""
              : fmt::format(", out of bag {:.4f}{}", report.validation_loss,
                            model_kind(model.options().model).has_flow ? " (of rows that others trained on)" : "");
@@ -106,7 +107,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
                report.stopped_early ? " (stopped early)" : "",
                networks ? fmt::format(", {} kept", kept_text(report.kept_epochs)) : "",
                report.resumed_epoch > 0 ? fmt::format(", resumed at {}", report.resumed_epoch) : "", seconds);
-    print_line("loss {:.4f} nats per row{}", report.loss, judged_text(model, report));
+    print_line("loss {:.4f} nats per row{}", report.loss, judged_text(model, report, arguments.fit.train));
   }
 }
 

@@ -241,9 +241,11 @@ class Fit(CliTest):
 
     def test_what_a_loss_is_called(self):
         self.assertIn(", held out ", self.fit("--model", "flow", "--validation", 0.1))
-        text = self.fit("--model", "pne", "--validation", 0)
+        plain = ("--validation", 0, "--no-calibrate-spread")
+        text = self.fit("--model", "pne", *plain)
         self.assertRegex(text, r"0 held out; [^\n]*\nloss [-\d.]+ nats per row, out of bag [-\d.]+\n")
-        self.assertIn("(of rows that others trained on)", self.fit("--model", "flow", "--validation", 0))
+        self.assertIn("(of rows that others trained on)", self.fit("--model", "flow", *plain))
+        self.assertNotIn("out of bag", self.fit("--model", "flow"))  # spreads were set by it
         self.assertRegex(self.fit("--model", "flow", "--validation", 0, "--no-out-of-bag"), r"nats per row\n")
 
     def test_a_diverging_loss_is_reported(self):
@@ -343,7 +345,7 @@ class Fit(CliTest):
     def test_bad_options(self):
         fit = ("fit", self.table(), "-t", "y", "-o", "m")
         self.refuse(*fit, "--model", "gpp", says="--model = gpp; there are: flow, pne, gp, auto; did you mean 'gp'?")
-        self.refuse(*fit, "--model", "gp", "--epochs", 3, says="--epochs")
+        self.refuse(*fit, "--model", "gp", "--epochs", 3, says="--epochs = 3; --model gp has no networks")
         self.refuse(*fit, "--preset", "fast", says="there are: default, paper")
         self.refuse(*fit, "--validation", 1, says="--validation = 1; it must be")
         self.refuse(*fit, "--learning-rate", 0, says="--learning-rate = 0; it must be")

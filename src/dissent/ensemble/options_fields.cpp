@@ -166,11 +166,12 @@ bool has_option(Model model, std::string_view field) {
 void check_given(Model model, const Values& given) {
   for (const auto& [name, value] : given) {
     if (!has_option(model, name)) {
-      throw InputError(Fault{.argument = name,
-                             .value = to_text(value),
-                             .rule = fmt::format("`model` {} has no flow, so this would do nothing; leave it "
-                                                 "out, or choose another",
-                                                 model_name(model))});
+      throw InputError(
+          Fault{.argument = name,
+                .value = to_text(value),
+                .rule = fmt::format("`model` {} has no {}, so this would do nothing; leave it "
+                                    "out, or choose another",
+                                    model_name(model), model_kind(model).has_network ? "flow" : "networks")});
     }
   }
 }
