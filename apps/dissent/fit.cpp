@@ -47,11 +47,13 @@ struct Arguments {
 // flow that all components share; and spreads that were set by them afterwards make another loss of it, which is not
 // said.
 std::string judged_text(const Ensemble& model, const FitReport& report, const TrainOptions& train) {
-  if (report.num_validation_rows > 0) {
-    return fmt::format(", held out {:.4f}", report.validation_loss);
+  const bool set_by_it =
+      train.limit_certainty && train.calibrate_spread && model_kind(model.options().model).has_network;
+  if (std::isnan(report.validation_loss) || set_by_it) {
+    return "";
   }
-  return std::isnan(report.validation_loss) || (train.limit_certainty && train.calibrate_spread)
-             ? ""
+  return report.num_validation_rows > 0
+             ? fmt::format(", held out {:.4f}", report.validation_loss)
              : fmt::format(", out of bag {:.4f}{}", report.validation_loss,
                            model_kind(model.options().model).has_flow ? " (of rows that others trained on)" : "");
 }

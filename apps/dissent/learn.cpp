@@ -66,7 +66,9 @@ Problem load_data(const Arguments& arguments, std::uint64_t seed) {
 
 CampaignSettings settings_of(const Arguments& arguments, const CampaignStore& store) {
   Values given = given_settings(arguments.choice, arguments.given_fit);
-  given["batch"] = std::uint64_t{arguments.choice.batch};
+  if (!store.begun() || arguments.choice.batch != ChoiceOptions().batch) {
+    given["batch"] = std::uint64_t{arguments.choice.batch};
+  }
   return settings_for(store, given);
 }
 

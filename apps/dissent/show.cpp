@@ -55,7 +55,7 @@ void check_no_table(const std::string& path) {
 nlohmann::ordered_json model_json(const Ensemble& model) {
   nlohmann::ordered_json json{{"version", kVersion},
                               {"written_by", model.written_by()},
-                              {"format_version", std::stoi(std::string(kModelFormatVersion))},
+                              {"format_version", std::stoi(std::string(model.format_version()))},
                               {"recalibrated", !model.spread_factors().empty()},
                               {"spread_factors", model.spread_factors()}};
   json.update(json_of(model.options()));
@@ -72,7 +72,7 @@ void print_model(const Ensemble& model) {
   const EnsembleOptions& given = model.options();
   print_line("{:<12} {}, {}, {}", "model", model_name(given.model), counted(model.num_components(), "component"),
              counted(model.parameters().size(), "parameter"));
-  print_line("{:<12} format {}, written by dissent {}", "file", kModelFormatVersion, model.written_by());
+  print_line("{:<12} format {}, written by dissent {}", "file", model.format_version(), model.written_by());
   print_line("{:<12} {}", "recalibrated",
              model.spread_factors().empty()
                  ? "no"

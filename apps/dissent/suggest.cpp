@@ -12,6 +12,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/pool_file.hpp"
 #include "dissent/table/read_table.hpp"
@@ -235,7 +236,9 @@ void check_arguments(const Arguments& arguments) {
   arguments.fit.check_values();
   check_given(arguments.fit.ensemble.model, arguments.given_fit);
   if (arguments.fitted.empty()) {
-    settings.acquisition.check_model({.num_components = arguments.fit.ensemble.components()});
+    const Model model = arguments.fit.ensemble.model;
+    settings.acquisition.check_model({.num_components = arguments.fit.ensemble.components(),
+                                      .has_network = model == Model::kAuto || model_kind(model).has_network});
   }
   check(!arguments.tables.pool.empty(), "--pool is needed: a table of rows to choose from");
   check(!arguments.fitted.empty() || (!arguments.tables.labelled.empty() && !arguments.tables.columns.targets.empty()),

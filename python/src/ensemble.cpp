@@ -109,8 +109,6 @@ bool is_by_preset(const Field<FitOptions>& field) {
 // The options of a fit: "preset" says whether the preset sets it, "models" which have it.
 py::list fit_fields() {
   py::list list;
-  const FitOptions ours;
-  const FitOptions paper = fit_preset("paper");
   for (const Field<FitOptions>& field : fields<FitOptions>()) {
     py::dict described = describe_field(field, field.get(FitOptions()));
     described["preset"] = is_by_preset(field);

@@ -240,7 +240,7 @@ class Fit(CliTest):
                      says="two.csv: 2 rows, 1 of them held out; at least 2 must remain to train on; give more rows, or set --validation to 0")
 
     def test_what_a_loss_is_called(self):
-        self.assertIn(", held out ", self.fit("--model", "flow", "--validation", 0.1))
+        self.assertIn(", held out ", self.fit("--model", "flow", "--validation", 0.1, "--no-calibrate-spread"))
         plain = ("--validation", 0, "--no-calibrate-spread")
         text = self.fit("--model", "pne", *plain)
         self.assertRegex(text, r"0 held out; [^\n]*\nloss [-\d.]+ nats per row, out of bag [-\d.]+\n")

@@ -45,6 +45,9 @@ TEST(LogTargets, AreThoseThatPredictBetter) {
   EXPECT_TRUE(choose_logarithms({.model = Model::kFlow}, data.rows()).empty());  // bends its outputs itself
   EXPECT_TRUE(choose_logarithms({.log_targets = LogTargets::kNone}, data.rows()).empty());
   EXPECT_EQ(choose_logarithms({.log_targets = LogTargets::kAll}, data.rows()), (std::vector<std::uint8_t>{1, 1}));
+  SampleRows tiny = data;
+  tiny.y[0] = 1e-9;  // its logarithm would rule the fit
+  EXPECT_TRUE(choose_logarithms(usual, tiny.rows()).empty());
   SampleRows negative = data;
   negative.y[4] = -1;
   EXPECT_TRUE(choose_logarithms(usual, negative.rows()).empty());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dissent/acquisition/sampled.hpp"
+#include "dissent/ensemble/output_map.hpp"
 #include "dissent/estimator/estimator.hpp"
 
 namespace dissent {
@@ -28,8 +29,10 @@ std::vector<double> variance_of_means(const Ensemble& model, std::span<const dou
   const std::size_t D = model.num_outputs();
   const std::size_t M = model.num_components();
   const Mixture<double> mixture = model.predict(inputs);
-  std::vector<double> mean(mixture.mean.size());
-  model.carry(inputs, M, mixture.mean, mean, {});
+  std::vector<double> mean = mixture.mean;  // without a flow in base space, where scales are those of base values
+  if (!model.output_map().is_separable()) {
+    model.carry(inputs, M, mixture.mean, mean, {});
+  }
   std::vector<double> variance(mixture.num_inputs);
   for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
     for (std::size_t d = 0; d < D; ++d) {

@@ -29,12 +29,6 @@ constexpr std::size_t kRowsToTell = 20;
 constexpr std::uint64_t kStreamIndex = 1;  // of Purpose::kSplit; the split of a fit is 0
 constexpr double kMostProcessCells = 1e8;  // of the covariances of all outputs: 0.8 GB
 
-bool can_be_process(const TrainingRows& rows) {
-  const auto D = static_cast<double>(rows.target_names.size());
-  const double n = static_cast<double>(rows.targets.size()) / D;
-  return n <= static_cast<double>(GaussianProcess::kMostRows) && D * n * n <= kMostProcessCells;
-}
-
 struct Runner {
   Model model;
   std::vector<double> density = {};  // of the rows held out so far
@@ -180,11 +174,17 @@ class Race {
 
 }  // namespace
 
+bool can_be_process(std::size_t num_rows, std::size_t num_outputs) {
+  const auto n = static_cast<double>(num_rows);
+  return n <= static_cast<double>(GaussianProcess::kMostRows) &&
+         static_cast<double>(num_outputs) * n * n <= kMostProcessCells;
+}
+
 ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
                          bool networks_only, const FitAndPredict& fit_and_predict, Executor* executor) {
   const std::size_t n = rows.targets.size() / rows.target_names.size();
   std::vector<Model> models;
-  if (!networks_only && can_be_process(rows)) {
+  if (!networks_only && can_be_process(n, rows.target_names.size())) {
     models.push_back(Model::kGp);
   }
   models.insert(models.end(), {Model::kPne, Model::kFlow});

@@ -39,9 +39,6 @@ struct MlpStack;
 using Permutation = std::vector<std::uint32_t>;
 using VisitHeads = std::function<void(const HeadBlock& block)>;
 
-// Of model files: what this program writes, and all it reads.
-inline constexpr std::string_view kModelFormatVersion = "1";
-
 class Ensemble {
  public:
   // A new ensemble with masks, permutations and initial weights drawn from options.seed. Component j draws from streams
@@ -134,6 +131,9 @@ class Ensemble {
 
   // As JSON, what a model file says besides its arrays.
   std::string describe() const;
+
+  // Of its file: "1", or "2" for what version 0.2 of the program would not understand.
+  std::string_view format_version() const;
 
   // A safetensors file with JSON metadata. load() checks everything and gives the same bits as before save().
   void save(const std::string& path) const;

@@ -131,9 +131,9 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
     targets[k] = logarithm[k % D] != 0 ? log_target(targets[k]) : targets[k];
   }
   Trend trend;
-  if (train.trend && model_kind(options.model).has_network) {
+  // A line below logarithms would be no line; and what a process extrapolates is its own.
+  if (train.trend && model_kind(options.model).has_network && logarithm.empty()) {
     trend = fit_trend(std::span(inputs).first(num_kept * C), C, std::span(targets).first(num_kept * D), D);
-    trend.leave_out(logarithm);
     trend.add(inputs, 1, -1, targets);
   }
   prepared.columns = {
@@ -194,8 +194,11 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
                                   : held_out_rows(held_out, result.model.num_components()),
                  control.executor);
     }
-    if (train.calibrate_spread) {
-      result.model.set_wide_component(wide_component(rows.targets, rows.target_names.size()));
+    if (train.calibrate_spread || !model_kind(options.model).has_network) {
+      const std::span<const std::uint32_t> kept =
+          std::span(prepared.order).first(prepared.order.size() - prepared.num_held_out);
+      result.model.set_wide_component(
+          wide_component(pick_rows(rows.targets, rows.target_names.size(), kept), rows.target_names.size()));
     }
     result.model.limit_certainty(rows.inputs, control.executor);
   }

@@ -9,11 +9,12 @@
 // Everything random comes from streams of (seed, purpose, component, epoch): the same seed gives the same bits on any
 // number of threads. A training step allocates nothing.
 //
-// The parameters kept are the best on held-out rows: a share of all, or without one the rows that a component's
-// bootstrap sample leaves out (about 37%, so every row still trains most components). Without either, the last ones.
+// The parameters kept are the last, or with TrainOptions::choose_epoch the best on rows not trained on: a share that is
+// held out, or without one the rows that a component's bootstrap sample leaves out (about 37%).
 //
-// A loss that diverges (not finite, or far above where it started) ends the training of what it concerns; the best
-// parameters seen so far are kept and the report says so. The result never holds anything but finite parameters.
+// A component whose loss diverges (not finite, or far above where it started) is trained again at a lower rate. If that
+// does not help, the best parameters seen are kept and the report says so. The result never holds anything but finite
+// parameters. Gaussian processes are fitted output by output (process_model.hpp).
 #pragma once
 
 #include <cstddef>

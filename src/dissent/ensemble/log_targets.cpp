@@ -21,9 +21,17 @@ constexpr std::size_t kMostRows = 200;
 constexpr std::size_t kFewestRows = 10;
 constexpr double kSmallestRatio = 3;  // of the largest to the smallest: below it a logarithm is nearly a straight line
 
-bool may_be_log(std::span<const double> values) {
-  const auto [least, most] = std::ranges::minmax(values);
-  return least > 0 && most > kSmallestRatio * least;
+constexpr double kFarOut = 8;  // standard deviations, as the quartiles tell them
+
+// A value whose logarithm lies far outside of the others' would rule a fit of logarithms.
+bool may_be_log(std::vector<double> values) {
+  std::ranges::sort(values);
+  if (!(values.front() > 0 && values.back() > kSmallestRatio * values.front())) {
+    return false;
+  }
+  const auto log_at = [&](std::size_t quarters) { return std::log(values[quarters * (values.size() - 1) / 4]); };
+  const double reach = kFarOut * (log_at(3) - log_at(1)) / 1.349;
+  return log_at(0) >= log_at(2) - reach && log_at(4) <= log_at(2) + reach;
 }
 
 // Twice: by `first`, which bears any numbers, and to mean 0 and stddev 1. `log_scale` is what a log density of the

@@ -17,10 +17,6 @@ double normal_pdf(double z) { return std::exp(-0.5 * (z * z + kLogTwoPi)); }
 
 constexpr double kLargestExponent = 700;  // exp() of more is infinite, or nearly so
 
-// Beyond a stddev of 2 the mean of exp() is that of a tail which nobody has seen: 7 times the median, and then without
-// end.
-double tail_variance(double stddev) { return std::min(stddev * stddev, 4.0); }
-
 double interpolate(const std::vector<double>& from, const std::vector<double>& to, double at) {
   const auto upper = std::ranges::upper_bound(from, at);
   if (upper == from.begin() || upper == from.end()) {
@@ -33,7 +29,7 @@ double interpolate(const std::vector<double>& from, const std::vector<double>& t
 }  // namespace
 
 double log_normal_mean(double mean, double stddev) {
-  return std::exp(std::min(mean + 0.5 * tail_variance(stddev), kLargestExponent));
+  return std::exp(std::min(mean + 0.5 * stddev * stddev, kLargestExponent));
 }
 
 double GaussianMarginal::stddev_about(double centre) const {
@@ -103,7 +99,7 @@ double GaussianMarginal::crps(double y) const {
   return sum;
 }
 
-// Of a component: mean exp(mu + s^2 / 2), mean square exp(2 mu + 2 s^2).
+// Of a component: mean a = exp(mu + s^2 / 2), variance a^2 (exp(s^2) - 1).
 double LogMarginal::average() const {
   double sum = 0;
   for (std::size_t m = 0; m < logarithm.mean.size(); ++m) {
@@ -114,13 +110,14 @@ double LogMarginal::average() const {
 
 double LogMarginal::deviation() const {
   const double centre = average();
-  double variance = 0;
+  double root = 0;  // of the variance, by hypot(), which bears any size
   for (std::size_t m = 0; m < logarithm.mean.size(); ++m) {
     const double own = log_normal_mean(logarithm.mean[m], logarithm.stddev[m]);
-    const double spread = own * std::sqrt(std::expm1(tail_variance(logarithm.stddev[m])));
-    variance += logarithm.weights.value[m] * ((own - centre) * (own - centre) + spread * spread);
+    const double spread =
+        own * std::sqrt(std::expm1(std::min(logarithm.stddev[m] * logarithm.stddev[m], kLargestExponent)));
+    root = std::hypot(root, std::sqrt(logarithm.weights.value[m]) * std::hypot(own - centre, spread));
   }
-  return std::min(std::sqrt(variance), std::numeric_limits<double>::max());
+  return std::min(root, std::numeric_limits<double>::max());
 }
 
 double LogMarginal::cdf(double y) const { return y > 0 ? logarithm.cdf(std::log(y)) : 0; }
@@ -138,7 +135,7 @@ double LogMarginal::crps(double y) const {
   y = std::max(y, 0.0);
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const double variance = stddev[i] * stddev[i];
-    const double own = std::exp(std::min(mean[i] + 0.5 * variance, kLargestExponent));
+    const double own = log_normal_mean(mean[i], stddev[i]);
     const double below = normal_cdf((log_y - mean[i]) / stddev[i]);
     const double mass_below = normal_cdf((log_y - mean[i] - variance) / stddev[i]);
     sum += weights.value[i] * (y * (2 * below - 1) + own * (1 - 2 * mass_below));

@@ -22,7 +22,7 @@ struct GaussianMarginal {
   double crps(double y) const;
 };
 
-// The mean of exp(Z), Z normal; finite, and of a stddev above 2 as of 2.
+// The mean of exp(Z), Z normal; finite.
 double log_normal_mean(double mean, double stddev);
 
 // exp() of a mixture of Gaussians.

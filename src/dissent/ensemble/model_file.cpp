@@ -51,9 +51,9 @@ Json read_metadata(const SafetensorsFile& file) {
         "{}: is a safetensors file, but not a model of dissent (its metadata have no format '{}')", file.source(),
         kFormat);
   const auto version = metadata.find("format_version");
-  check(version != metadata.end() && version->second == kModelFormatVersion,
-        "{}: has format version '{}'; this program reads version {}", file.source(),
-        version == metadata.end() ? "" : version->second.substr(0, 20), kModelFormatVersion);
+  check(version != metadata.end() && (version->second == "1" || version->second == "2"),
+        "{}: has format version '{}'; this program reads versions 1 and 2", file.source(),
+        version == metadata.end() ? "" : version->second.substr(0, 20));
   const auto text = metadata.find("ensemble");
   check(text != metadata.end(), "{}: its metadata have no 'ensemble'; the file is damaged", file.source());
   Json json = Json::parse(text->second, nullptr, false);
@@ -197,6 +197,12 @@ std::string Ensemble::describe() const {
   }
 }
 
+std::string_view Ensemble::format_version() const {
+  const bool new_parts = !columns_.log_targets().empty() || !columns_.trend.empty() || !wide_.empty() ||
+                         std::isfinite(columns_.input_scaling.knee) || !model_kind(options_.model).has_network;
+  return new_parts ? "2" : "1";
+}
+
 void Ensemble::save(const std::string& path) const {
   NamedArrays named;
   named.add("input.offset", ArrayView(columns_.input_scaling.offset));
@@ -220,9 +226,8 @@ void Ensemble::save(const std::string& path) const {
   // Arrays of eight-byte items first, so that all are aligned in the mapped file.
   std::stable_partition(named.arrays.begin(), named.arrays.end(),
                         [](const auto& entry) { return item_size(entry.second.dtype()) == 8; });
-  write_safetensors(
-      path, named.arrays,
-      {{"format", kFormat}, {"format_version", std::string(kModelFormatVersion)}, {"ensemble", describe()}});
+  write_safetensors(path, named.arrays,
+                    {{"format", kFormat}, {"format_version", std::string(format_version())}, {"ensemble", describe()}});
 }
 
 Ensemble Ensemble::load(const std::string& path) { return read(SafetensorsFile(path)); }

@@ -33,8 +33,6 @@ struct Trend {
   std::vector<double> slope;   // [D][C], of targets without a trend all zero
 
   bool empty() const { return slope.empty(); }
-  // Takes away the trend of targets whose mark is not 0; no marks: of none.
-  void leave_out(std::span<const std::uint8_t> marks);
   // Adds factor times the trend at each input to its values: [N][P][D], the same to all P of an input.
   void add(std::span<const double> inputs, std::size_t points_per_input, double factor, std::span<double> values) const;
   // InputError unless it is empty, or of these sizes, finite, and low <= high.
@@ -62,7 +60,7 @@ struct EnsembleColumns {
   Scaling input_scaling;
   Scaling target_scaling;                    // of what the trend leaves
   std::vector<std::uint8_t> logarithm = {};  // [D], 1 for targets fitted by their logarithms; empty: none
-  Trend trend = {};                          // of targets without
+  Trend trend = {};                          // never beside logarithms
 
   bool is_log(std::size_t target) const { return !logarithm.empty() && logarithm[target] != 0; }
   // The names of those.

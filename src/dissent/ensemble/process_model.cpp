@@ -8,6 +8,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/ensemble/options.hpp"
 #include "dissent/ensemble/output_map.hpp"
+#include "dissent/mixture/mixture.hpp"
 
 namespace dissent {
 namespace {
@@ -28,7 +29,7 @@ RowMatrix standardised(const std::vector<float>& values, const Scaling& units) {
   return rows;
 }
 
-// [1 or 1 + M][2 + C] logarithms of one output.
+// [1 or 1 + M][3 + C] logarithms of one output.
 OutputHyperparameters hyperparameters_of(std::span<const float> logs, std::size_t size) {
   OutputHyperparameters out;
   for (std::size_t begin = 0; begin < logs.size(); begin += size) {
@@ -45,9 +46,9 @@ OutputHyperparameters hyperparameters_of(std::span<const float> logs, std::size_
 
 }  // namespace
 
-ProcessModel::ProcessModel(std::size_t num_components, std::size_t num_columns, std::size_t num_outputs,
+ProcessModel::ProcessModel(std::vector<double> weights, std::size_t num_columns, std::size_t num_outputs,
                            std::uint64_t seed)
-    : num_components_(num_components),
+    : weights_(std::move(weights)),
       num_columns_(num_columns),
       num_outputs_(num_outputs),
       seed_(seed),
@@ -63,8 +64,9 @@ ProcessOptions ProcessModel::options() const {
   constexpr std::size_t kManyOutputs = 32;
   const auto D = static_cast<double>(num_outputs_);
   ProcessOptions options;
-  options.components = static_cast<Index>(num_components_);
-  options.within = D / (D + kNatsApart);
+  options.components = static_cast<Index>(weights_.size());
+  options.weights = weights_;
+  options.within = std::ranges::max(weights_) == 1 ? 1 : D / (D + kNatsApart);  // one component has all of it
   options.search.seed = seed_;
   if (num_outputs_ > kFewOutputs) {
     options.vary_hyperparameters = false;
@@ -88,9 +90,9 @@ void ProcessModel::assign(Rows rows, std::vector<float> log_hyperparameters, Exe
   const std::size_t size = kLogLength + num_columns_;
   const std::size_t group = log_hyperparameters.size() / num_outputs_;
   check(log_hyperparameters.size() == num_outputs_ * size ||
-            log_hyperparameters.size() == num_outputs_ * (1 + num_components_) * size,
+            log_hyperparameters.size() == num_outputs_ * (1 + weights_.size()) * size,
         "{} hyperparameters for {} outputs of {} components", log_hyperparameters.size(), num_outputs_,
-        num_components_);
+        weights_.size());
   std::vector<OutputHyperparameters> hyperparameters;
   for (std::size_t d = 0; d < num_outputs_; ++d) {
     hyperparameters.push_back(
@@ -157,8 +159,8 @@ void ProcessModel::add_arrays(NamedArrays& to) const {
 }
 
 ModelParts make_process(const EnsembleOptions& options, const EnsembleColumns& columns) {
-  return {std::make_unique<ProcessModel>(options.num_components, columns.inputs.size(), columns.targets.size(),
-                                         options.seed),
+  return {std::make_unique<ProcessModel>(Weights::from(options.weights, options.num_components).value,
+                                         columns.inputs.size(), columns.targets.size(), options.seed),
           OutputMap(columns.target_scaling, columns.logarithm)};
 }
 

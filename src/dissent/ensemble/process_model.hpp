@@ -34,9 +34,9 @@ class ProcessModel final : public ComponentModel {
     std::vector<float> targets;  // [n][D]
   };
   // Without rows it predicts the prior, whose stddev is that of the scaled targets' unit.
-  ProcessModel(std::size_t num_components, std::size_t num_columns, std::size_t num_outputs, std::uint64_t seed);
+  ProcessModel(std::vector<double> weights, std::size_t num_columns, std::size_t num_outputs, std::uint64_t seed);
 
-  // Rows and the logarithms of hyperparameters, [D][1 or 1 + M][2 + C]: of the mode, and of the components where they
+  // Rows and the logarithms of hyperparameters, [D][1 or 1 + M][3 + C]: of the mode, and of the components where they
   // have their own.
   void assign(Rows rows, std::vector<float> log_hyperparameters, Executor* executor);
   // What to look for them with, and in: rows standardised as assign() will.
@@ -45,7 +45,7 @@ class ProcessModel final : public ComponentModel {
   RowMatrix standard_targets(const Rows& rows) const;
 
   std::unique_ptr<ComponentModel> clone() const override { return std::make_unique<ProcessModel>(*this); }
-  std::size_t num_components() const override { return num_components_; }
+  std::size_t num_components() const override { return weights_.size(); }
   std::span<const float> parameters() const override { return log_hyperparameters_; }
   std::unique_ptr<Scratch> make_scratch() const override { return std::make_unique<Scratch>(); }
   void predict(const RowBlock& rows, const Scaling& units, Scratch& scratch, std::span<double> mean,
@@ -60,7 +60,7 @@ class ProcessModel final : public ComponentModel {
   friend ModelParts load_process(const SafetensorsFile& file, const EnsembleOptions& options,
                                  const EnsembleColumns& columns);
 
-  std::size_t num_components_;
+  std::vector<double> weights_;  // of the components
   std::size_t num_columns_;
   std::size_t num_outputs_;
   std::uint64_t seed_;

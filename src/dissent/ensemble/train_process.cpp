@@ -1,5 +1,5 @@
 // Training of `gp`: a search for the hyperparameters of each output, as many outputs at a time as there are threads.
-// What was found is the state of an unfinished fit: a checkpoint holds the outputs done, F32 [done][1 or 1 + M][2 + C].
+// What was found is the state of an unfinished fit: a checkpoint holds the outputs done, F32 [done][1 or 1 + M][3 + C].
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -62,15 +62,6 @@ void limit_inputs(std::span<const double> inputs, std::size_t num_columns, Trend
 
 }  // namespace
 
-void Trend::leave_out(std::span<const std::uint8_t> marks) {
-  for (std::size_t k = 0; !marks.empty() && k < slope.size(); ++k) {
-    slope[k] = marks[k / centre.size()] != 0 ? 0 : slope[k];
-  }
-  if (std::ranges::all_of(slope, [](double value) { return value == 0; })) {
-    *this = {};
-  }
-}
-
 void Trend::add(std::span<const double> inputs, std::size_t points_per_input, double factor,
                 std::span<double> values) const {
   if (empty()) {
@@ -126,6 +117,9 @@ Trend fit_trend(std::span<const double> inputs, std::size_t num_input_columns, s
   const std::size_t stride = (num_rows + kMostRows - 1) / kMostRows;
   const Rows x = centred(inputs, num_input_columns, stride);
   const Rows y = centred(targets, num_outputs, stride);
+  if (!x.values.allFinite() || !y.values.allFinite() || !x.scale.allFinite() || !y.scale.allFinite()) {
+    return trend;  // numbers whose squares are none
+  }
   const auto n = static_cast<double>(x.values.rows());
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(x.values.transpose() * x.values);
   const Matrix u = x.values * eigen.eigenvectors();

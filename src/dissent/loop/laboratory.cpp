@@ -84,6 +84,7 @@ Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const Labora
   settings.check_values();
   if (first_difference(campaign.settings.fit, settings.fit) != nullptr) {
     campaign.fitted.reset();  // the model there was made by other rules
+    campaign.settled.reset();
   }
   campaign.settings = settings;
   return {std::move(store), std::move(campaign), std::move(data), std::move(pool)};

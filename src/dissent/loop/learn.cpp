@@ -11,7 +11,9 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
+#include "dissent/ensemble/choose_model.hpp"
 #include "dissent/ensemble/metrics.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/table/scaling.hpp"
 
@@ -31,8 +33,13 @@ std::string source_of(const ProblemRows& rows, const char* otherwise) {
 // A model that is to be chosen is chosen for the first round, and again each time that the rows have doubled since.
 Model model_to_fit(const Campaign& campaign, std::size_t num_rows) {
   const Model given = campaign.settings.fit.ensemble.model;
-  const bool settled = campaign.settled && num_rows < 2 * campaign.settled->num_rows;
-  return given == Model::kAuto && settled ? campaign.settled->model : given;
+  if (given != Model::kAuto || !campaign.settled || num_rows >= 2 * campaign.settled->num_rows) {
+    return given;
+  }
+  const Model settled = campaign.settled->model;
+  const bool suits = model_kind(settled).has_network || (can_be_process(num_rows, campaign.num_targets) &&
+                                                         !campaign.settings.acquisition.info().needs_network);
+  return suits ? settled : given;
 }
 
 // What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
@@ -78,6 +85,9 @@ void check_labels(const Campaign& campaign, const Problem& data, std::span<const
   std::vector<double> all = labelled_rows(campaign, data).targets;
   const Scaling scaling = fit_scaling(kind, all, D);
   for (std::size_t k = 0; k < targets.size(); ++k) {
+    check(campaign.settings.fit.ensemble.log_targets != LogTargets::kAll || targets[k] > 0,
+          "row {} of {}: its label '{}' is {}; it has no logarithm, and the campaign was begun with logarithms of all",
+          rows[k / D], source_of(data.pool, "the pool"), data.target_names[k % D], targets[k]);
     check(std::abs(scaling.scaled(k % D, targets[k])) <= kFarthestInput,
           "row {} of {}: its label '{}' is {}; it is too far from the labels there are to compute with", rows[k / D],
           source_of(data.pool, "the pool"), data.target_names[k % D], targets[k]);

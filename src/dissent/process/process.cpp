@@ -33,7 +33,9 @@ void check_finite(const RowsRef& values, const char* name) {
 
 void check_fit(const ProcessOptions& options, const RowsRef& inputs, const RowsRef& targets) {
   check(options.components > 0, "Gaussian process: components = {} must be at least 1", options.components);
-  check(options.within >= 0 && options.within < 1, "Gaussian process: within = {} must be in [0, 1)", options.within);
+  check(options.within >= 0 && options.within <= 1, "Gaussian process: within = {} must be in [0, 1]", options.within);
+  check(options.weights.empty() || static_cast<Index>(options.weights.size()) == options.components,
+        "Gaussian process: {} weights for {} components", options.weights.size(), options.components);
   check(inputs.rows() > 0, "Gaussian process: no rows to fit");
   check(inputs.rows() <= GaussianProcess::kMostRows,
         "Gaussian process: {} rows are too many; at most {}, since the work grows with their cube", inputs.rows(),
@@ -45,12 +47,19 @@ void check_fit(const ProcessOptions& options, const RowsRef& inputs, const RowsR
   check_finite(targets, "targets");
 }
 
-// Residual paths [N x M] moved so that their mean is 0 everywhere; M / (M - 1) keeps the variance between them
-// unbiased.
-MatrixXd recentred(const MatrixXd& residual) {
-  const auto count = static_cast<double>(residual.cols());
-  const double scale = count > 1 ? std::sqrt(count / (count - 1)) : 0;
-  return scale * (residual.colwise() - residual.rowwise().mean());
+// Residual paths [N x M] moved so that their weighted mean is 0 everywhere; 1 / (1 - sum of squared weights) keeps the
+// variance between them unbiased.
+MatrixXd recentred(const MatrixXd& residual, const VectorXd& weights) {
+  const double apart = 1 - weights.squaredNorm();
+  const double scale = apart > 1e-9 ? 1 / std::sqrt(apart) : 0;
+  return scale * (residual.colwise() - residual * weights);
+}
+
+VectorXd weights_of(const ProcessOptions& options) {
+  if (options.weights.empty()) {
+    return VectorXd::Constant(options.components, 1 / static_cast<double>(options.components));
+  }
+  return Eigen::Map<const VectorXd>(options.weights.data(), static_cast<Index>(options.weights.size()));
 }
 
 std::vector<OutputHyperparameters> search_all(const ProcessOptions& options, const RowsRef& inputs,
@@ -168,7 +177,8 @@ void GaussianProcess::predict_block(const RowsRef& rows, double* mean, double* s
           (group.noise_variance() + own_variance.array()).sqrt().matrix();
       first += group.size();
     }
-    centre += std::sqrt(1 - options_.within) * (options_.recentre ? recentred(residual) : residual);
+    centre +=
+        std::sqrt(1 - options_.within) * (options_.recentre ? recentred(residual, weights_of(options_)) : residual);
   }
 }
 

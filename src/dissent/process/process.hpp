@@ -27,6 +27,7 @@ struct ProcessOptions {
   // and data are far, M needles, between which the mixture's density is next to nothing. The variance is that of the
   // mode's hyperparameters, and costs n^2 operations an input.
   double within = 0.2;
+  std::vector<double> weights = {};  // of the components in the mixture, which is centred by them; empty: uniform
   bool vary_hyperparameters = true;  // where rows and columns are few enough for it to be cheap
   SearchOptions search = {};         // with the seed of everything
 };
