@@ -172,7 +172,7 @@ class Fit(CliTest):
         self.assertEqual([c["name"] for c in shown["targets"]], ["y", "z"])
         self.assertIn("cubic with 10 bins", self.run_ok("show", "m.model"))
         version = dissent("--version").stdout.split()[1]
-        self.assertEqual((shown["version"], shown["written_by"], shown["format_version"]), (version, version, 1))
+        self.assertEqual((shown["version"], shown["written_by"], shown["format_version"]), (version, version, 2))
         self.run_bad(2, "show", "data.csv", says=["data.csv: is a table, not a model", "dissent fit data.csv"])
 
     def test_show_names_what_a_model_has(self):

@@ -178,7 +178,7 @@ TEST(Process, RefusesWhatItCannotFit) {
   EXPECT_THROW(GaussianProcess::fit({}, rows, targets.topRows(9)), InputError);
   EXPECT_THROW(GaussianProcess::fit({}, rows, RowMatrix(10, 0)), InputError);
   EXPECT_THROW(GaussianProcess::fit({.components = 0}, rows, targets), InputError);
-  EXPECT_THROW(GaussianProcess::fit({.within = 1}, rows, targets), InputError);
+  EXPECT_THROW(GaussianProcess::fit({.within = 1.5}, rows, targets), InputError);
   EXPECT_THROW(GaussianProcess({}, rows, targets, {}), InputError);
   const GaussianProcess process = GaussianProcess::fit({}, rows, targets);
   std::vector<double> room(100);
