@@ -100,7 +100,7 @@ TEST(ChooseModel, TheModelIsThatOfAFitThatNamesIt) {
   EXPECT_TRUE(given.report.choice.empty());
 }
 
-TEST(ChooseModel, IsTheSameOnAnyNumberOfThreads) {
+TEST(ChooseModel, IsTheSameWhoeverRunsIt) {
   const SampleRows data = pairs(50);
   ThreadPool threads(3);
   EXPECT_EQ(chosen(data).reason, chosen(data, {}, false, &threads).reason);
