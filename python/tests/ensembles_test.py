@@ -1,40 +1,19 @@
-"""The ensembles: scikit-learn's own checks, equality with the command line, persistence."""
-import copy
+"""The ensembles: scikit-learn's own checks, equality with the command line, parameters."""
 import inspect
-import io
 import json
 import os
 import pickle
 import tempfile
 import unittest
-import unittest.mock
 import warnings
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import dissent
-from support import PackageTest, dissent_program
-
-NETWORKS = (dissent.FlowEnsemble, dissent.ProbabilisticEnsemble)
-EVERY = (*NETWORKS, dissent.GaussianProcessEnsemble, dissent.AutoEnsemble)
-
-
-def make(kind, epochs, **options):
-    """Networks with as many epochs; a Gaussian process has none."""
-    return kind(**options) if kind is dissent.GaussianProcessEnsemble else kind(epochs=epochs, **options)
-
-
-def rows(n=60, d=1, seed=0):
-    random = np.random.default_rng(seed)
-    x = random.uniform(-1, 1, size=(n, 2))
-    y = np.sin(3 * x[:, :1]) + x[:, 1:] * np.arange(1, d + 1) + 0.1 * random.normal(size=(n, d))
-    return x, y[:, 0] if d == 1 else y
+from support import EVERY, NETWORKS, PackageTest, dissent_program, make, rows
 
 
 class Conformance(PackageTest):
@@ -410,175 +389,3 @@ class Logarithms(PackageTest):
         self.assertEqual(model.model_.describe()["logarithms"], ["y0", "y1"])
         with self.assertRaisesRegex(ValueError, "has no logarithm; let `?log_targets`? be auto or none"):
             dissent.GaussianProcessEnsemble(log_targets="all").fit(x, y)
-
-
-class Persistence(PackageTest):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "a.model")
-
-    def test_pickle_copy_and_clone(self):
-        x, y = rows()
-        for kind in EVERY:
-            model = make(kind, 2, n_components=2, random_state=3).fit(x, y)
-            for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(x, y)):
-                self.assert_same_bits(twin.predict(x), model.predict(x))
-            self.assertFalse(hasattr(clone(model), "model_"))
-            self.assertEqual(clone(model).get_params(), model.get_params())
-
-    def test_save_and_load(self):
-        x, y = rows(d=2)
-        for kind in reversed(EVERY):
-            own = {"hidden": (7, 5)} if kind in NETWORKS else {}
-            model = make(kind, 2, n_components=2, random_state=3, **own).fit(x, y)
-            model.save(self.path)
-            loaded = kind.load(self.path)
-            self.assert_same_bits(loaded.predict(x), model.predict(x))
-            self.assert_same_bits(loaded.epistemic(x), model.epistemic(x))
-            parameters = loaded.get_params()
-            self.assertEqual(parameters["n_components"], 2)
-            self.assertEqual(tuple(parameters.get("hidden", ())), own.get("hidden", ()))
-            self.assertFalse(hasattr(loaded, "feature_names_in_"))
-        dissent.ProbabilisticEnsemble(epochs=2).fit(x, y).save(self.path)
-        with self.assertRaisesRegex(ValueError, "is a pne ensemble; FlowEnsemble is flow"):
-            dissent.FlowEnsemble.load(self.path)
-        with self.assertRaisesRegex(FileNotFoundError, "nowhere"):
-            dissent.FlowEnsemble.load("nowhere")
-
-    def test_what_a_file_does_not_tell(self):
-        x, y = rows()
-        frame = pd.DataFrame(x, columns=["x0", "x1"])
-        dissent.ProbabilisticEnsemble(epochs=2, random_state=0).fit(frame, y[:, None]).save(self.path)
-        loaded = dissent.ProbabilisticEnsemble.load(self.path)
-        self.assertEqual(loaded.predict(x).shape, (60,))
-        for name in ("feature_names_in_", "n_iter_", "fit_report_"):
-            self.assertFalse(hasattr(loaded, name))
-        self.assertIsNone(loaded.epochs)
-
-    def test_names_from_pandas(self):
-        x, y = rows()
-        frame = pd.DataFrame(x, columns=["width", "height"])
-        model = dissent.ProbabilisticEnsemble(epochs=2, random_state=0).fit(frame, pd.Series(y))
-        self.assertEqual(list(model.feature_names_in_), ["width", "height"])
-        model.save(self.path)
-        loaded = dissent.ProbabilisticEnsemble.load(self.path)
-        self.assertEqual(list(loaded.feature_names_in_), ["width", "height"])
-        self.assert_same_bits(loaded.predict(frame), model.predict(frame))
-        with self.assertRaisesRegex(ValueError, "feature names"):
-            loaded.predict(frame[["height", "width"]])
-        self.assertEqual(dissent_program("show", self.path).returncode, 0)
-
-    def test_names_of_targets_reach_the_file(self):
-        x, y = rows()
-        frame = pd.DataFrame(x, columns=["width", "height"])
-        model = dissent.ProbabilisticEnsemble(epochs=1)
-        for targets, names in (
-            (pd.Series(y, name="weight"), ["weight"]),
-            (pd.DataFrame({"u": y, "v": -y}), ["u", "v"]),
-            (pd.Series(y, name="width"), ["y"]),  # the name of an input
-            (pd.DataFrame(np.column_stack([y, y])), ["y0", "y1"]),
-            (y, ["y"]),
-        ):
-            self.assertEqual(model.fit(frame, targets).model_.describe()["targets"], names)
-        taken = pd.DataFrame(x, columns=["y", "year"])
-        self.assertEqual(model.fit(taken, y).model_.describe()["targets"], ["y_"])
-        self.assertEqual(model.fit(taken, np.column_stack([y, y])).model_.describe()["targets"], ["y0", "y1"])
-
-    def test_in_a_pipeline(self):
-        x, y = rows()
-        pipeline = make_pipeline(StandardScaler(), dissent.ProbabilisticEnsemble(epochs=100, random_state=0))
-        self.assertGreater(cross_val_score(pipeline, x, y, cv=2).mean(), 0.5)
-
-    def test_in_a_grid_search(self):
-        x, y = rows()
-        search = GridSearchCV(
-            dissent.ProbabilisticEnsemble(epochs=60, random_state=0), {"hidden": [[1], [20, 20]]}, cv=2
-        )
-        self.assertEqual(search.fit(x, y).best_params_, {"hidden": [20, 20]})
-
-
-class Progress(PackageTest):
-    def test_a_function_is_told(self):
-        x, y = rows()
-        told = []
-        model = dissent.FlowEnsemble(n_components=2, epochs=60, random_state=0).fit(x, y, progress=told.append)
-        epochs = [state.epoch for state in told]
-        self.assertEqual(epochs, sorted(set(epochs)))
-        self.assertEqual((epochs[-1], told[0].epochs), (60, 60))
-        self.assertEqual(told[-1].loss, model.fit_report_["loss"])
-        self.assertEqual(model.n_iter_, 60)
-
-    def test_a_process_counts_its_outputs(self):
-        x, y = rows(d=3)
-        told = []
-        model = dissent.GaussianProcessEnsemble(random_state=0, n_jobs=1).fit(x, y, progress=told.append)
-        self.assertEqual([(state.epoch, state.epochs) for state in told], [(1, 3), (2, 3), (3, 3)])
-        self.assertTrue(np.isnan([[state.loss, state.validation_loss] for state in told]).all())
-        self.assertEqual(model.n_iter_, 3)
-        self.assertTrue(np.isfinite(model.fit_report_["loss"]))
-
-    def test_what_it_raises_ends_the_training(self):
-        x, y = rows()
-        for model in (dissent.FlowEnsemble(epochs=10**6), dissent.GaussianProcessEnsemble()):
-            with self.assertRaises(ZeroDivisionError):
-                model.fit(x, y, progress=lambda state: 1 / 0)
-            self.assertFalse(hasattr(model, "model_"))
-        with self.assertRaisesRegex(TypeError, "progress must be True or a function, not int"):
-            model.fit(x, y, progress=3)
-
-    def test_a_failed_refit_changes_nothing(self):
-        x, y = rows()
-        wide = pd.DataFrame(np.column_stack([x, x]), columns=list("abcd"))
-
-        def interrupt(state):
-            raise KeyboardInterrupt
-
-        for kind in EVERY:
-            model = make(kind, 2, random_state=0).fit(wide, y)
-            before, expected = dict(vars(model)), model.predict(wide)
-            with self.assertRaises(KeyboardInterrupt):
-                model.fit(x, y, progress=interrupt)
-            with self.assertRaisesRegex(ValueError, "n_components = 0"):
-                model.set_params(n_components=0).fit(x, y)
-            self.assertEqual(vars(model), {**before, "n_components": 0})
-            self.assert_same_bits(model.predict(wide), expected)
-
-    def test_the_bindings_know_the_shape_of_a_row(self):
-        x, y = rows()
-        core = dissent.ProbabilisticEnsemble(epochs=1, random_state=0).fit(x, y).model_
-        for wrong in (x[:, :1].copy(), np.column_stack([x, x]), x.ravel(), x[None]):
-            for call in (
-                lambda: core.predict(wrong, 1),
-                lambda: core.summarise(wrong, [], 1),
-                lambda: core.log_density(wrong, y, 1),
-                lambda: core.sample(wrong, 2, 0, 1),
-                lambda: core.evaluate(wrong, y, 1),
-                lambda: dissent._core.choose("kl", core, wrong, x, y, 1, 0, "deficit", True, 1),
-                lambda: dissent._core.choose("lcmd", core, x, wrong, y, 1, 0, "deficit", False, 1),
-            ):
-                with self.assertRaisesRegex(ValueError, r"a model of 2 inputs; it must be \[N, 2\]"):
-                    call()
-
-    def test_tqdm(self):
-        x, y = rows()
-        with unittest.mock.patch("sys.stderr", io.StringIO()) as stderr:
-            dissent.ProbabilisticEnsemble(n_components=2, epochs=30).fit(x, y, progress=True)
-            dissent.GaussianProcessEnsemble(n_components=2).fit(x, y, progress=True)
-        self.assertIn("30/30", stderr.getvalue())
-        self.assertIn("1/1", stderr.getvalue())
-        self.assertNotIn("nan", stderr.getvalue())
-
-    def test_control_c(self):
-        x, y = rows()
-        model = dissent.FlowEnsemble(epochs=1, random_state=0, n_jobs=2).fit(x, y)
-        expected = model.predict(x)
-        self.assert_interrupted(lambda: model.sample_y(np.tile(x, (2000, 1)), 300))
-        self.assert_interrupted(lambda: model.sample_y(x[:1], 3 * 10**7))
-        self.assert_interrupted(lambda: model.set_params(epochs=10**9).fit(x, y))
-        self.assert_interrupted(lambda: dissent.AutoEnsemble(epochs=10**9, random_state=0).fit(x, y))
-        self.assert_same_bits(model.predict(x), expected)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,13 +1,20 @@
-"""Mixtures to test with, and the command line program that results are compared with."""
+"""Mixtures, rows and tables to test with, and the command line program that results are compared with."""
 import os
 import signal
 import subprocess
+import tempfile
 import unittest
 
 import numpy as np
+import pandas as pd
+
+import dissent
 
 PROGRAM = os.environ.get("DISSENT_PROGRAM", "dissent")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+NETWORKS = (dissent.FlowEnsemble, dissent.ProbabilisticEnsemble)
+EVERY = (*NETWORKS, dissent.GaussianProcessEnsemble, dissent.AutoEnsemble)
 
 
 def mixture(n=50, m=4, d=3, seed=1, dtype="f8"):
@@ -24,6 +31,26 @@ def covariances(n=20, m=3, d=2, seed=1, dtype="f8"):
     return random.normal(size=(n, m, d)).astype(dtype), ((covariance + np.swapaxes(covariance, -1, -2)) / 2).astype(
         dtype
     )
+
+
+def make(kind, epochs, **options):
+    """Networks with as many epochs; a Gaussian process has none."""
+    return kind(**options) if kind is dissent.GaussianProcessEnsemble else kind(epochs=epochs, **options)
+
+
+def rows(n=60, d=1, seed=0):
+    random = np.random.default_rng(seed)
+    x = random.uniform(-1, 1, size=(n, 2))
+    y = np.sin(3 * x[:, :1]) + x[:, 1:] * np.arange(1, d + 1) + 0.1 * random.normal(size=(n, d))
+    return x, y[:, 0] if d == 1 else y
+
+
+def tables(seed=0):
+    random = np.random.default_rng(seed)
+    labelled = pd.DataFrame(random.uniform(-1, 1, size=(30, 2)), columns=["a", "b"])
+    labelled["y"] = np.sin(3 * labelled.a) + labelled.b
+    pool = pd.DataFrame(random.uniform(-2, 2, size=(200, 2)), columns=["a", "b"])
+    return labelled, pool
 
 
 def dissent_program(*arguments, cwd=None):
@@ -50,6 +77,21 @@ class ActiveLearner:
         self.X_training = np.concatenate([self.X_training, X])
         self.y_training = np.concatenate([self.y_training, y])
         self.estimator.fit(self.X_training, self.y_training)
+
+
+class FolderTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def program(self, *arguments):
+        run = dissent_program(*arguments, cwd=self.folder)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
 
 
 class PackageTest(unittest.TestCase):

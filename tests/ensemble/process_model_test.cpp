@@ -161,6 +161,8 @@ TEST(ProcessModel, BadRowsGiveASoundFitOrAClearError) {
   const SampleRows many = smooth(4001);
   const std::string message = message_of<InputError>([&] { fit(kProcess, {.validation = 0}, many.rows()); });
   EXPECT_NE(message.find("4001 rows are too many"), std::string::npos) << message;
+  EXPECT_TRUE(can_be_process(4000, 1));
+  EXPECT_FALSE(can_be_process(4000, 100));  // 13 GB of covariances
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/log_targets.hpp"
 #include "dissent/ensemble/model_kind.hpp"
-#include "dissent/process/process.hpp"
+#include "dissent/ensemble/process_model.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -27,7 +27,6 @@ constexpr double kClear = 2;              // standard errors
 constexpr double kFar = 5;                // likewise
 constexpr std::size_t kRowsToTell = 20;
 constexpr std::uint64_t kStreamIndex = 1;  // of Purpose::kSplit; the split of a fit is 0
-constexpr double kMostProcessCells = 1e8;  // of the covariances of all outputs: 0.8 GB
 
 struct Runner {
   Model model;
@@ -173,12 +172,6 @@ class Race {
 };
 
 }  // namespace
-
-bool can_be_process(std::size_t num_rows, std::size_t num_outputs) {
-  const auto n = static_cast<double>(num_rows);
-  return n <= static_cast<double>(GaussianProcess::kMostRows) &&
-         static_cast<double>(num_outputs) * n * n <= kMostProcessCells;
-}
 
 ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
                          bool networks_only, const FitAndPredict& fit_and_predict, Executor* executor) {

@@ -22,9 +22,6 @@ struct ModelChoice {
   std::string reason;  // "gp: -3.21 nats a row on 60 rows held out in turn; pne 0.2 behind, flow 0.3 behind"
 };
 
-// Whether a Gaussian process can take so many rows and outputs in reasonable memory.
-bool can_be_process(std::size_t num_rows, std::size_t num_outputs);
-
 // The log densities that a model fitted to `rows` gives to rows held out.
 using FitAndPredict = std::function<std::vector<double>(const EnsembleOptions& options, const TrainOptions& train,
                                                         const TrainingRows& rows, std::span<const double> held_inputs,

@@ -52,7 +52,8 @@ class ComponentModel {
 
   virtual std::size_t num_components() const = 0;
 
-  // All that a fit learns, the parameters of the output map included, as one block: the same bits, the same model.
+  // All that a fit learns, the parameters of the output map included, as one block: the same bits from the same
+  // rows, the same model.
   virtual std::span<const float> parameters() const = 0;
 
   // What one thread needs for blocks of up to kModelBlock rows; the model must outlive it.

@@ -57,8 +57,8 @@ class Ensemble {
   std::size_t num_components() const;
   const OutputMap& output_map() const { return *parts_.output_map; }
 
-  // All that was learned, as one block: the same bits, the same predictions. Those of networks can be changed;
-  // InputError for a model without.
+  // What was learned, as one block: the same bits from the same rows, the same predictions. Those of networks can be
+  // changed; InputError for a model without.
   std::span<float> parameters();
   std::span<const float> parameters() const;
 

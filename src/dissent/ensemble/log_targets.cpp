@@ -20,8 +20,7 @@ using Eigen::Index;
 constexpr std::size_t kMostRows = 200;
 constexpr std::size_t kFewestRows = 10;
 constexpr double kSmallestRatio = 3;  // of the largest to the smallest: below it a logarithm is nearly a straight line
-
-constexpr double kFarOut = 8;  // standard deviations, as the quartiles tell them
+constexpr double kFarOut = 8;         // standard deviations, as the quartiles tell them
 
 // A value whose logarithm lies far outside of the others' would rule a fit of logarithms.
 bool may_be_log(std::vector<double> values) {

@@ -15,6 +15,8 @@ namespace {
 
 using Eigen::Index;
 
+constexpr double kMostProcessCells = 1e8;  // of the covariances of all outputs: 0.8 GB
+
 Scaling standard_units(const std::vector<float>& values, std::size_t columns) {
   const std::vector<double> wide(values.begin(), values.end());
   return fit_scaling(ScalingKind::kStandard, wide, columns);
@@ -158,6 +160,12 @@ void ProcessModel::add_arrays(NamedArrays& to) const {
   to.add("process.spread", ArrayView(spread_));
 }
 
+bool can_be_process(std::size_t num_rows, std::size_t num_outputs) {
+  const auto n = static_cast<double>(num_rows);
+  return n <= static_cast<double>(GaussianProcess::kMostRows) &&
+         static_cast<double>(num_outputs) * n * n <= kMostProcessCells;
+}
+
 ModelParts make_process(const EnsembleOptions& options, const EnsembleColumns& columns) {
   return {std::make_unique<ProcessModel>(Weights::from(options.weights, options.num_components).value,
                                          columns.inputs.size(), columns.targets.size(), options.seed),
@@ -185,6 +193,8 @@ ModelParts load_process(const SafetensorsFile& file, const EnsembleOptions& opti
   };
   const std::size_t n = first_of("process.inputs", 0);
   const std::size_t each = first_of("process.log_hyperparameters", 1);
+  check(can_be_process(n, D), "{}: {} rows of {} outputs are too many for a Gaussian process; the file is damaged",
+        file.source(), n, D);
   ProcessModel::Rows rows{floats("process.inputs", n, {model.num_columns_}), floats("process.targets", n, {D})};
   std::vector<float> logs = floats("process.log_hyperparameters", D, {each, kLogLength + model.num_columns_});
   const std::vector<double> spread = file.load("process.spread", DType::kFloat64, {D}).to<double>();

@@ -72,6 +72,9 @@ class ProcessModel final : public ComponentModel {
   std::shared_ptr<const GaussianProcess> process_;  // null without rows
 };
 
+// Whether processes of so many rows and outputs fit into reasonable memory.
+bool can_be_process(std::size_t num_rows, std::size_t num_outputs);
+
 // Rows of the registry (model_kind.hpp).
 ModelParts make_process(const EnsembleOptions& options, const EnsembleColumns& columns);
 ModelParts load_process(const SafetensorsFile& file, const EnsembleOptions& options, const EnsembleColumns& columns);

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/ensemble/checkpoint.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/process_model.hpp"
@@ -53,6 +55,7 @@ FitReport train_process(Ensemble& model, TrainingSet data, const FitControl& con
   const std::size_t C = model.num_input_columns();
   const std::size_t D = model.num_outputs();
   const std::size_t n = data.order.size() - data.num_held_out;
+  check(can_be_process(n, D), "model gp: {} rows are too many with {}; choose pne or flow", n, counted(D, "output"));
   ProcessModel& process = model.process();
   ProcessModel::Rows rows = slice(data.scaled, C, D, 0, n);
   const ProcessOptions options = process.options();

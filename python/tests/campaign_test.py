@@ -1,0 +1,287 @@
+"""dissent.Campaign: the rows that `dissent ask` chooses, on the same files."""
+import inspect
+import io
+import os
+import threading
+import unittest
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+import dissent
+from support import FolderTest, PackageTest, tables
+
+SPLINES = {"flow_transform": "rational_quadratic", "flow_bins": 4, "flow_tail_bound": 3.0}
+
+
+class Campaigns(PackageTest, FolderTest):
+    OPTIONS = {"model": "pne", "n_components": 3, "epochs": 30, "acquisition": "kl", "random_state": 2}
+    TYPED = ["--model", "pne", "--components", 3, "--epochs", 30, "--acquisition", "kl", "--seed", 2]
+
+    def setUp(self):
+        FolderTest.setUp(self)
+        self.labelled, self.pool = tables()
+        self.labelled.to_csv(self.path("labelled.csv"), index=False)
+        self.pool.assign(note="n").to_csv(self.path("pool.csv"), index=False)
+
+    def answer(self, rows):
+        return np.sin(3 * self.pool.a[rows]).to_numpy() + self.pool.b[rows].to_numpy()
+
+    def begin(self, name="python"):
+        return dissent.Campaign(self.path(name), self.labelled, self.pool.assign(note="n"), "y", **self.OPTIONS)
+
+    def ask_program(self, name, *options):
+        table = pd.read_csv(
+            io.StringIO(self.program("ask", name, "--batch", 3, *options)), float_precision="round_trip"
+        )
+        return table
+
+    def test_same_campaign_as_the_command_line(self):
+        begin = ["--labelled", "labelled.csv", "--pool", "pool.csv", "--targets", "y", *self.TYPED]
+        for round_number in range(3):
+            todo = self.ask_program("cli", *(begin if round_number == 0 else []))
+            todo["y"] = self.answer(todo.row.to_numpy())
+            todo.to_csv(self.path("done.csv"), index=False)
+            self.program("tell", "cli", "done.csv")
+        with self.begin() as campaign:
+            for _ in range(3):
+                rows = campaign.ask(3)
+                campaign.tell(rows, self.answer(rows))
+            self.assertEqual([record["labelled"] for record in campaign.rounds], [30, 33, 36])
+        with open(self.path("cli", "chosen.csv")) as a, open(self.path("python", "chosen.csv")) as b:
+            self.assertEqual(a.read(), b.read())
+        with open(self.path("cli", "model.safetensors"), "rb") as a, open(
+            self.path("python", "model.safetensors"), "rb"
+        ) as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_the_preset_of_the_paper(self):
+        labelled, pool = tables()
+        with dissent.Campaign(self.path("paper"), labelled, pool, "y", preset="paper", epochs=5) as campaign:
+            settings = campaign.settings
+        self.assertEqual((settings["ranking"], settings["candidates"], settings["validation"]), ("value", "paper", 0))
+        self.assertEqual((list(settings["flow_hidden"]), settings["batch_size"], settings["epochs"]), ([20], None, 5))
+        with dissent.Campaign(self.path("own"), labelled, pool, "y", preset="paper", ranking="deficit", candidates=50) as own:
+            self.assertEqual((own.settings["ranking"], own.settings["candidates"]), ("deficit", "50"))
+
+    def test_each_goes_on_with_what_the_other_began(self):
+        with self.begin() as campaign:
+            asked = campaign.ask(3)
+            np.testing.assert_array_equal(campaign.ask(3), asked)  # those that wait come first
+        todo = self.ask_program("python")
+        self.assertEqual(todo.row.tolist(), asked.tolist())
+        self.assertEqual(todo.note.tolist(), ["n"] * 3)
+        todo["y"] = self.answer(asked)
+        todo[:2].to_csv(self.path("done.csv"), index=False)
+        self.program("tell", "python", "done.csv")
+        with dissent.Campaign(self.path("python")) as campaign:
+            self.assertEqual((campaign.num_labelled, campaign.pending.tolist()), (32, [asked[2]]))
+            self.assertEqual((campaign.inputs, campaign.targets), (["a", "b"], ["y"]))
+            self.assertEqual(campaign.settings["n_components"], 3)
+            np.testing.assert_array_equal(campaign.pool_inputs(asked), self.pool.iloc[asked])
+            campaign.tell(asked[2:], self.answer(asked[2:]), refit=False)
+            model = campaign.model()
+            self.assertIsInstance(model, dissent.ProbabilisticEnsemble)
+            self.assertEqual(list(model.feature_names_in_), ["a", "b"])
+            self.assertGreater(model.score(self.pool, self.answer(np.arange(200))), 0)
+
+    def test_telling_is_all_or_nothing(self):
+        with self.begin() as campaign:
+            rows = campaign.ask(3)
+            for wrong, text in (
+                ((rows, [1.0, np.nan, 2.0]), "nan"),
+                ((rows[:2], [1.0, 2.0, 3.0]), r"y has shape \[3\]; for 2 rows"),
+                (([rows[0], 1000], [1.0, 2.0]), "row 1000 was never asked for"),
+                (([rows[0], rows[0]], [1.0, 2.0]), "already"),
+                (([-1], [1.0]), "row -1 is negative"),
+                (([0.5], [1.0]), "row numbers are required"),
+            ):
+                with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                    campaign.tell(*wrong)
+                self.assertEqual(campaign.pending.tolist(), rows.tolist())
+
+    def test_targets_by_name_and_never_transposed(self):
+        both = self.labelled.assign(z=-self.labelled.y)
+        with dissent.Campaign(self.path("two"), both, self.pool, ["y", "z"], **self.OPTIONS) as campaign:
+            rows = campaign.ask(3)
+            answers = pd.DataFrame({"y": self.answer(rows), "z": -self.answer(rows)})
+            for wrong in (answers.to_numpy().T, answers.to_numpy().ravel(), answers[["y"]], answers.T):
+                with self.assertRaisesRegex(ValueError, "y has (shape|columns)"):
+                    campaign.tell(rows, wrong)
+            campaign.tell(rows, answers[["z", "y"]], refit=False)
+            with open(self.path("two", "chosen.csv")) as file:
+                told = pd.read_csv(file, float_precision="round_trip")
+        self.assert_same_bits(told[["y", "z"]].to_numpy(), answers.to_numpy())
+
+    def test_a_progress_function_cannot_use_the_campaign(self):
+        with self.begin() as campaign:
+            for call in (campaign.close, campaign.model, lambda: campaign.ask(1), lambda: campaign.pending):
+                with self.assertRaisesRegex(ValueError, "the campaign is busy"):
+                    campaign.model(progress=lambda state: call())
+            said = []
+            campaign.model(progress=lambda state: said.append(repr(campaign)))
+            self.assertIn("busy", said[0])
+            self.assertIn("30 labelled, 0 pending", repr(campaign))
+
+    def test_other_threads_wait(self):
+        """An accessor returns what holds before or after a step, not during it."""
+        with self.begin() as campaign:
+            inside, seen = threading.Event(), []
+
+            def look():
+                inside.wait()
+                seen.append(len(campaign.pending))
+
+            thread = threading.Thread(target=look)
+            thread.start()
+            campaign.ask(3, progress=lambda state: inside.set())
+            thread.join()
+            self.assertEqual(seen, [3])
+
+    def test_every_option_of_a_fit(self):
+        """The model of a campaign is that of an estimator with the same parameters."""
+        for kind, name, own in (
+            (dissent.FlowEnsemble, "flow", {"flow_hidden": (6,), "n_flow_layers": 2, "flow_alternate_layers": False,
+                                            "flow_weight_decay": 0.125, **SPLINES}),
+            (dissent.ProbabilisticEnsemble, "pne", {"share_weights": True}),
+        ):
+            options = {
+                "n_components": 2,
+                "hidden": [8, 7],
+                "keep_probability": 0.8,
+                "bootstrap": False,
+                "own_initial_weights": False,
+                "share_weights": False,
+                "weights": [0.25, 0.75],
+                "scaling": "standard",
+                "log_targets": "none",
+                "preset": "paper",
+                "epochs": 3,
+                "batch_size": 10,
+                "learning_rate": 1 / 3,
+                "cosine_decay": True,
+                "weight_decay": 0.25,
+                "clip_norm": 3,
+                "validation": 0.2,
+                "out_of_bag": True,
+                "choose_epoch": True,
+                "averaging": 0.5,
+                "patience": 0.75,
+                "one_component_per_step": True,
+                "trend": True,
+                "limit_certainty": True,
+                "calibrate_spread": True,
+                "masks": True,
+                "random_state": 7,
+                **own,
+            }
+            with self.subTest(name):
+                estimator = kind(**options)
+                self.assertEqual(set(options) | {"n_jobs"}, set(estimator.get_params()))
+                x, y = self.labelled[["a", "b"]], self.labelled["y"]
+                with dissent.Campaign(
+                    self.path(name), self.labelled, self.pool, "y", model=name, **options
+                ) as campaign:
+                    fitted = campaign.model()
+                    again = ("preset", "epochs", "batch_size", "learning_rate", "validation")
+                    self.assertEqual([fitted.get_params()[key] for key in again], [options[key] for key in again])
+                    self.assert_same_bits(clone(fitted).fit(x, y).predict(x), fitted.predict(x))
+                    fitted.save(self.path("campaign.model"))
+                    loaded = kind.load(self.path("campaign.model"))
+                same = ("hidden", "keep_probability", "share_weights", "scaling", "weights")
+                self.assertEqual([loaded.get_params()[key] for key in same], [options[key] for key in same])
+                estimator.set_params(random_state=loaded.random_state)  # a round has a seed of its own
+                self.assert_same_bits(estimator.fit(x, y).predict(x), loaded.predict(x))
+
+    def test_a_gaussian_process(self):
+        """The model of a campaign that chooses its kind is of the class for that kind, as if it were named."""
+        x, y = self.labelled[["a", "b"]], self.labelled["y"]
+        models = []
+        for name in ("gp", "auto"):
+            options = {} if name == "gp" else {"epochs": 20}
+            with dissent.Campaign(
+                self.path(name), self.labelled, self.pool, "y", model=name, random_state=2, **options
+            ) as campaign:
+                models.append(campaign.model())
+                self.assertIsInstance(models[-1], dissent.GaussianProcessEnsemble)
+                self.assertEqual(models[-1].n_components, 16)
+                self.assert_same_bits(clone(models[-1]).fit(x, y).predict(x), models[-1].predict(x))
+                rows = campaign.ask(3)
+                campaign.tell(rows, self.answer(rows))
+                self.assertEqual((campaign.settings["model"], campaign.num_labelled), (name, 33))
+        self.assert_same_bits(models[0].predict(x), models[1].predict(x))
+
+    def test_a_method_that_looks_at_networks(self):
+        with self.assertRaisesRegex(ValueError, "'bait' looks at the last layer of a network"):
+            dissent.Campaign(self.path("a"), self.labelled, self.pool, "y", model="gp", acquisition="bait")
+        with dissent.Campaign(
+            self.path("b"), self.labelled, self.pool, "y", acquisition="bait", epochs=20, random_state=2
+        ) as campaign:
+            self.assertEqual(campaign.settings["model"], "auto")
+            self.assertIn(type(campaign.model()), (dissent.FlowEnsemble, dissent.ProbabilisticEnsemble))
+            self.assertEqual(campaign.ask(2).shape, (2,))
+
+    def test_errors_name_the_table_that_was_given(self):
+        text = self.labelled.assign(a="x")
+        hole = self.pool.assign(b=np.where(np.arange(200) == 3, np.nan, self.pool.b))
+        for tables, message in (
+            ((text, self.pool), "^labelled: column 'a' row 1: 'x' is text"),
+            ((self.labelled, hole), "^pool: column 'b' row 4: .*missing"),
+            (({"a": [1.0, np.inf], "b": [0, 0], "y": [0, 0]}, self.pool), "^labelled: column 'a' row 2: 'inf' is not"),
+            ((self.labelled, self.pool[["a"]]), "^pool: has no column 'b'"),
+            ((self.path("nowhere.csv"), self.pool), "nowhere.csv"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex((ValueError, OSError), message):
+                dissent.Campaign(self.path("b"), *tables, "y")
+
+    def test_a_switch_stays_until_it_is_thrown_back(self):
+        self.begin().close()
+        dissent.Campaign(self.path("python"), bootstrap=False).close()
+        for given, expected in ((None, True), (False, False), (None, False), (np.True_, True), (None, True)):
+            with dissent.Campaign(self.path("python"), bootstrap=given) as campaign:
+                self.assertIs(campaign.settings["bootstrap"], expected)
+                campaign.ask(1)  # saves it
+
+    def test_one_at_a_time(self):
+        campaign = self.begin()
+        with self.assertRaisesRegex(ValueError, "another process"):
+            dissent.Campaign(self.path("python"))
+        campaign.close()
+        with self.assertRaisesRegex(ValueError, "the campaign is closed"):
+            campaign.ask(1)
+        dissent.Campaign(self.path("python")).close()
+
+    def test_beginning_with_files_columns_and_mistakes(self):
+        columns = {name: self.labelled[name].to_numpy() for name in self.labelled}
+        with dissent.Campaign(
+            self.path("a"), columns, self.path("pool.csv"), ["y"], inputs=["a", "b"], epochs=2
+        ) as campaign:
+            self.assertEqual(campaign.num_pool, 200)
+        with dissent.Campaign(self.path("one"), columns, self.pool, "y", inputs="b", epochs=2) as campaign:
+            self.assertEqual((campaign.inputs, campaign.targets), (["b"], ["y"]))
+        with self.assertRaisesRegex(ValueError, "no campaign was begun here"):
+            dissent.Campaign(self.path("b"))
+        with self.assertRaisesRegex(ValueError, "'z'"):
+            dissent.Campaign(self.path("b"), self.labelled, self.pool, "z")
+        with self.assertRaisesRegex(TypeError, "pool must be a file, a DataFrame or a mapping, not int"):
+            dissent.Campaign(self.path("b"), self.labelled, 3, "y")
+        for wrong, text in (
+            ({"preset": "papper"}, "paper"),
+            ({"epochs": 1.5}, "epochs = 1.5; it must be a whole number >= 1"),
+            ({"candidates": 0}, "candidates = 0"),
+            ({"random_state": -1}, "random_state = -1"),
+            ({"acquisition": 3}, "acquisition = 3; it must be a name"),
+            ({"n_components": 0}, "n_components = 0; it must be a whole number from 1 to 10000"),
+            ({"bootstrap": 1}, "bootstrap = 1; it must be true or false"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                dissent.Campaign(self.path("b"), self.labelled, self.pool, "y", **wrong)
+        with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'epcohs'"):
+            dissent.Campaign(self.path("b"), self.labelled, self.pool, "y", epcohs=3)
+        self.assertIn("weight_decay", inspect.signature(dissent.Campaign).parameters)
+        self.assertFalse(os.path.exists(self.path("b")))
+
+
+if __name__ == "__main__":
+    unittest.main()
