@@ -48,6 +48,8 @@ struct AcquisitionInfo {
   bool needs_network = false;     // looks at the last layers of the components' networks
   bool estimates = false;         // chooses by an estimate of the disagreement, and so has Choice::epistemic of its own
   bool samples = false;           // by Monte Carlo, which takes long for a row
+  bool uses_aim = false;          // AcquisitionTask::aim
+  bool uses_cost = false;         // AcquisitionTask::cost; the others refuse one
   // Its function: one of the two. The first makes what scores each row by itself, the second weighs rows together.
   std::unique_ptr<RowScorer> (*scorer)(const Acquisition& acquisition, const AcquisitionTask& task) = nullptr;
   Choice (*choose)(const Acquisition& acquisition, const AcquisitionTask& task,
@@ -114,6 +116,11 @@ struct AcquisitionTask {
   Stream stream;  // e.g. Stream(seed, Purpose::kAcquire, round); no substream, since rows take its substreams
   Executor* executor = nullptr;
   Ranking ranking = Ranking::kDeficit;
+  // Inputs [A][C] at which predictions will be needed, for methods that use_aim; without, they take candidates.
+  std::span<const double> aim = {};
+  // What a label of each candidate costs, [N], finite and > 0: methods that use_cost weigh what it tells against that.
+  // Empty: all cost the same.
+  std::span<const double> cost = {};
   bool aleatoric = true;  // fill Choice::aleatoric, which a flow takes longer to integrate than to choose
   // If given, becomes [B][N]: what each candidate was worth at each pick, NaN once it is taken. The picks' own are
   // their scores. badge draws, so that a pick need not be worth most; bait judges 2 B picks and drops half.

@@ -42,6 +42,16 @@ void check_batch(std::size_t batch, std::size_t num_candidates) {
         num_candidates);
 }
 
+void check_cost(const Acquisition& acquisition, std::span<const double> cost, std::size_t num_candidates) {
+  check(cost.empty() || acquisition.info().uses_cost,
+        "acquisition '{}' cannot weigh what a label tells against its cost; choose another", acquisition.text());
+  check(cost.empty() || cost.size() == num_candidates, "{} costs of {} candidates", cost.size(), num_candidates);
+  for (std::size_t n = 0; n < cost.size(); ++n) {
+    check(std::isfinite(cost[n]) && cost[n] > 0, "candidate {}: its cost is {}; a cost must be finite and > 0", n,
+          cost[n]);
+  }
+}
+
 // Fills what `choice` does not have yet: epistemic by kl, and aleatoric where the task asks for it. `inputs`: [B][C],
 // of the chosen.
 void describe(const AcquisitionTask& task, std::span<const double> inputs, Choice& choice) {
@@ -142,6 +152,8 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
   acquisition.check_model(traits_of(task.model));
   check_finite(task.model, "candidate", candidates, 0);
   check_finite(task.model, "training", task.training.inputs, 0);
+  check_finite(task.model, "aim", task.aim, 0);
+  check_cost(acquisition, task.cost, candidates.size() / C);
   check(task.batch > 0, "a batch of 0; at least one row must be chosen");
   check_batch(task.batch, candidates.size() / C);
   if (task.utilities != nullptr) {

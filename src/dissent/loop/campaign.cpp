@@ -132,6 +132,13 @@ std::uint64_t fingerprint(const Problem& data) {
     hash.add(rows->inputs);
     hash.add(rows->targets);
   }
+  if (data.aim.num_rows > 0) {
+    hash.add_word(data.aim.num_rows);
+    hash.add(data.aim.inputs);
+  }
+  if (!data.cost.empty()) {
+    hash.add(data.cost);
+  }
   return hash.value();
 }
 

@@ -11,9 +11,9 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
-#include "dissent/ensemble/choose_model.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/ensemble/process_model.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/table/scaling.hpp"
 
@@ -148,6 +148,7 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
   // All of it, so that a bad row is told before anybody labels others, not in the round that draws it.
   model.check_rows(data.pool.inputs, source_of(data.pool, "the pool"));
   const std::vector<double> inputs = pick_rows(data.pool.inputs, data.input_names.size(), candidates);
+  const std::vector<double> cost = data.cost.empty() ? data.cost : pick_rows(data.cost, 1, candidates);
   const ProblemRows training = labelled_rows(campaign, data);
   const Choice choice = choose(settings.acquisition,
                                {.model = model,
@@ -155,7 +156,9 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
                                 .batch = batch,
                                 .stream = stream,
                                 .executor = executor,
-                                .ranking = settings.ranking},
+                                .ranking = settings.ranking,
+                                .aim = data.aim.inputs,
+                                .cost = cost},
                                inputs);
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
     campaign.chosen.push_back(

@@ -34,6 +34,8 @@ struct Problem {
   ProblemRows train;
   ProblemRows pool;
   ProblemRows test;
+  ProblemRows aim = {};           // inputs at which predictions will be needed, without targets; may have no rows
+  std::vector<double> cost = {};  // of a label of each row of the pool; empty: all cost the same
 };
 
 struct ProblemOptions {
