@@ -29,6 +29,18 @@ TEST(Posterior, IsThePlainDenseOne) {
   EXPECT_LT((posterior.variance(at) - variance).cwiseAbs().maxCoeff(), 1e-11);
 }
 
+TEST(Posterior, HalfIsTheTriangularSolve) {
+  for (const Index rows : {1, 29, 64, 200}) {
+    const RowMatrix inputs = normal_rows(rows, 3, 1);
+    const RowMatrix at = normal_rows(37, 3, 3);
+    const Posterior posterior(some_hyperparameters(3), inputs, smooth_targets(inputs, 0.2, 2));
+    MatrixXd expected = covariance(posterior.hyperparameters(), inputs, at);
+    posterior.factor().lower.triangularView<Eigen::Lower>().solveInPlace(expected);
+    EXPECT_LT((posterior.half(at) - expected).cwiseAbs().maxCoeff(), 1e-11) << rows;
+    EXPECT_EQ(posterior.half(at.topRows(0)).cols(), 0);
+  }
+}
+
 TEST(Posterior, FarFromDataIsThePrior) {
   const RowMatrix inputs = normal_rows(10, 2, 1);
   Hyperparameters h = some_hyperparameters(2);

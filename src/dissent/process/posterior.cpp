@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/matrix/product.hpp"
 
 namespace dissent {
 
+using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -27,10 +29,21 @@ Posterior::Posterior(Hyperparameters hyperparameters, RowMatrix inputs, VectorXd
 VectorXd Posterior::mean(const RowsRef& at) const { return covariance(hyperparameters_, at, inputs_) * weights_; }
 
 VectorXd Posterior::variance(const RowsRef& at) const {
-  MatrixXd half = covariance(hyperparameters_, inputs_, at);
-  factor_.lower.triangularView<Eigen::Lower>().solveInPlace(half);
   // Rounding may leave less than nothing at a training row.
-  return (prior_variance(hyperparameters_, at).array() - half.colwise().squaredNorm().transpose().array()).max(0);
+  return (prior_variance(hyperparameters_, at).array() - half(at).colwise().squaredNorm().transpose().array()).max(0);
+}
+
+MatrixXd Posterior::half(const RowsRef& at) const {
+  const MatrixXd cross = covariance(hyperparameters_, at, inputs_);
+  const auto columns = static_cast<std::size_t>(at.rows());
+  PanelBuffer<double> values(static_cast<std::size_t>(inputs_.rows()), columns);
+  for (Index k = 0; k < inputs_.rows(); ++k) {
+    std::ranges::copy(cross.col(k), values.panel().row(static_cast<std::size_t>(k)));
+  }
+  solve_lower({factor_.lower.data(), 1, static_cast<std::size_t>(factor_.lower.rows())}, values.panel(), columns);
+  const auto stride = static_cast<Index>(values.panel().stride);
+  return Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>(values.panel().data, inputs_.rows(), at.rows(),
+                                                              Eigen::OuterStride<>(stride));
 }
 
 LeaveOneOut Posterior::leave_one_out() const {
