@@ -25,6 +25,8 @@ TEST(Factor, InversesAreThoseOfEigen) {
     const CholeskyFactor factor = factorise(matrix);
     ASSERT_TRUE(factor.sound);
     EXPECT_EQ(factor.jitter, 0);
+    const MatrixXd eigen = matrix.llt().matrixL();
+    EXPECT_LT((MatrixXd(factor.lower.triangularView<Eigen::Lower>()) - eigen).cwiseAbs().maxCoeff(), 1e-11);
     const MatrixXd inverse = inverse_from(inverse_of_lower(factor.lower));
     EXPECT_LT((inverse * matrix - MatrixXd::Identity(size, size)).cwiseAbs().maxCoeff(), 1e-10) << "size " << size;
     EXPECT_EQ(inverse, inverse.transpose());

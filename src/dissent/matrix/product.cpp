@@ -27,13 +27,12 @@ void invert_triangle(const Strided& lower, std::size_t size, double* packed) {
   std::fill_n(packed, size * size, 0.0);
   for (std::size_t k = 0; k < size; ++k) {
     double* column = packed + k * size;
-    column[k] = 1 / lower(k, k);
-    for (std::size_t r = k + 1; r < size; ++r) {
-      double sum = 0;
-      for (std::size_t j = k; j < r; ++j) {
-        sum += lower(r, j) * column[j];
+    column[k] = 1;
+    for (std::size_t j = k; j < size; ++j) {
+      column[j] /= lower(j, j);
+      for (std::size_t r = j + 1; r < size; ++r) {
+        column[r] -= lower(r, j) * column[j];
       }
-      column[r] = -sum / lower(r, r);
     }
   }
 }

@@ -3,6 +3,8 @@
 
 #include <Eigen/Core>
 
+#include "dissent/matrix/panel.hpp"
+
 namespace dissent {
 
 struct CholeskyFactor {
@@ -19,9 +21,9 @@ struct CholeskyFactor {
 // mean, then by ten times as much, up to 1e-4: noise that rounding has added to the data.
 CholeskyFactor factorise(const Eigen::MatrixXd& matrix);
 
-// L^-1, its upper triangle zero; by halves, so that nearly all work is in products.
-Eigen::MatrixXd inverse_of_lower(const Eigen::MatrixXd& lower);
+// L^-1 [n x n], its upper triangle zero.
+PanelBuffer<double> inverse_of_lower(const Eigen::MatrixXd& lower);
 // K^-1 = L^-T L^-1 from L^-1: symmetric, both triangles.
-Eigen::MatrixXd inverse_from(const Eigen::MatrixXd& inverse_lower);
+Eigen::MatrixXd inverse_from(const PanelBuffer<double>& inverse_lower);
 
 }  // namespace dissent

@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
-#include "dissent/matrix/product.hpp"
+#include "dissent/process/panels.hpp"
 
 namespace dissent {
 
-using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -28,27 +27,29 @@ Posterior::Posterior(Hyperparameters hyperparameters, RowMatrix inputs, VectorXd
 
 VectorXd Posterior::mean(const RowsRef& at) const { return covariance(hyperparameters_, at, inputs_) * weights_; }
 
+PanelBuffer<double> Posterior::half_panel(const RowsRef& at) const {
+  PanelBuffer<double> values = covariance_panel(hyperparameters_, inputs_, at);
+  solve_lower(strided(factor_.lower), values.panel(), values.capacity());
+  return values;
+}
+
 VectorXd Posterior::variance(const RowsRef& at) const {
+  const PanelBuffer<double> values = half_panel(at);
   // Rounding may leave less than nothing at a training row.
-  return (prior_variance(hyperparameters_, at).array() - half(at).colwise().squaredNorm().transpose().array()).max(0);
+  return (prior_variance(hyperparameters_, at).array() -
+          mapped(values.panel(), at.rows()).colwise().squaredNorm().transpose().array())
+      .max(0);
 }
 
 MatrixXd Posterior::half(const RowsRef& at) const {
-  const MatrixXd cross = covariance(hyperparameters_, at, inputs_);
-  const auto columns = static_cast<std::size_t>(at.rows());
-  PanelBuffer<double> values(static_cast<std::size_t>(inputs_.rows()), columns);
-  for (Index k = 0; k < inputs_.rows(); ++k) {
-    std::ranges::copy(cross.col(k), values.panel().row(static_cast<std::size_t>(k)));
-  }
-  solve_lower({factor_.lower.data(), 1, static_cast<std::size_t>(factor_.lower.rows())}, values.panel(), columns);
-  const auto stride = static_cast<Index>(values.panel().stride);
-  return Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>(values.panel().data, inputs_.rows(), at.rows(),
-                                                              Eigen::OuterStride<>(stride));
+  const PanelBuffer<double> values = half_panel(at);
+  return mapped(values.panel(), at.rows());
 }
 
 LeaveOneOut Posterior::leave_one_out() const {
   LeaveOneOut out;
-  out.variance = inverse_of_lower(factor_.lower).colwise().squaredNorm().transpose().cwiseInverse();
+  const PanelBuffer<double> inverse = inverse_of_lower(factor_.lower);
+  out.variance = mapped(inverse.panel(), inputs_.rows()).colwise().squaredNorm().transpose().cwiseInverse();
   out.residual = weights_.array() * out.variance.array();
   out.log_density = -0.5 * (out.residual.array().square() / out.variance.array() +
                             (2 * std::numbers::pi * out.variance.array()).log());

@@ -39,6 +39,8 @@ class Posterior {
   LeaveOneOut leave_one_out() const;
 
  private:
+  PanelBuffer<double> half_panel(const RowsRef& at) const;
+
   Hyperparameters hyperparameters_;
   RowMatrix inputs_;
   Eigen::VectorXd targets_;
