@@ -9,15 +9,21 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kRowBlock = 60;
+constexpr std::size_t kRowBlock = 120;
 constexpr std::size_t kTermBlock = 256;
 constexpr std::size_t kTriangle = 30;
 
 // Term by term, each a run of `rows`.
 void pack(const Strided& left, double scale, std::size_t rows, std::size_t terms, double* packed) {
   for (std::size_t k = 0; k < terms; ++k) {
+    const double* from = &left(0, k);
+    double* to = packed + k * rows;
+    if (left.row_stride == 1) {  // said apart, so that it is done in vectors
+      std::transform(from, from + rows, to, [scale](double value) { return scale * value; });
+      continue;
+    }
     for (std::size_t r = 0; r < rows; ++r) {
-      packed[k * rows + r] = scale * left(r, k);
+      to[r] = scale * from[r * left.row_stride];
     }
   }
 }
