@@ -1,6 +1,7 @@
 #include "dissent/ensemble/marginal.hpp"
 
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -29,8 +30,10 @@ double interpolate(const std::vector<double>& from, const std::vector<double>& t
 // Newton's steps, or half the bracket where one leads out of it.
 double near_quantile(const GaussianMarginal& marginal, double probability, double low, double high) {
   constexpr int kSteps = 20;
-  const double near = 1e-13 * (high - low);
-  double y = std::clamp(marginal.average(), low, high);
+  const double near = 1e-8 * (high - low);  // the next step would be its square
+  double y = std::clamp(
+      marginal.average() + -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability) * marginal.deviation(), low,
+      high);
   for (int step = 0; step < kSteps; ++step) {
     const double excess = marginal.cdf(y) - probability;
     (excess < 0 ? low : high) = y;
@@ -104,7 +107,8 @@ double GaussianMarginal::quantile(double probability) const {
     high = std::max(high, mean[m] + 9 * stddev[m]);
   }
   const double near = near_quantile(*this, probability, low, high);
-  const double apart = 1e-12 * (high - low);
+  // Beyond what rounding of the distribution function may hide.
+  const double apart = std::max(1e-13 * (high - low), 1e-15 / pdf(near));
   const double below = cdf(near - apart) < probability ? near - apart : low;
   const double above = cdf(near + apart) >= probability ? near + apart : high;
   for (int step = 0; step < 200; ++step) {

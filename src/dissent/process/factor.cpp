@@ -65,25 +65,28 @@ bool factor_in_place(Panel<double> matrix) {
 
 }  // namespace
 
+double CholeskyFactor::log_determinant() const {
+  return 2 * mapped(upper.panel(), static_cast<Index>(upper.capacity())).diagonal().array().log().sum();
+}
+
 MatrixXd CholeskyFactor::solve(const Eigen::Ref<const MatrixXd>& b) const {
   PanelBuffer<double> values = panel_of(b);
-  solve_lower(strided(lower), values.panel(), values.capacity());
-  solve_upper(strided(lower), values.panel(), values.capacity());
+  solve_lower(lower(), values.panel(), values.capacity());
+  solve_upper(lower(), values.panel(), values.capacity());
   return mapped(values.panel(), b.cols());
 }
 
-CholeskyFactor factorise(const MatrixXd& matrix) {
+CholeskyFactor factorise(const PanelBuffer<double>& matrix) {
   CholeskyFactor out;
-  const double mean = matrix.size() == 0 ? 1 : matrix.diagonal().mean();
+  const auto size = static_cast<Index>(matrix.capacity());
+  const double mean = size == 0 ? 1 : mapped(matrix.panel(), size).diagonal().mean();
   for (double share = 0; share <= kLargestJitter; share = std::max(kFirstJitter, 10 * share)) {
-    PanelBuffer<double> upper = panel_of(matrix.transpose());
-    auto view = mapped(upper.panel(), matrix.rows());
+    out.upper = matrix;
     out.jitter = share * mean;
-    view.diagonal().array() += out.jitter;
-    if (factor_in_place(upper.panel()) && view.diagonal().allFinite()) {
-      out.lower = view.transpose();
-      out.sound = true;
-      return out;
+    mapped(out.upper.panel(), size).diagonal().array() += out.jitter;
+    out.sound = factor_in_place(out.upper.panel());
+    if (out.sound) {
+      break;
     }
   }
   return out;
@@ -91,20 +94,22 @@ CholeskyFactor factorise(const MatrixXd& matrix) {
 
 // Rows of blocks from above: X_i = L_ii^-1 (I_i - sum_k<i L_ik X_k). X_k ends at its diagonal, so blocks of columns
 // begin with the terms of their own rows.
-PanelBuffer<double> inverse_of_lower(const MatrixXd& lower) {
-  PanelBuffer<double> out = make_panel(lower.rows(), lower.rows());
+PanelBuffer<double> inverse_of_lower(const CholeskyFactor& factor) {
+  const std::size_t n = factor.upper.capacity();
+  const Strided lower = factor.lower();
+  PanelBuffer<double> out(n, n);
   const Panel<double> all = out.panel();
   for (std::size_t begin = 0; begin < all.rows; begin += kBlock) {
     const std::size_t size = std::min(kBlock, all.rows - begin);
     const Panel<double> here = all.slice(begin, size);
     for (std::size_t column = 0; column < begin; column += kColumnBlock) {
-      multiply({strided(lower).at(begin, column), -1, from_column(all.slice(column, begin - column), column),
+      multiply({lower.at(begin, column), -1, from_column(all.slice(column, begin - column), column),
                 from_column(here, column), std::min(kColumnBlock, begin - column)});
     }
     for (std::size_t k = 0; k < size; ++k) {
       here(k, begin + k) = 1;
     }
-    solve_lower(strided(lower).at(begin, begin), here, begin + size);
+    solve_lower(lower.at(begin, begin), here, begin + size);
   }
   return out;
 }

@@ -89,17 +89,14 @@ KernelMatrix::KernelMatrix(const Hyperparameters& hyperparameters, const RowsRef
       scaled_(over_length_scales(hyperparameters, inputs)),
       slope_(make_panel(inputs.rows(), inputs.rows())) {
   const Index n = inputs.rows();
-  PanelBuffer<double> matrix = matern_panel(hyperparameters, inputs, inputs, slope_.panel());
+  matrix_ = matern_panel(hyperparameters, inputs, inputs, slope_.panel());
   if (hyperparameters.slope_variance >= kLeastSlope) {
     PanelBuffer<double> linear = make_panel(n, n);
     add_linear(hyperparameters, inputs, inputs, linear.panel());
     linear_ = mapped(linear.panel(), n);
+    mapped(matrix_.panel(), n) += linear_;
   }
-  matrix_ = mapped(matrix.panel(), n);
-  if (linear_.size() > 0) {
-    matrix_ += linear_;
-  }
-  matrix_.diagonal().array() += hyperparameters.noise_variance;
+  mapped(matrix_.panel(), n).diagonal().array() += hyperparameters.noise_variance;
 }
 
 // By the length scale of column c: sum_ij w_ij slope_ij (z_ic - z_jc)^2 = 2 (sum_i z_ic^2 (sum_j u_ij) - z_c' u z_c),
@@ -108,8 +105,9 @@ VectorXd KernelMatrix::contract(const MatrixXd& weight) const {
   VectorXd out(kLogLength + scaled_.cols());
   out[kLogNoise] = hyperparameters_.noise_variance * weight.trace();
   out[kLogSlope] = linear_.size() == 0 ? 0 : (weight.array() * linear_.array()).sum();
-  out[kLogSignal] = (weight.array() * matrix_.array()).sum() - out[kLogNoise] - out[kLogSlope];
   const Index n = scaled_.rows();
+  out[kLogSignal] =
+      (weight.transpose().array() * mapped(matrix_.panel(), n).array()).sum() - out[kLogNoise] - out[kLogSlope];
   const RowMatrix u = weight.transpose().array() * mapped(slope_.panel(), n).array();
   const VectorXd total = u.rowwise().sum();
   const PanelBuffer<double> right = panel_of(scaled_);

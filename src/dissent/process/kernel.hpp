@@ -55,7 +55,7 @@ class KernelMatrix {
   KernelMatrix(const Hyperparameters& hyperparameters, const RowsRef& inputs);
 
   // k with noise on the diagonal: N x N.
-  const Eigen::MatrixXd& with_noise() const { return matrix_; }
+  const PanelBuffer<double>& with_noise() const { return matrix_; }
   // sum_ij weight_ij dK_ij / d log h, for each entry h of log_vector(). `weight` is N x N and symmetric.
   Eigen::VectorXd contract(const Eigen::MatrixXd& weight) const;
 
@@ -65,7 +65,7 @@ class KernelMatrix {
   // s (1 + q) exp(-q) 5 / 3: minus twice the derivative of k by the squared distance over l.
   PanelBuffer<double> slope_;
   Eigen::MatrixXd linear_;  // empty without
-  Eigen::MatrixXd matrix_;
+  PanelBuffer<double> matrix_;
 };
 
 }  // namespace dissent
