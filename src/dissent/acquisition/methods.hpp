@@ -46,4 +46,7 @@ Choice bait(const AcquisitionTask& task, std::span<const double> candidates);
 // The farthest row of the largest cluster, by last-layer features.
 Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates);
 
+// The same by random projections of gradients with respect to all layers.
+Choice lcmd_grad(const AcquisitionTask& task, std::span<const double> candidates);
+
 }  // namespace dissent

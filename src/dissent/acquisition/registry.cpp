@@ -158,6 +158,13 @@ void add_last_layer_methods(std::vector<AcquisitionInfo>& rows) {
                   .uses_training = true,
                   .needs_network = true,
                   .choose = without_parameters<lcmd>});
+  rows.push_back({.name = "lcmd-grad",
+                  .summary = "farthest row of the largest cluster, by gradients with respect to all layers",
+                  .score = "squared distance to the nearest centre",
+                  .candidates = 10'000,
+                  .uses_training = true,
+                  .needs_network = true,
+                  .choose = without_parameters<lcmd_grad>});
 }
 
 std::vector<AcquisitionInfo> all_rows() {
