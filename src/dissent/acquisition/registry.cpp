@@ -174,8 +174,8 @@ Acquisition Acquisition::parse(std::string_view text) {
 
 void Acquisition::check_model(const ModelTraits& model) const {
   check(!info_->needs_components || model.num_components >= 2,
-        "acquisition '{}' needs at least two components, for it looks at where they differ; there is {}", text_,
-        model.num_components);
+        "acquisition '{}' needs at least two components of weight > 0, for it looks at where they differ; there is {}",
+        text_, model.num_components);
   check(!info_->needs_network || model.has_network,
         "acquisition '{}' looks at the last layer of a network, and this model has none; choose another", text_);
 }
