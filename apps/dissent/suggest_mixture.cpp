@@ -12,6 +12,7 @@
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/given_model.hpp"
 #include "dissent/mixture/mixture_file.hpp"
+#include "dissent/mixture/shape_doubt.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
 
@@ -122,6 +123,9 @@ void suggest_from_mixture(const MixtureSuggestion& asked) {
       check_distinct(asked.output, read->source().substr(0, read->source().rfind('[')));
     }
     check_writable(asked.output);
+  }
+  if (const std::string doubt = shape_doubt(file.num_inputs, file.num_components); !doubt.empty() && !asked.quiet) {
+    fmt::print(stderr, "{}: {}\n", file.mean.source(), doubt);
   }
   const Chosen chosen = choose_from(asked, file);
   write_rows(asked.output, chosen.choice);

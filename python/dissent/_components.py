@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, NoReturn, Optional, Tuple
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -69,16 +69,24 @@ def has_components(estimator: Any) -> bool:
     return isinstance(estimator, (ForestRegressor, BaggingRegressor, VotingRegressor))
 
 
+def refuse_components(estimator: Any) -> NoReturn:
+    """The error for an estimator that has none."""
+    name = type(estimator).__name__
+    if hasattr(estimator, "estimators_") and is_classifier(estimator):
+        raise TypeError(
+            f"{name} predicts classes; give query() and uncertainty() their probabilities=, as in "
+            "np.stack([part.predict_proba(X) for part in model.estimators_], axis=1)"
+        )
+    raise TypeError(
+        f"model must be an ensemble of dissent, or hold one, not {name}; of scikit-learn it may be a forest, bagging or "
+        "voting regressor, a list of regressors, or a GaussianProcessRegressor"
+    )
+
+
 def _parts(estimator: Any) -> Tuple[List[Any], np.ndarray]:
     """The components and their weights."""
     if not has_components(estimator):
-        name = type(estimator).__name__
-        if hasattr(estimator, "estimators_") and is_classifier(estimator):
-            raise TypeError(
-                f"{name} predicts classes; give query() and uncertainty() their probabilities=, as in "
-                "np.stack([part.predict_proba(X) for part in model.estimators_], axis=1)"
-            )
-        raise TypeError(f"{name} has no components; give a forest, bagging, voting, or a list of regressors")
+        refuse_components(estimator)
     parts = list(estimator) if isinstance(estimator, (list, tuple)) else getattr(estimator, "estimators_", None)
     if parts is None:
         raise ValueError(f"this {type(estimator).__name__} is not fitted; call fit() first")

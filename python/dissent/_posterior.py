@@ -11,18 +11,35 @@ from typing import Any, Optional, Tuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ._given import Chosen, Question, spread_choice
+
 _BLOCK = 256  # rows at a time
 
 
-def query_posterior(
-    gp: Any, X: Any, batch: int, joint: bool, stddev: Optional[float], random: np.random.Generator
-) -> Tuple[np.ndarray, np.ndarray]:
-    """Rows in the order of choice, and what each row was worth at each pick (batch, N); nan once it is taken."""
-    X = np.asarray(X, np.float64)
+def choose_by_posterior(question: Question, gp: Any, X: Any, stddev: Optional[float]) -> Chosen:
+    name = question.acquisition or "exact-joint"
+    if name not in ("exact", "exact-joint"):
+        raise ValueError(f"acquisition {name!r} compares components, and one Gaussian process has none: its own are "
+                         "exact and exact-joint")
     if not hasattr(gp, "X_train_"):
         raise ValueError("this GaussianProcessRegressor is not fitted; call fit() first")
-    if not batch <= len(X):
-        raise ValueError(f"a batch of {batch} from {len(X)} candidates; there must be as many candidates as picks")
+    X = np.asarray(X, np.float64)
+    rows = question.draw(len(X))
+    pool = X if rows is None else X[rows]
+    if question.batch > len(pool):
+        raise ValueError(
+            f"a batch of {question.batch} from {len(pool)} candidates; there must be as many candidates as picks"
+        )
+    ties = np.random.default_rng(question.seed).random(len(pool))
+    picks, worth = _greedy(gp, pool, question.batch, name == "exact-joint", stddev, ties)
+    scores = worth[np.arange(question.batch), picks]
+    return spread_choice((picks, scores, worth if question.utilities else None), rows, len(X))
+
+
+def _greedy(
+    gp: Any, X: np.ndarray, batch: int, joint: bool, stddev: Optional[float], ties: np.ndarray
+) -> Tuple[np.ndarray, np.ndarray]:
+    """Rows in the order of choice, and what each row was worth at each pick (batch, N); nan once it is taken."""
     outputs = 1 if np.ndim(gp.y_train_) == 1 else np.shape(gp.y_train_)[1]
     explained = solve_triangular(gp.L_, gp.kernel_(gp.X_train_, X), lower=True)  # [rows of the fit, N]
     prior, white = _prior(gp.kernel_, X)
@@ -31,7 +48,6 @@ def query_posterior(
     if not np.all(noise > 0):
         raise ValueError("the process has no noise, so that a label tells without end; give stddev")
     noise = np.broadcast_to(noise, variance.shape)
-    ties = random.random(len(X))
     picked = np.zeros((0, len(X)))  # columns of the picks' Cholesky factor
     rows, utilities = [], np.empty((batch, len(X)))
     for k in range(batch):

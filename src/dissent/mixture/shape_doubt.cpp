@@ -11,15 +11,13 @@ constexpr std::size_t kManyTimes = 4;  // as many as inputs
 }  // namespace
 
 std::string shape_doubt(std::size_t num_inputs, std::size_t num_components) {
+  const std::string understood =
+      fmt::format("understood as N = {} and M = {} (inputs, components)", num_inputs, num_components);
   if (num_components == 1 && num_inputs > 0) {
-    return fmt::format(
-        "understood as N = {} inputs and M = 1 component: with nobody to disagree with, epistemic is 0 everywhere",
-        num_inputs);
+    return understood + ": a single component has nobody to disagree with, so epistemic is 0 everywhere";
   }
   if (num_components >= kManyComponents && num_components > kManyTimes * num_inputs) {
-    return fmt::format(
-        "understood as N = {} inputs and M = {} components; inputs are the first axis, components the second",
-        num_inputs, num_components);
+    return understood + ", which is many components for so few inputs";
   }
   return "";
 }
