@@ -18,6 +18,7 @@
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "suggest_mixture.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -28,6 +29,7 @@ constexpr double kHardlyMore = 1.2;          // times the pool's disagreement
 struct Arguments {
   TablePaths tables;
   std::string fitted;
+  std::string mixture;
   ChoiceOptions choice;
   FitOptions fit;
   Values given_fit;
@@ -276,7 +278,21 @@ void check_columns(const Arguments& arguments, const EnsembleColumns& columns) {
         arguments.fitted, fmt::join(columns.inputs, ","));
 }
 
+void run_suggest_mixture(const Arguments& arguments) {
+  check(!arguments.tables.any() && arguments.fitted.empty(),
+        "--mixture has the predictions already; leave out tables, columns and --fitted");
+  for (const auto& [name, value] : arguments.given_fit) {
+    check(name == "seed", "--mixture has the predictions already, so `{}` would do nothing; leave it out", name);
+  }
+  suggest_from_mixture({arguments.mixture, settings_of(arguments), arguments.output, arguments.threads, arguments.json,
+                        arguments.quiet});
+}
+
 void run_suggest(const Arguments& arguments) {
+  if (!arguments.mixture.empty()) {
+    run_suggest_mixture(arguments);
+    return;
+  }
   check_arguments(arguments);
   PoolFile pool(arguments.tables.pool);
   ThreadPool threads(arguments.threads);
@@ -326,7 +342,8 @@ void add_suggest(Command& app) {
   Command& command = app.add(
       "suggest", "Choose the rows of a pool that are worth a label most, and say why",
       "  dissent suggest --labelled L.csv --pool P.csv --targets y --batch 10 --acquisition kl --output next.csv\n"
-      "  dissent suggest --fitted y.model --pool P.csv --output next.csv");
+      "  dissent suggest --fitted y.model --pool P.csv --output next.csv\n"
+      "  dissent suggest --mixture predictions.npz --output next.csv");
   const auto arguments = std::make_shared<Arguments>();
   command.option("--labelled", arguments->tables.labelled,
                  {.help = "Rows whose targets are known; a model is fitted to them", .shown = "FILE"});
@@ -335,6 +352,10 @@ void add_suggest(Command& app) {
   add_column_options(command, arguments->tables.columns, Need::kOptional);
   command.option("--fitted", arguments->fitted,
                  {.help = "A model of 'dissent fit', in place of a fit", .shown = "MODEL"});
+  command.option(
+      "--mixture", arguments->mixture,
+      {.help = "Predictions of any ensemble for the rows, as 'score' takes them, in place of a model and a pool",
+       .shown = "FILE.npz"});
   add_choice_options(command, arguments->choice);
   command.option("-o,--output", arguments->output,
                  {.help = "The rows chosen, best first; - is standard output", .shown = "OUT.csv"}, Need::kRequired);

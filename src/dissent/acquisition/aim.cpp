@@ -12,7 +12,6 @@
 #include "dissent/acquisition/aim_information.hpp"
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
-#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {

@@ -20,8 +20,8 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
-constexpr std::size_t kBlockRows = 8 * kBlock;  // predicted at a time, so that a mixture stays in the cache
+constexpr std::size_t kBlockRows =
+    8 * PairwiseDivergences::kBlock;  // predicted at a time, so that a mixture stays in the cache
 
 constexpr double kLargest = 1e37;  // of a divergence, so that sums stay finite in single precision
 
@@ -53,13 +53,14 @@ Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const A
           Scratch{{divergence, M, model.num_outputs()}, Combiner({model.weights(), divergence.symmetric(), true}), {}});
     }
     model.predict_base(candidates.subspan(begin * C, (end - begin) * C), own->mixture);
-    for (std::size_t first = begin; first < end; first += kBlock) {
-      const std::size_t count = std::min(kBlock, end - first);
+    const std::size_t stride = own->divergences.stride();
+    for (std::size_t first = begin; first < end; first += stride) {
+      const std::size_t count = std::min(stride, end - first);
       own->divergences.compute(own->mixture.view(), first - begin, count, begin);
       const double* from = own->divergences.divergence();
-      own->combiner.run({from, kBlock, count, result.epistemic.data() + first, result.log_deficit.data() + first});
+      own->combiner.run({from, stride, count, result.epistemic.data() + first, result.log_deficit.data() + first});
       for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
-        const double* row = from + (pairs.pairs[k].i * M + pairs.pairs[k].j) * kBlock;
+        const double* row = from + (pairs.pairs[k].i * M + pairs.pairs[k].j) * stride;
         std::transform(row, row + count, result.divergence.panel().row(k) + first,
                        [](double value) { return static_cast<float>(std::min(value, kLargest)); });
       }
