@@ -13,7 +13,7 @@ namespace dissent {
 namespace {
 
 constexpr std::string_view kDeficit = "-ln(H(w) - estimate)";
-constexpr std::string_view kBatchDeficit = "-ln(H(w) - estimate) of the picks so far";
+constexpr std::string_view kBatchDeficit = "by how much it lowers ln(H(w) - estimate) of the picks before it";
 constexpr std::string_view kAimGain = "nats that it adds to what the picks tell about a row of the aim";
 constexpr std::string_view kJointSuffix = "-joint";
 constexpr std::string_view kAimSuffix = "-aim";
@@ -97,8 +97,7 @@ AcquisitionInfo best_aim_row() {
           .uses_aim = true,
           .uses_cost = true,
           .choose = [](const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> rows) {
-            return choose_aim(acquisition.divergence(), task.model.has_posterior(), task,
-                              rows);
+            return choose_aim(acquisition.divergence(), task.model.has_posterior(), task, rows);
           }};
 }
 
