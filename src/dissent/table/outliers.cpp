@@ -12,10 +12,10 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFewestValues = 40;
 constexpr std::size_t kFewestDistinct = 16;
 constexpr std::size_t kFewestInTail = 20;
-constexpr double kTail = 0.005;       // share of the values that tell how a tail goes on
-constexpr double kSteps = 10;         // a gap of so many steps of the tail, which e^-10 of columns have, and
-constexpr double kShareOfWay = 0.3;   // of so much of the way from the middle to its inner end
-constexpr double kMostAlone = 0.001;  // share of rows that may lie beyond a gap
+constexpr double kTail = 0.005;        // share of the values that tell how a tail goes on
+constexpr double kSteps = 10;          // a gap of so many steps of the tail, which e^-10 of columns have, and
+constexpr double kShareOfWay = 0.3;    // of so much of the way from the middle to its inner end
+constexpr double kMostAlone = 0.0025;  // share of rows that may lie beyond a gap
 constexpr std::size_t kAlwaysAlone = 2;
 
 // Half of those that are not the median itself lie nearer: a column may be zero nearly everywhere.

@@ -5,7 +5,7 @@
 // leaves light ones light. On each side the median excess over the tail's beginning gives the step that such a tail
 // takes from value to value; a gap of more than ten times that, and of a good part of the way from the middle, comes
 // about by chance in a few columns of 1,000 with heavy tails, and in none of the others that were tried. What lies
-// beyond a gap is an error if it is at most one row of 1,000 (or two rows): more are a group of their own. Columns of
+// beyond a gap is an error if it is at most one row of 400 (or two rows): more are a group of their own. Columns of
 // few distinct values have no errors.
 #pragma once
 
