@@ -11,7 +11,7 @@ python_packages=(python3-dev python3-venv pybind11-dev python3-numpy)
 test_packages=(libgtest-dev librapidcheck-dev python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm
   python3-matplotlib python3-torch mypy)
 bench_packages=(python3-torch python3-sklearn libopenblas0-serial)
-tables_packages=(r-base-core r-cran-ggplot2 r-cran-modeldata) # data of `bench tables`
+tables_packages=(r-base-core r-cran-ggplot2 r-cran-modeldata) # data of `bench tables` and `bench choices`
 lint_packages=(clang-format clang-tidy shellcheck git)
 fuzz_packages=(clang libclang-rt-dev python3-numpy)
 docs_packages=(doxygen python3)
@@ -169,7 +169,7 @@ cmd_python() {
 
 cmd_bench() {
   need "${program_packages[@]}" "${python_packages[@]}" "${bench_packages[@]}"
-  [[ " $* " != *" tables "* ]] || need "${tables_packages[@]}"
+  [[ ! " $* " =~ " "(tables|choices)" " ]] || need "${tables_packages[@]}"
   say "build release"
   configure_release BENCHMARKS PYTHON
   compile release
@@ -256,7 +256,8 @@ usage: ./do COMMAND
   docs            make the C++ reference from the headers: build/docs/html/index.html
   bench [NAME]    build and measure: estimator, ensemble, acquisition (against PyTorch), python (against numpy and C++),
                   and the fits of docs/ensembles.md: quality, tables (real data, against scikit-learn and
-                  PyTorch; hours, but a run that was stopped goes on; --help after the name lists its options)
+                  PyTorch; hours, but a run that was stopped goes on; --help after the name lists its options);
+                  and choices: what each way to choose rows is worth (hours, likewise)
   format          format the C++ sources in place
   lint            check format, shell scripts and clang-tidy
   fuzz [SECONDS]  fuzz each file reader that long (60)

@@ -13,7 +13,8 @@ import sys
 
 from tables import campaigns, data, report
 from tables.cache import Cache
-from tables.jobs import CAMPAIGN_COLUMNS, CAMPAIGN_PEERS, CELL_COLUMNS, CELL_PEERS, Campaign, Cell, missing, run_all
+from tables.jobs import (CAMPAIGN_COLUMNS, CAMPAIGN_PEERS, CELL_COLUMNS, CELL_PEERS, Campaign, Cell, longest_first,
+                         missing, run_all)
 from tables.ours import Program
 
 
@@ -91,7 +92,7 @@ def main():
         if "campaigns" in options.parts:
             jobs = list(all_campaigns(options, named(CAMPAIGN_PEERS, options)))
             pending += [(job, campaign_cache) for job in missing(jobs, campaign_cache)]
-        num_failed = run_all(pending, folder, options.jobs)
+        num_failed = run_all(longest_first(pending, folder), folder, options.jobs)
     splits = [str(split) for split in options.splits]
     if "cells" in options.parts:
         print(report.cells(cell_cache, options.label, CELL_PEERS, splits))

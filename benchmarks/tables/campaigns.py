@@ -1,7 +1,7 @@
 """Campaigns on a table by peers: 60 rows labelled at first, ten rounds, 20 rows chosen after each but the last.
 
 gp-random and gp-variance: the Gaussian process of peers.py, rows at random or those of the highest variance among
-1,000 drawn from the pool. lcmd: LCMD-TP of the library bmdal_reg (Holzmueller et al., 2023) with its own network; the
+1,000 drawn from the pool; a step's predictor gives means and stddevs, or None where it has none. lcmd: LCMD-TP of the library bmdal_reg (Holzmueller et al., 2023) with its own network; the
 environment variable DISSENT_BMDAL_DIR names a copy of that library.
 """
 
@@ -24,10 +24,10 @@ def gp_round(x, y, pool_x, seed, random, by_variance):
     rows = random.choice(len(pool_x), min(len(pool_x), CANDIDATES), replace=False)
     if by_variance:
         rows = rows[np.argsort(-predict(pool_x[rows])[1], kind="stable")]
-    return lambda test_x: predict(test_x)[0], rows[:BATCH]
+    return predict, rows[:BATCH]
 
 
-def lcmd_round(x, y, pool_x, seed, random):
+def lcmd_round(x, y, pool_x, seed, random, by_lcmd=True):
     import torch
     sys.path.insert(0, os.environ["DISSENT_BMDAL_DIR"])
     from bmdal_reg.bmdal.algorithms import select_batch
@@ -39,6 +39,12 @@ def lcmd_round(x, y, pool_x, seed, random):
         network.fit(x, y)
     rows = random.choice(len(pool_x), min(len(pool_x), 10 * CANDIDATES), replace=False)
 
+    def predict(test_x):
+        return network.predict(test_x)[:, 0], None
+
+    if not by_lcmd:
+        return predict, rows[:BATCH]
+
     def features(values):  # as the network sees them
         scaled = (torch.as_tensor(values, dtype=torch.float) - network.means_) / (network.stds_ + 1e-30)
         return TensorFeatureData(5 * torch.tanh(0.2 * scaled))
@@ -47,7 +53,7 @@ def lcmd_round(x, y, pool_x, seed, random):
                              data={"train": features(x), "pool": features(pool_x[rows])},
                              y_train=torch.as_tensor(y, dtype=torch.float)[:, None], selection_method="lcmd",
                              sel_with_train=True, base_kernel="grad", kernel_transforms=[("rp", [512])])
-    return lambda test_x: network.predict(test_x)[:, 0], rows[np.asarray(chosen)]
+    return predict, rows[np.asarray(chosen)]
 
 
 STEPS = {
@@ -57,15 +63,18 @@ STEPS = {
 }
 
 
-def campaign(method, train, test, seed):
-    """Rounds as dicts of labelled, rmse and seconds."""
+def campaign(step, train, test, seed):
+    """Rounds as dicts of labelled, rmse, log_likelihood and seconds; a step is one of STEPS, or like them."""
+    from tables.peers import mean_log_likelihood
     random = np.random.RandomState(10_000 + seed)
     labelled, pool, rounds = train[:FIRST], train[FIRST:], []
     for number in range(ROUNDS):
         begin = time.perf_counter()
-        predict, chosen = STEPS[method](labelled[:, :-1], labelled[:, -1], pool[:, :-1], 100 * seed + number, random)
-        rmse = np.sqrt(np.mean((predict(test[:, :-1]) - test[:, -1]) ** 2))
-        rounds.append({"labelled": len(labelled), "rmse": rmse, "seconds": time.perf_counter() - begin})
+        predict, chosen = step(labelled[:, :-1], labelled[:, -1], pool[:, :-1], 100 * seed + number, random)
+        mean, stddev = predict(test[:, :-1])
+        rounds.append({"labelled": len(labelled), "rmse": np.sqrt(np.mean((mean - test[:, -1]) ** 2)),
+                       "log_likelihood": np.nan if stddev is None else mean_log_likelihood(test[:, -1], mean, stddev),
+                       "seconds": time.perf_counter() - begin})
         labelled = np.concatenate([labelled, pool[chosen]])
         pool = np.delete(pool, chosen, axis=0)
     return rounds

@@ -1,6 +1,7 @@
 """The jobs of the benchmark: a fit in a cell (table, rows, split), or a campaign (table, split), by one method.
 
 A job's `program` is ours.Program, or None for a peer. Jobs know their rows in the cache and about how long they take.
+Benchmarks with jobs of their own have them run here, too: a job has `keys`, `program` and `run(folder)`.
 """
 
 import concurrent.futures
@@ -53,8 +54,9 @@ class Cell:
             return 4e-5 * self.rows**2 * num_inputs
         return 4 + {"forest": 0.01, "boosting": 0.05, "networks": 0.03}.get(self.method, 0.01) * self.rows
 
-    def run(self, split):
+    def run(self, folder):
         """Dicts of results, one for each key."""
+        split = data.split(folder, self.table, self.split)
         train = split.train[:self.rows]
         if self.program:
             return [self.program.cell(split.names, train, split.test, self.split)]
@@ -78,11 +80,12 @@ class Campaign:
     def cost(self, num_inputs):
         return 9 * num_inputs if self.method.startswith("gp") else 40
 
-    def run(self, split):
+    def run(self, folder):
+        split = data.split(folder, self.table, self.split)
         if self.program:
             return self.program.campaign(split.names, split.train, split.test, self.split, campaigns.FIRST,
-                                         campaigns.BATCH, campaigns.ROUNDS)
-        return campaigns.campaign(self.method, split.train, split.test, self.split)
+                                         campaigns.BATCH, campaigns.ROUNDS)[:campaigns.ROUNDS]
+        return campaigns.campaign(campaigns.STEPS[self.method], split.train, split.test, self.split)
 
 
 def settings(job):
@@ -92,7 +95,7 @@ def settings(job):
 
 def work(job, folder):
     warnings.simplefilter("ignore")
-    return job.run(data.split(folder, job.table, job.split))
+    return job.run(folder)
 
 
 def missing(jobs, cache):
@@ -107,10 +110,13 @@ def keep(job, results, cache):
                for key, result in zip(job.keys, results)])
 
 
-def run_all(pending, folder, num_processes):
-    """Runs pairs (job, cache), the longest first, and keeps results as they come. Returns the number that failed."""
+def longest_first(pending, folder):
     inputs = {job.table: len(data.load(folder, job.table)[0]) - 1 for job, _ in pending}
-    pending = sorted(pending, key=lambda pair: -pair[0].cost(inputs[pair[0].table]))
+    return sorted(pending, key=lambda pair: -pair[0].cost(inputs[pair[0].table]))
+
+
+def run_all(pending, folder, num_processes):
+    """Runs pairs (job, cache) in this order, and keeps results as they come. Returns the number that failed."""
     begin, num_failed = time.perf_counter(), 0
     with concurrent.futures.ProcessPoolExecutor(num_processes) as pool:
         futures = {pool.submit(work, job, folder): (job, cache) for job, cache in pending}

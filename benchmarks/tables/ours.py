@@ -1,4 +1,7 @@
-"""The program under test: one fit and its metrics, or one campaign, in a folder of its own that is then removed."""
+"""The program under test: one fit and its metrics, or one campaign, in a folder of its own that is then removed.
+
+A campaign is a list of dicts, one for each model in turn: labelled, rmse, log_likelihood and seconds.
+"""
 
 import csv
 import hashlib
@@ -31,17 +34,28 @@ class Program:
         return {"rmse": metrics["rmse"], "log_likelihood": metrics["log_likelihood"],
                 "coverage": metrics["coverage_90"], "seconds": seconds}
 
-    def campaign(self, names, train, test, seed, first, batch, rounds):
-        """Rounds as dicts of labelled, rmse and seconds."""
+    def campaign(self, names, train, test, seed, first, batch, rounds, *options):
+        """On a table: of the training rows, those after the first are the pool."""
         with tempfile.TemporaryDirectory() as folder:
-            labelled, pool, test_file, camp = self._tables(folder, names, labelled=train[:first], pool=train[first:],
-                                                           test=test, campaign=None)
-            self._run("learn", camp, "--labelled", labelled, "--pool", pool, "--test", test_file, "--targets",
-                      names[-1], "--rounds", str(rounds), "--batch", str(batch), "--quiet", *self._common(seed))
-            with open(os.path.join(camp, "rounds.csv"), newline="") as file:
-                found = list(csv.DictReader(file))
+            labelled, pool, test_file = self._tables(folder, names, labelled=train[:first], pool=train[first:],
+                                                     test=test)
+            return self._learn(folder, seed, batch, rounds, "--labelled", labelled, "--pool", pool, "--test", test_file,
+                               "--targets", names[-1], *options)
+
+    def problem(self, name, seed, batch, rounds, *options):
+        """On one of the program's own problems."""
+        with tempfile.TemporaryDirectory() as folder:
+            return self._learn(folder, seed, batch, rounds, "--problem", name, *options)
+
+    def _learn(self, folder, seed, batch, rounds, *options):
+        directory = os.path.join(folder, "campaign")
+        self._run("learn", directory, "--rounds", str(rounds), "--batch", str(batch), "--quiet", *options,
+                  *self._common(seed))
+        with open(os.path.join(directory, "rounds.csv"), newline="") as file:
+            found = list(csv.DictReader(file))
         return [{"labelled": int(row["labelled"]), "rmse": float(row["rmse"]),
-                 "seconds": float(row["fit_seconds"]) + float(row["score_seconds"])} for row in found[:rounds]]
+                 "log_likelihood": float(row["log_likelihood"]),
+                 "seconds": float(row["fit_seconds"]) + float(row["score_seconds"] or 0)} for row in found]
 
     def _common(self, seed):
         seeded = [] if "--seed" in self.options else ["--seed", str(seed)]

@@ -46,6 +46,10 @@ class OutOfBag:
         self.mean, self.variance = np.nanmean(values, 0), np.nanvar(values, 0)
         self.rmse = np.sqrt(np.mean((self.y - self.mean) ** 2))
 
+    def spread(self, rows):
+        """The variance between the models."""
+        return np.var([model.predict(rows) for model in self.models], axis=0)
+
     def gaussian(self):
         """One stddev for all rows, or the variance between models plus a constant: the likelier out of bag."""
         candidates = [(0.0, self.rmse**2), *((1.0, self.rmse**2 * c) for c in np.geomspace(1e-3, 2, 100))]
@@ -58,14 +62,18 @@ class OutOfBag:
         return predict
 
 
-def random_forest(x, y, seed):
+def forest_out_of_bag(x, y, seed):
     """500 trees; all columns or a third of them at a split, whichever is better out of bag."""
     found = []
     for share in (1.0, 1 / 3):
         forest = RandomForestRegressor(500, max_features=share, random_state=seed).fit(x, y)
         samples = [_generate_sample_indices(tree.random_state, len(y), len(y)) for tree in forest.estimators_]
         found.append(OutOfBag(forest.estimators_, samples, x, y))
-    return min(found, key=lambda bag: bag.rmse).gaussian()
+    return min(found, key=lambda bag: bag.rmse)
+
+
+def random_forest(x, y, seed):
+    return forest_out_of_bag(x, y, seed).gaussian()
 
 
 def network(seed, **options):

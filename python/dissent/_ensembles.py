@@ -80,8 +80,8 @@ class GaussianProcessEnsemble(GaussianProcessParameters, _Ensemble):
     """Functions drawn from the posterior of a Gaussian process, one process per output, each with its noise.
 
     For smooth functions and up to 4,000 rows: with few rows it mostly predicts best. The components agree where there
-    were data and part where there were none. Without networks there is no last layer: the acquisitions "badge", "bait"
-    and "lcmd" need another model.
+    were data and part where there were none. Without networks there are no layers: the acquisitions "badge", "bait",
+    "lcmd" and "lcmd-grad" need another model.
 
     Parameters
     ----------

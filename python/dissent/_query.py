@@ -99,10 +99,11 @@ def query(
     batch : int, optional
         How many rows; 10 by default, 1 for a learner of modAL.
     acquisition : str
-        Any of :func:`acquisitions`. "badge", "bait" and "lcmd" look at the last layer of networks, which a Gaussian
-        process does not have: that is a ValueError.
+        Any of :func:`acquisitions`. "badge", "bait", "lcmd" and "lcmd-grad" look at layers of networks, which a
+        Gaussian process does not have: that is a ValueError.
     X_train, y_train : arrays, optional
-        What the model was fitted to; "bait" and "lcmd" keep away from those rows. A learner of modAL knows its own.
+        What the model was fitted to; "bait", "lcmd" and "lcmd-grad" keep away from those rows. A learner of modAL
+        knows its own.
     candidates : int, optional
         Choose among as many rows drawn from the pool; among all by default.
     random_state : int, RandomState, Generator or None

@@ -153,7 +153,7 @@ class Query(PackageTest, FolderTest):
                     refused.append(name)
                 else:
                     self.assertEqual((rows.shape, len(set(rows.tolist()))), ((3,), 3), name)
-            self.assertEqual(refused, ["badge", "bait", "lcmd"])
+            self.assertEqual(refused, ["badge", "bait", "lcmd", "lcmd-grad"])
 
     def test_errors(self):
         with self.assertRaisesRegex(TypeError, "must be an ensemble of dissent, or hold one, not int"):

@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 #include <limits>
 
+#include "dissent/process/panels.hpp"
 #include "process/data.hpp"
 
 namespace dissent {
@@ -22,10 +23,13 @@ MatrixXd positive_matrix(Index size) {
 TEST(Factor, InversesAreThoseOfEigen) {
   for (const Index size : {1, 2, 63, 64, 65, 130, 257}) {
     const MatrixXd matrix = positive_matrix(size);
-    const CholeskyFactor factor = factorise(matrix);
+    const CholeskyFactor factor = factorise(panel_of(matrix));
     ASSERT_TRUE(factor.sound);
     EXPECT_EQ(factor.jitter, 0);
-    const MatrixXd inverse = inverse_from(inverse_of_lower(factor.lower));
+    const MatrixXd upper = mapped(factor.upper.panel(), size).triangularView<Eigen::Upper>();
+    const MatrixXd eigen = matrix.llt().matrixU();
+    EXPECT_LT((upper - eigen).cwiseAbs().maxCoeff(), 1e-11);
+    const MatrixXd inverse = inverse_from(inverse_of_lower(factor));
     EXPECT_LT((inverse * matrix - MatrixXd::Identity(size, size)).cwiseAbs().maxCoeff(), 1e-10) << "size " << size;
     EXPECT_EQ(inverse, inverse.transpose());
     EXPECT_LT((factor.solve(matrix) - MatrixXd::Identity(size, size)).cwiseAbs().maxCoeff(), 1e-10);
@@ -36,17 +40,17 @@ TEST(Factor, InversesAreThoseOfEigen) {
 TEST(Factor, SingularMatrixGetsTheLeastJitterThatHelps) {
   MatrixXd matrix = MatrixXd::Ones(50, 50);
   matrix(49, 49) -= 1e-12;
-  const CholeskyFactor factor = factorise(matrix);
+  const CholeskyFactor factor = factorise(panel_of(matrix));
   ASSERT_TRUE(factor.sound);
   EXPECT_GT(factor.jitter, 0);
   EXPECT_LE(factor.jitter, 1.01e-8);
 }
 
 TEST(Factor, HopelessMatrixIsUnsound) {
-  EXPECT_FALSE(factorise(-MatrixXd::Identity(3, 3)).sound);
+  EXPECT_FALSE(factorise(panel_of(-MatrixXd::Identity(3, 3))).sound);
   MatrixXd broken = MatrixXd::Identity(3, 3);
-  broken(2, 0) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(factorise(broken).sound);
+  broken(0, 2) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(factorise(panel_of(broken)).sound);
 }
 
 }  // namespace

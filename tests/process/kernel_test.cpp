@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dissent/process/panels.hpp"
 #include "process/data.hpp"
 
 namespace dissent {
@@ -40,7 +41,8 @@ TEST(Kernel, MatrixIsCovariancePlusNoise) {
   const RowMatrix a = normal_rows(17, 4, 1);
   Eigen::MatrixXd expected = covariance(h, a, a);
   expected.diagonal().array() += h.noise_variance;
-  EXPECT_LT((KernelMatrix(h, a).with_noise() - expected).cwiseAbs().maxCoeff(), 1e-14);
+  const KernelMatrix matrix(h, a);
+  EXPECT_LT((mapped(matrix.with_noise().panel(), 17) - expected).cwiseAbs().maxCoeff(), 1e-14);
 }
 
 TEST(Kernel, FarRowsHaveNoCovarianceAndNoNan) {
@@ -75,7 +77,8 @@ TEST(Kernel, DerivativesAreThoseOfDifferences) {
   weight = (weight + weight.transpose()).eval();
   const Eigen::VectorXd at = some_hyperparameters(columns).log_vector();
   const auto value = [&](const Eigen::VectorXd& log_vector) {
-    return (weight.array() * KernelMatrix(Hyperparameters::from_log(log_vector), a).with_noise().array()).sum();
+    const KernelMatrix matrix(Hyperparameters::from_log(log_vector), a);
+    return (weight.array() * mapped(matrix.with_noise().panel(), 12).array()).sum();
   };
   const Eigen::VectorXd gradient = KernelMatrix(Hyperparameters::from_log(at), a).contract(weight);
   for (Index k = 0; k < at.size(); ++k) {

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "dissent/base/error.hpp"
+#include "dissent/process/panels.hpp"
 #include "process/data.hpp"
 
 namespace dissent {
@@ -27,6 +28,19 @@ TEST(Posterior, IsThePlainDenseOne) {
   const Posterior posterior(h, inputs, targets);
   EXPECT_LT((posterior.mean(at) - mean).cwiseAbs().maxCoeff(), 1e-11);
   EXPECT_LT((posterior.variance(at) - variance).cwiseAbs().maxCoeff(), 1e-11);
+}
+
+TEST(Posterior, HalfIsTheTriangularSolve) {
+  for (const Index rows : {1, 29, 64, 200}) {
+    const RowMatrix inputs = normal_rows(rows, 3, 1);
+    const RowMatrix at = normal_rows(37, 3, 3);
+    const Posterior posterior(some_hyperparameters(3), inputs, smooth_targets(inputs, 0.2, 2));
+    MatrixXd expected = covariance(posterior.hyperparameters(), inputs, at);
+    const MatrixXd upper = mapped(posterior.factor().upper.panel(), rows);
+    upper.transpose().triangularView<Eigen::Lower>().solveInPlace(expected);
+    EXPECT_LT((posterior.half(at) - expected).cwiseAbs().maxCoeff(), 1e-11) << rows;
+    EXPECT_EQ(posterior.half(at.topRows(0)).cols(), 0);
+  }
 }
 
 TEST(Posterior, FarFromDataIsThePrior) {

@@ -6,12 +6,12 @@
 #include <unordered_set>
 
 #include "dissent/acquisition/acquisition.hpp"
+#include "dissent/acquisition/distinct_rows.hpp"
 #include "dissent/acquisition/ranking.hpp"
-#include "dissent/acquisition/scorers.hpp"
+#include "dissent/acquisition/top_chooser.hpp"
 #include "dissent/acquisition/uncertainty.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/special.hpp"
-#include "dissent/base/top_rows.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/table.hpp"
 
@@ -68,70 +68,6 @@ void describe(const AcquisitionTask& task, std::span<const double> inputs, Choic
   choice.aleatoric = std::move(found.aleatoric);
 }
 
-// The best B rows by a score of their own. Rows come in blocks of any size; memory holds one block and the best B.
-class TopChooser {
- public:
-  // Acquisition, task and the task's model must outlive the chooser.
-  TopChooser(const Acquisition& acquisition, const AcquisitionTask& task)
-      : info_(acquisition.info()),
-        task_(task),
-        scorer_(info_.scorer(acquisition, task)),
-        best_(task.batch, GoesBefore{task.stream}),
-        best_inputs_(task.batch * task.model.num_input_columns()) {}
-
-  // The next rows, [n][C], finite.
-  void offer(std::span<const double> inputs) {
-    const std::size_t C = task_.model.num_input_columns();
-    scored_.assign(inputs.size() / C, {});
-    for_blocks(task_.executor, scored_.size(), scorer_->block_rows(),
-               [&](std::size_t begin, std::size_t end, std::size_t thread) {
-                 const std::span<Ranked> rows = std::span(scored_).subspan(begin, end - begin);
-                 for (std::size_t k = 0; k < rows.size(); ++k) {
-                   rows[k].row = num_rows_ + begin + k;
-                 }
-                 scorer_->score(inputs.subspan(begin * C, rows.size() * C), rows, thread);
-               });
-    for (std::size_t k = 0; k < scored_.size(); ++k) {
-      const std::size_t slot = best_.offer(scored_[k]);
-      if (slot != Best::kNone) {
-        std::copy_n(inputs.data() + k * C, C, best_inputs_.data() + slot * C);
-      }
-    }
-    num_rows_ += scored_.size();
-  }
-
-  // InputError when fewer rows than the batch were offered.
-  Choice finish() const {
-    check_batch(task_.batch, num_rows_);
-    Choice choice;
-    std::vector<std::size_t> slots;
-    for (const Best::Entry& entry : best_.sorted()) {
-      choice.rows.push_back(entry.row.row);
-      choice.scores.push_back(entry.row.score);
-      if (info_.estimates) {
-        choice.epistemic.push_back(entry.row.second);
-      }
-      slots.push_back(entry.slot);
-    }
-    describe(task_, pick_rows(best_inputs_, task_.model.num_input_columns(), slots), choice);
-    return choice;
-  }
-
-  // The rows offered last, scored, in their order.
-  std::span<const Ranked> scored() const { return scored_; }
-
- private:
-  using Best = TopRows<Ranked, GoesBefore>;
-
-  const AcquisitionInfo& info_;
-  const AcquisitionTask& task_;
-  std::unique_ptr<RowScorer> scorer_;
-  Best best_;
-  std::size_t num_rows_ = 0;
-  std::vector<Ranked> scored_;       // of the rows offered last
-  std::vector<double> best_inputs_;  // [batch][C], by slot
-};
-
 // Rows that are scored by themselves are worth the same at each pick.
 void repeat_scores(std::span<const Ranked> rows, const Choice& choice, std::vector<double>& utilities) {
   const std::size_t num_rows = rows.size();
@@ -145,6 +81,95 @@ void repeat_scores(std::span<const Ranked> rows, const Choice& choice, std::vect
   }
 }
 
+// utilities of rows [B][kinds] as those of all N rows: each has that of its kind, unless it is taken.
+void spread_utilities(const DistinctRows& distinct, std::vector<double>& utilities) {
+  const std::size_t kinds = distinct.first.size();
+  const std::size_t num_rows = distinct.position.size();
+  std::vector<double> spread;
+  for (std::size_t begin = 0; begin < utilities.size(); begin += kinds) {
+    for (std::size_t n = 0; n < num_rows; ++n) {
+      spread.push_back(utilities[begin + distinct.position[n]]);
+    }
+  }
+  utilities = std::move(spread);
+}
+
+// By a method that weighs rows against each other, among rows that differ; as many as there are of those at most.
+Choice choose_together(const Acquisition& acquisition, AcquisitionTask task, std::span<const double> candidates) {
+  const std::size_t C = task.model.num_input_columns();
+  const DistinctRows distinct = distinct_rows(candidates, C);
+  if (distinct.first.size() == candidates.size() / C) {
+    return acquisition.info().choose(acquisition, task, candidates);
+  }
+  task.batch = std::min(task.batch, distinct.first.size());
+  const std::vector<double> cost = task.cost.empty() ? std::vector<double>() : pick_rows(task.cost, 1, distinct.first);
+  task.cost = cost;
+  Choice choice = acquisition.info().choose(acquisition, task, pick_rows(candidates, C, distinct.first));
+  for (std::size_t& row : choice.rows) {
+    row = distinct.first[row];
+  }
+  if (task.utilities != nullptr) {
+    spread_utilities(distinct, *task.utilities);
+  }
+  return choice;
+}
+
+Choice choose_alone(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
+  TopChooser chooser(acquisition, task);
+  chooser.offer(candidates);
+  Choice choice = chooser.finish();
+  if (task.utilities != nullptr) {
+    repeat_scores(chooser.scored(), choice, *task.utilities);
+  }
+  return choice;
+}
+
+// Adds the picks of a choice among the rows `left` of all rows, and what each was worth then.
+void append(const Choice& more, std::span<const std::size_t> left, std::span<const double> of_left,
+            std::size_t num_rows, std::vector<double>* utilities, Choice& choice) {
+  for (const std::size_t row : more.rows) {
+    choice.rows.push_back(left[row]);
+  }
+  choice.scores.insert(choice.scores.end(), more.scores.begin(), more.scores.end());
+  choice.epistemic.insert(choice.epistemic.end(), more.epistemic.begin(), more.epistemic.end());
+  for (std::size_t begin = 0; begin < of_left.size(); begin += left.size()) {
+    const std::size_t at = utilities->size();
+    utilities->resize(at + num_rows, std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      (*utilities)[at + left[k]] = of_left[begin + k];
+    }
+  }
+}
+
+// The batch, none of its rows twice but where fewer differ: then those that are left are chosen from in the same way.
+Choice choose_batch(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
+  Choice choice = acquisition.streams() ? choose_alone(acquisition, task, candidates)
+                                        : choose_together(acquisition, task, candidates);
+  if (choice.rows.size() == task.batch) {
+    return choice;
+  }
+  const std::size_t C = task.model.num_input_columns();
+  const std::size_t num_rows = candidates.size() / C;
+  std::vector<char> taken(num_rows, 0);
+  for (const std::size_t row : choice.rows) {
+    taken[row] = 1;
+  }
+  std::vector<std::size_t> left;
+  for (std::size_t n = 0; n < num_rows; ++n) {
+    if (taken[n] == 0) {
+      left.push_back(n);
+    }
+  }
+  AcquisitionTask rest = task;
+  rest.batch = task.batch - choice.rows.size();
+  const std::vector<double> cost = task.cost.empty() ? std::vector<double>() : pick_rows(task.cost, 1, left);
+  rest.cost = cost;
+  std::vector<double> utilities;
+  rest.utilities = task.utilities == nullptr ? nullptr : &utilities;
+  const Choice more = choose_batch(acquisition, rest, pick_rows(candidates, C, left));
+  append(more, left, utilities, num_rows, task.utilities, choice);
+  return choice;
+}
 }  // namespace
 
 Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
@@ -159,16 +184,7 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
   if (task.utilities != nullptr) {
     task.utilities->clear();
   }
-  if (acquisition.streams()) {
-    TopChooser chooser(acquisition, task);
-    chooser.offer(candidates);
-    Choice choice = chooser.finish();
-    if (task.utilities != nullptr) {
-      repeat_scores(chooser.scored(), choice, *task.utilities);
-    }
-    return choice;
-  }
-  Choice choice = acquisition.info().choose(acquisition, task, candidates);
+  Choice choice = choose_batch(acquisition, task, candidates);
   if (task.utilities != nullptr) {
     const std::size_t num_rows = candidates.size() / C;
     for (std::size_t k = 0; k < choice.rows.size(); ++k) {  // methods compare in less precision than they report
@@ -181,19 +197,23 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
 
 Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& task, const RowSource& source) {
   check(acquisition.streams(), "acquisition '{}' needs all candidates at once; it cannot stream", acquisition.text());
+  check(task.cost.empty(), "costs are those of candidates that are there at once; rows that stream have none");
   acquisition.check_model(traits_of(task.model));
   check(task.batch > 0, "a batch of 0; at least one row must be chosen");
   const std::size_t C = task.model.num_input_columns();
   TopChooser chooser(acquisition, task);
   std::vector<double> block(kReadRows * C);
-  std::size_t first_row = 0;
   while (const std::size_t count = source(block)) {
     const std::span<const double> rows = std::span(block).first(count * C);
-    check_finite(task.model, "candidate", rows, first_row);
+    check_finite(task.model, "candidate", rows, chooser.num_rows());
     chooser.offer(rows);
-    first_row += count;
   }
-  return chooser.finish();
+  check_batch(task.batch, chooser.num_rows());
+  Choice choice = chooser.finish();
+  check(choice.rows.size() == task.batch, "a batch of {} from candidates of which only {} differ; choose fewer",
+        task.batch, choice.rows.size());
+  describe(task, chooser.inputs(), choice);
+  return choice;
 }
 
 std::vector<std::size_t> draw_candidates(std::size_t pool_size, std::size_t count, const Stream& stream) {

@@ -1,23 +1,27 @@
-// lcmd: largest-cluster-maximum-distance (Holzmueller et al. 2023), with training rows as the first centres.
+// lcmd and lcmd-grad: largest-cluster-maximum-distance (Holzmueller et al. 2023), with training rows as the first
+// centres.
 //
 // Every candidate belongs to its nearest centre; a cluster's size is the sum of its rows' squared distances. The next
 // pick is the row farthest from its centre in the largest cluster, and becomes a centre. Without training rows the
 // first pick is the row with the longest features. Of clusters of the same size the one with the farthest row is taken,
 // and of rows as far as each other the one the random stream says.
 //
-// Distances are those of gradient features: the gradients of the components' mean heads with respect to their last
-// layers. The gradient of output d is (last hidden activations, 1) in the place of d and zero elsewhere, so the squared
-// distance is D times the one of the activations, which are what is compared.
+// Distances of lcmd are those of the gradients of the components' mean heads with respect to their last layers. The
+// gradient of output d is (last hidden activations, 1) in the place of d and zero elsewhere, so the squared distance is
+// D times the one of the activations, which are what is compared. lcmd-grad takes the gradients with respect to all
+// layers, by random projections (gradient_sketch.hpp).
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "dissent/acquisition/gradient_sketch.hpp"
 #include "dissent/acquisition/last_layer.hpp"
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/nearest_kernel.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/acquisition/row_features.hpp"
 #include "dissent/base/executor.hpp"
 #include "dissent/matrix/linear.hpp"
 
@@ -29,18 +33,18 @@ constexpr std::size_t kCentresAtATime = 40;  // compared with a block
 // Centres, and each candidate's nearest of them.
 class Clusters {
  public:
-  Clusters(const LastLayer& layers, Executor* executor)
-      : layers_(layers),
+  Clusters(const RowFeatures& rows, Executor* executor)
+      : rows_(rows),
         executor_(executor),
         products_(num_threads(executor)),
-        norms_(padded_batch(layers.num_rows)),
-        gap_(padded_batch(layers.num_rows), std::numeric_limits<float>::infinity()),
-        centre_(padded_batch(layers.num_rows), 0) {
-    for_blocks(executor_, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
-      const LastLayer::Block& block = layers_.blocks[at];
-      for (std::size_t r = 0; r < block.hidden.rows; ++r) {
+        norms_(padded_batch(rows.num_rows)),
+        gap_(padded_batch(rows.num_rows), std::numeric_limits<float>::infinity()),
+        centre_(padded_batch(rows.num_rows), 0) {
+    for_blocks(executor_, rows.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
+      const RowFeatures::Block& block = rows_.blocks[at];
+      for (std::size_t r = 0; r < block.values.rows; ++r) {
         for (std::size_t b = 0; b < block.count; ++b) {
-          norms_[block.begin + b] += block.hidden(r, b) * block.hidden(r, b);
+          norms_[block.begin + b] += block.values(r, b) * block.values(r, b);
         }
       }
     });
@@ -62,16 +66,16 @@ class Clusters {
 
   // Compares all rows with the centres from `first` on.
   void assign(std::size_t first) {
-    for_blocks(executor_, layers_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t thread) {
-      const LastLayer::Block& block = layers_.blocks[at];
+    for_blocks(executor_, rows_.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t thread) {
+      const RowFeatures::Block& block = rows_.blocks[at];
       if (products_[thread].capacity() == 0) {
-        products_[thread] = PanelBuffer<float>(kCentresAtATime, LastLayer::kBlock);
+        products_[thread] = PanelBuffer<float>(kCentresAtATime, RowFeatures::kBlock);
       }
       for (std::size_t c = first; c < num_centres(); c += kCentresAtATime) {
         const Panel<float> products = products_[thread].panel(std::min(kCentresAtATime, num_centres() - c));
-        affine(Affine<float>{.weight = centres_.data() + c * block.hidden.rows,
-                             .weight_row_stride = block.hidden.rows,
-                             .in = block.hidden,
+        affine(Affine<float>{.weight = centres_.data() + c * block.values.rows,
+                             .weight_row_stride = block.values.rows,
+                             .in = block.values,
                              .out = products,
                              .batch = block.count,
                              .factor = {}});
@@ -87,7 +91,7 @@ class Clusters {
 
   // Makes the row a centre. It has no distance from itself, whatever rounding says.
   void claim(std::size_t row) {
-    add_centre(layers_.hidden_of(row));
+    add_centre(rows_.of(row));
     assign(num_centres() - 1);
     gap_[row] = -norms_[row];
     centre_[row] = static_cast<std::int32_t>(num_centres() - 1);
@@ -96,14 +100,14 @@ class Clusters {
   // Sums of squared distances. Without centres one cluster holds all rows.
   std::vector<double> sizes() const {
     std::vector<double> size(std::max<std::size_t>(1, num_centres()));
-    for (std::size_t n = 0; n < layers_.num_rows && num_centres() > 0; ++n) {
+    for (std::size_t n = 0; n < rows_.num_rows && num_centres() > 0; ++n) {
       size[centre(n)] += squared(n);
     }
     return size;
   }
 
  private:
-  const LastLayer& layers_;
+  const RowFeatures& rows_;
   Executor* executor_;
   std::vector<PanelBuffer<float>> products_;  // of each thread
   std::vector<float> centres_;                // [centres][row length]
@@ -113,22 +117,27 @@ class Clusters {
   AlignedVector<std::int32_t> centre_;        // the nearest
 };
 
-}  // namespace
+RowFeatures hidden_features(const LastLayer& layers) {
+  RowFeatures result{.num_rows = layers.num_rows, .blocks = {}};
+  for (const LastLayer::Block& block : layers.blocks) {
+    result.blocks.push_back({.begin = block.begin, .count = block.count, .values = block.hidden});
+  }
+  return result;
+}
 
-Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
-  const LastLayer layers = last_layer(task.model, candidates, false, task.executor);
-  const LastLayer training = last_layer(task.model, task.training.inputs, false, task.executor);
-  Clusters clusters(layers, task.executor);
+Choice choose_from_clusters(const AcquisitionTask& task, const RowFeatures& rows, const RowFeatures& training,
+                            Stream& draw) {
+  Clusters clusters(rows, task.executor);
   // A row as far from one centre as from another belongs to the one that comes first here.
   std::vector<std::size_t> order(training.num_rows);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  task.stream.substream(kMethodDraw).shuffle(std::span(order));
+  draw.shuffle(std::span(order));
   for (const std::size_t row : order) {
-    clusters.add_centre(training.hidden_of(row));
+    clusters.add_centre(training.of(row));
   }
   clusters.assign(0);
   Choice choice;
-  GreedyPicks picks(task.stream, layers.num_rows, task.utilities);
+  GreedyPicks picks(task.stream, rows.num_rows, task.utilities);
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
     const std::vector<double> sizes = clusters.sizes();
     const bool any = clusters.num_centres() > 0;
@@ -144,6 +153,23 @@ Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
     clusters.claim(best.row);
   }
   return choice;
+}
+
+}  // namespace
+
+Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
+  const LastLayer layers = last_layer(task.model, candidates, false, task.executor);
+  const LastLayer training = last_layer(task.model, task.training.inputs, false, task.executor);
+  Stream draw = task.stream.substream(kMethodDraw);
+  return choose_from_clusters(task, hidden_features(layers), hidden_features(training), draw);
+}
+
+Choice lcmd_grad(const AcquisitionTask& task, std::span<const double> candidates) {
+  Stream draw = task.stream.substream(kMethodDraw);
+  const GradientSketch sketch(task.model, draw);
+  const GradientSketch::Features features = sketch.features(candidates, task.executor);
+  const GradientSketch::Features training = sketch.features(task.training.inputs, task.executor);
+  return choose_from_clusters(task, features.view(), training.view(), draw);
 }
 
 }  // namespace dissent

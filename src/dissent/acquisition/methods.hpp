@@ -14,6 +14,11 @@ namespace dissent {
 // Greedily the largest joint pairwise estimate of the batch.
 Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates);
 
+// Greedily what labels tell most about predictions at the aim: exactly, by a model that has a posterior, or by the
+// divergence between components.
+Choice choose_aim(const Divergence& divergence, bool exact, const AcquisitionTask& task,
+                  std::span<const double> candidates);
+
 // Greedily the largest joint mutual information by Monte Carlo.
 Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span<const double> candidates);
 
@@ -40,5 +45,8 @@ Choice bait(const AcquisitionTask& task, std::span<const double> candidates);
 
 // The farthest row of the largest cluster, by last-layer features.
 Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates);
+
+// The same by random projections of gradients with respect to all layers.
+Choice lcmd_grad(const AcquisitionTask& task, std::span<const double> candidates);
 
 }  // namespace dissent

@@ -8,13 +8,16 @@
 #include "dissent/acquisition/scorers.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr std::string_view kDeficit = "-ln(H(w) - estimate)";
 constexpr std::string_view kBatchDeficit = "-ln(H(w) - estimate) of the picks so far";
+constexpr std::string_view kAimGain = "nats that it adds to what the picks tell about a row of the aim";
 constexpr std::string_view kJointSuffix = "-joint";
+constexpr std::string_view kAimSuffix = "-aim";
 
 constexpr std::array<std::pair<Ranking, std::string_view>, 2> kRankings{{
     {Ranking::kDeficit, "deficit"},
@@ -50,6 +53,7 @@ AcquisitionInfo pairwise_row(const DivergenceInfo& divergence) {
           .candidates = 10'000,
           .needs_components = true,
           .estimates = true,
+          .uses_cost = true,
           .scorer = pairwise_scorer};
 }
 
@@ -67,6 +71,38 @@ AcquisitionInfo joint_row(const DivergenceInfo& divergence) {
           }};
 }
 
+// The aim is a sample of the candidates unless one is given.
+AcquisitionInfo aim_row(const DivergenceInfo& divergence) {
+  return {.name = fmt::format("{}{}", divergence.name, kAimSuffix),
+          .parameter = alpha_parameter(divergence.parameter),
+          .summary =
+              fmt::format("greedily what labels tell about the aim, by pairwise estimates over {}", divergence.title),
+          .score = kAimGain,
+          .divergence = &divergence,
+          .candidates = 10'000,
+          .needs_components = true,
+          .uses_aim = true,
+          .uses_cost = true,
+          .choose = [](const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> rows) {
+            return choose_aim(acquisition.divergence(), false, task, rows);
+          }};
+}
+
+// Exact where the model has a posterior, else by the default divergence.
+AcquisitionInfo best_aim_row() {
+  return {.name = "aim",
+          .summary = "greedily what labels tell about the aim: exactly by gp, else as kl-aim",
+          .score = kAimGain,
+          .candidates = 2'000,
+          .needs_components = true,
+          .uses_aim = true,
+          .uses_cost = true,
+          .choose = [](const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> rows) {
+            return choose_aim(acquisition.divergence(), model_kind(task.model.options().model).has_posterior, task,
+                              rows);
+          }};
+}
+
 void add_sampled(std::vector<AcquisitionInfo>& rows) {
   rows.push_back({.name = "mc",
                   .parameter = kSamples,
@@ -77,6 +113,7 @@ void add_sampled(std::vector<AcquisitionInfo>& rows) {
                   .needs_components = true,
                   .estimates = true,
                   .samples = true,
+                  .uses_cost = true,
                   .scorer = monte_carlo_scorer});
   rows.push_back(
       {.name = "batchbald",
@@ -121,11 +158,19 @@ void add_last_layer_methods(std::vector<AcquisitionInfo>& rows) {
                   .uses_training = true,
                   .needs_network = true,
                   .choose = without_parameters<lcmd>});
+  rows.push_back({.name = "lcmd-grad",
+                  .summary = "farthest row of the largest cluster, by gradients with respect to all layers",
+                  .score = "squared distance to the nearest centre",
+                  .candidates = 10'000,
+                  .uses_training = true,
+                  .needs_network = true,
+                  .choose = without_parameters<lcmd_grad>});
 }
 
 std::vector<AcquisitionInfo> all_rows() {
   std::vector<AcquisitionInfo> rows;
-  for (const auto make : {pairwise_row, joint_row}) {
+  rows.push_back(best_aim_row());
+  for (const auto make : {pairwise_row, joint_row, aim_row}) {
     for (const DivergenceInfo& divergence : divergences()) {
       if (divergence.acquisition) {
         rows.push_back(make(divergence));

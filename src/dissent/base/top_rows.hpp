@@ -28,7 +28,7 @@ class TopRows {
   std::size_t offer(const Row& row) {
     std::size_t slot = heap_.size();
     if (heap_.size() == capacity_) {
-      if (capacity_ == 0 || !before_.rows(row, heap_.front().row)) {
+      if (!wants(row)) {
         return kNone;
       }
       std::ranges::pop_heap(heap_, before_);
@@ -38,6 +38,17 @@ class TopRows {
     heap_.push_back({row, slot});
     std::ranges::push_heap(heap_, before_);  // the worst is at the front
     return slot;
+  }
+
+  // The same in place of the row in `slot`, which is there.
+  void replace(std::size_t slot, const Row& row) {
+    std::ranges::find(heap_, slot, &Entry::slot)->row = row;
+    std::ranges::make_heap(heap_, before_);
+  }
+
+  // Whether offer() would take it.
+  bool wants(const Row& row) const {
+    return heap_.size() < capacity_ || (capacity_ > 0 && before_.rows(row, heap_.front().row));
   }
 
   // Best first.

@@ -110,6 +110,12 @@ ProcessModel& Ensemble::process() {
   return *process;
 }
 
+const ProcessModel& Ensemble::process() const {
+  const auto* const process = dynamic_cast<const ProcessModel*>(parts_.components.get());
+  check(process != nullptr, "the components of model '{}' are not processes", model_name(options_.model));
+  return *process;
+}
+
 const MlpStack& Ensemble::stack() const { return networks().stack(); }
 std::size_t Ensemble::flow_begin() const { return networks().flow_begin(); }
 

@@ -67,6 +67,7 @@ class Ensemble {
   const NetworkModel& networks() const;
   // The processes of a model of the kind gp; InputError for any other.
   ProcessModel& process();
+  const ProcessModel& process() const;
   const MlpStack& stack() const;   // of the networks; its layout holds the flow as well
   std::size_t flow_begin() const;  // offset of the flow's parameters, which are the last
 

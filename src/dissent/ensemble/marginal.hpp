@@ -17,6 +17,7 @@ struct GaussianMarginal {
   double stddev_about(double centre) const;  // that of the mixture, about its mean
   double average() const;
   double deviation() const;
+  double pdf(double y) const;
   double cdf(double y) const;
   double quantile(double probability) const;  // by bisection
   double crps(double y) const;

@@ -46,6 +46,7 @@ constexpr std::array kKinds{
               .hidden = {},
               .has_flow = false,
               .has_network = false,
+              .has_posterior = true,
               .make = make_process,
               .load = load_process,
               .train = train_process},

@@ -31,6 +31,17 @@ RowMatrix standardised(const std::vector<float>& values, const Scaling& units) {
   return rows;
 }
 
+// The first `count` columns of a panel, as rows.
+RowMatrix standardised(Panel<const float> panel, std::size_t count, const Scaling& units) {
+  RowMatrix rows(static_cast<Index>(count), static_cast<Index>(panel.rows));
+  for (std::size_t c = 0; c < panel.rows; ++c) {
+    for (std::size_t b = 0; b < count; ++b) {
+      rows(static_cast<Index>(b), static_cast<Index>(c)) = units.scaled(c, static_cast<double>(panel(c, b)));
+    }
+  }
+  return rows;
+}
+
 // [1 or 1 + M][3 + C] logarithms of one output.
 OutputHyperparameters hyperparameters_of(std::span<const float> logs, std::size_t size) {
   OutputHyperparameters out;
@@ -88,6 +99,17 @@ RowMatrix ProcessModel::standard_targets(const Rows& rows) const {
   return standardised(rows.targets, standard_units(rows.targets, num_outputs_));
 }
 
+RowMatrix ProcessModel::standard_rows(const Scaling& input_scaling, std::span<const double> inputs) const {
+  RowMatrix rows(static_cast<Index>(inputs.size() / num_columns_), static_cast<Index>(num_columns_));
+  for_row_blocks(
+      input_scaling, inputs, nullptr, [] { return 0; },
+      [&](const RowBlock& block, int) {
+        rows.middleRows(static_cast<Index>(block.begin), static_cast<Index>(block.count)) =
+            standardised(block.scaled, block.count, input_units_);
+      });
+  return rows;
+}
+
 void ProcessModel::assign(Rows rows, std::vector<float> log_hyperparameters, Executor* executor) {
   const std::size_t size = kLogLength + num_columns_;
   const std::size_t group = log_hyperparameters.size() / num_outputs_;
@@ -116,14 +138,7 @@ void ProcessModel::predict(const RowBlock& rows, const Scaling& units, Scratch&,
     std::ranges::fill(mean, 0.0);
     std::ranges::fill(stddev, 1.0);
   } else {
-    RowMatrix inputs(static_cast<Index>(rows.count), static_cast<Index>(num_columns_));
-    for (std::size_t c = 0; c < num_columns_; ++c) {
-      for (std::size_t b = 0; b < rows.count; ++b) {
-        inputs(static_cast<Index>(b), static_cast<Index>(c)) =
-            input_units_.scaled(c, static_cast<double>(rows.scaled(c, b)));
-      }
-    }
-    process_->predict(inputs, mean, stddev);
+    process_->predict(standardised(rows.scaled, rows.count, input_units_), mean, stddev);
     for (std::size_t k = 0; k < mean.size(); ++k) {
       mean[k] = target_units_.original(k % D, mean[k]);
       stddev[k] *= target_units_.scale[k % D];

@@ -44,6 +44,10 @@ class ProcessModel final : public ComponentModel {
   RowMatrix standard_inputs(const Rows& rows) const;
   RowMatrix standard_targets(const Rows& rows) const;
 
+  // What predicts; the model must have rows. And inputs [N][C] in the user's units, as it takes them.
+  const GaussianProcess& process() const { return *process_; }
+  RowMatrix standard_rows(const Scaling& input_scaling, std::span<const double> inputs) const;
+
   std::unique_ptr<ComponentModel> clone() const override { return std::make_unique<ProcessModel>(*this); }
   std::size_t num_components() const override { return weights_.size(); }
   std::span<const float> parameters() const override { return log_hyperparameters_; }

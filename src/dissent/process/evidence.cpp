@@ -45,7 +45,7 @@ Evidence log_marginal_likelihood(const Hyperparameters& hyperparameters, const R
   Evidence out;
   out.value = -0.5 * (targets.dot(alpha) + factor.log_determinant() +
                       static_cast<double>(targets.size()) * std::log(2 * std::numbers::pi));
-  MatrixXd weight = inverse_from(inverse_of_lower(factor.lower));
+  MatrixXd weight = inverse_from(inverse_of_lower(factor));
   weight = 0.5 * (alpha * alpha.transpose() - weight);
   out.gradient = kernel.contract(weight);
   return out;

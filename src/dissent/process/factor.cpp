@@ -1,8 +1,12 @@
-// Cholesky factors with a stated jitter; inverses at a third of the cost of solving for every unit vector.
+// Cholesky factors with a stated jitter; inverses at a third of the cost of solving for every unit vector. All by
+// blocks, so that nearly all work is in the products of matrix/product.hpp. A factor is made as its transpose U, row by
+// row, for products run along rows: K = U' U.
 #include "dissent/process/factor.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
+#include <cmath>
+
+#include "dissent/process/panels.hpp"
 
 namespace dissent {
 namespace {
@@ -12,67 +16,115 @@ using Eigen::MatrixXd;
 
 constexpr double kFirstJitter = 1e-10;
 constexpr double kLargestJitter = 1.5e-4;
-constexpr Index kBlock = 64;
+constexpr std::size_t kBlock = 64;  // a multiple of kLanes: blocks begin where vectors may
+constexpr std::size_t kColumnBlock = 2 * kBlock;
 
-void invert_lower_in_place(Eigen::Ref<MatrixXd> lower) {
-  const Index size = lower.rows();
-  if (size <= kBlock) {
-    MatrixXd inverse = MatrixXd::Identity(size, size);
-    lower.triangularView<Eigen::Lower>().solveInPlace(inverse);
-    lower = inverse;
-    return;
+// The panel from column `first` on.
+Panel<double> from_column(Panel<double> panel, std::size_t first) {
+  return {panel.data + first, panel.rows, panel.stride};
+}
+
+// A diagonal block, in place; false where it is not positive.
+bool factor_block(Panel<double> block) {
+  for (std::size_t k = 0; k < block.rows; ++k) {
+    double* row = block.row(k);
+    if (!(row[k] > 0) || !std::isfinite(row[k])) {
+      return false;
+    }
+    const double root = std::sqrt(row[k]);
+    for (std::size_t j = k; j < block.rows; ++j) {
+      row[j] /= root;
+    }
+    for (std::size_t i = k + 1; i < block.rows; ++i) {
+      for (std::size_t j = i; j < block.rows; ++j) {
+        block(i, j) -= row[i] * row[j];
+      }
+    }
   }
-  const Index head = size / 2;
-  const Index tail = size - head;
-  invert_lower_in_place(lower.topLeftCorner(head, head));
-  invert_lower_in_place(lower.bottomRightCorner(tail, tail));
-  const MatrixXd corner =
-      lower.bottomLeftCorner(tail, head) * lower.topLeftCorner(head, head).triangularView<Eigen::Lower>();
-  lower.bottomLeftCorner(tail, head).noalias() =
-      lower.bottomRightCorner(tail, tail).triangularView<Eigen::Lower>() * (-corner);
-  lower.topRightCorner(head, tail).setZero();
+  return true;
+}
+
+// The upper triangle of `matrix` becomes U. Rows of blocks from above: less the products of the rows already there, a
+// small factor, and a solve with it.
+bool factor_in_place(Panel<double> matrix) {
+  for (std::size_t begin = 0; begin < matrix.rows; begin += kBlock) {
+    const std::size_t size = std::min(kBlock, matrix.rows - begin);
+    const Panel<double> above = from_column(matrix.slice(0, begin), begin);
+    const Panel<double> here = from_column(matrix.slice(begin, size), begin);
+    const std::size_t columns = matrix.rows - begin;
+    multiply({Strided{above.data, matrix.stride, 1}.transposed(), -1, above, here, columns, true});
+    if (!factor_block(here)) {
+      return false;
+    }
+    if (columns > size) {
+      solve_lower(Strided{here.data, matrix.stride, 1}.transposed(), from_column(here, size), columns - size);
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
-MatrixXd CholeskyFactor::solve(const Eigen::Ref<const MatrixXd>& b) const {
-  MatrixXd out = b;
-  lower.triangularView<Eigen::Lower>().solveInPlace(out);
-  lower.triangularView<Eigen::Lower>().transpose().solveInPlace(out);
-  return out;
+double CholeskyFactor::log_determinant() const {
+  return 2 * mapped(upper.panel(), static_cast<Index>(upper.capacity())).diagonal().array().log().sum();
 }
 
-CholeskyFactor factorise(const MatrixXd& matrix) {
+MatrixXd CholeskyFactor::solve(const Eigen::Ref<const MatrixXd>& b) const {
+  PanelBuffer<double> values = panel_of(b);
+  solve_lower(lower(), values.panel(), values.capacity());
+  solve_upper(lower(), values.panel(), values.capacity());
+  return mapped(values.panel(), b.cols());
+}
+
+CholeskyFactor factorise(const PanelBuffer<double>& matrix) {
   CholeskyFactor out;
-  const double mean = matrix.size() == 0 ? 1 : matrix.diagonal().mean();
+  const auto size = static_cast<Index>(matrix.capacity());
+  const double mean = size == 0 ? 1 : mapped(matrix.panel(), size).diagonal().mean();
   for (double share = 0; share <= kLargestJitter; share = std::max(kFirstJitter, 10 * share)) {
-    out.lower = matrix;
+    out.upper = matrix;
     out.jitter = share * mean;
-    out.lower.diagonal().array() += out.jitter;
-    const Eigen::LLT<Eigen::Ref<MatrixXd>> llt(out.lower);
-    if (llt.info() == Eigen::Success && out.lower.diagonal().allFinite() && (out.lower.diagonal().array() > 0).all()) {
-      out.sound = true;
-      return out;
+    mapped(out.upper.panel(), size).diagonal().array() += out.jitter;
+    out.sound = factor_in_place(out.upper.panel());
+    if (out.sound) {
+      break;
     }
   }
   return out;
 }
 
-MatrixXd inverse_of_lower(const MatrixXd& lower) {
-  MatrixXd out = lower;
-  invert_lower_in_place(out);
+// Rows of blocks from above: X_i = L_ii^-1 (I_i - sum_k<i L_ik X_k). X_k ends at its diagonal, so blocks of columns
+// begin with the terms of their own rows.
+PanelBuffer<double> inverse_of_lower(const CholeskyFactor& factor) {
+  const std::size_t n = factor.upper.capacity();
+  const Strided lower = factor.lower();
+  PanelBuffer<double> out(n, n);
+  const Panel<double> all = out.panel();
+  for (std::size_t begin = 0; begin < all.rows; begin += kBlock) {
+    const std::size_t size = std::min(kBlock, all.rows - begin);
+    const Panel<double> here = all.slice(begin, size);
+    for (std::size_t column = 0; column < begin; column += kColumnBlock) {
+      multiply({lower.at(begin, column), -1, from_column(all.slice(column, begin - column), column),
+                from_column(here, column), std::min(kColumnBlock, begin - column)});
+    }
+    for (std::size_t k = 0; k < size; ++k) {
+      here(k, begin + k) = 1;
+    }
+    solve_lower(lower.at(begin, begin), here, begin + size);
+  }
   return out;
 }
 
-MatrixXd inverse_from(const MatrixXd& inverse_lower) {
-  const Index size = inverse_lower.rows();
-  MatrixXd out(size, size);
-  for (Index begin = 0; begin < size; begin += kBlock) {  // row block i takes only rows >= i of L^-1
-    const Index rows = std::min(kBlock, size - begin);
-    const Index below = size - begin;
-    out.block(begin, 0, rows, begin + rows).noalias() =
-        inverse_lower.block(begin, begin, below, rows).transpose() * inverse_lower.block(begin, 0, below, begin + rows);
+MatrixXd inverse_from(const PanelBuffer<double>& inverse_lower) {
+  const Panel<const double> lower = inverse_lower.panel();
+  const auto size = static_cast<Index>(lower.rows);
+  PanelBuffer<double> values = make_panel(size, size);
+  for (std::size_t begin = 0; begin < lower.rows; begin += kBlock) {  // row block i takes only rows >= i of L^-1
+    const std::size_t rows = std::min(kBlock, lower.rows - begin);
+    const Panel<const double> below = lower.slice(begin, lower.rows - begin);
+    multiply({Strided{below.data + begin, lower.stride, 1}.transposed(), 1, below, values.panel().slice(begin, rows),
+              begin + rows});
   }
+  MatrixXd out = mapped(values.panel(), size);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
   return out;
 }

@@ -3,25 +3,29 @@
 
 #include <Eigen/Core>
 
+#include "dissent/matrix/panel.hpp"
+#include "dissent/matrix/product.hpp"
+
 namespace dissent {
 
 struct CholeskyFactor {
-  Eigen::MatrixXd lower;  // only the lower triangle is meaningful
-  double jitter = 0;      // what the diagonal was raised by
-  bool sound = false;     // false: the matrix is not finite, or has no factor even with the largest jitter
+  PanelBuffer<double> upper;  // L' [n x n]; only the upper triangle is meaningful
+  double jitter = 0;          // what the diagonal was raised by
+  bool sound = false;         // false: the matrix is not finite, or has no factor even with the largest jitter
 
-  double log_determinant() const { return 2 * lower.diagonal().array().log().sum(); }
+  Strided lower() const { return Strided{upper.panel().data, upper.panel().stride, 1}.transposed(); }
+  double log_determinant() const;
   // K^-1 b.
   Eigen::MatrixXd solve(const Eigen::Ref<const Eigen::MatrixXd>& b) const;
 };
 
-// Factors `matrix` (symmetric; its lower triangle is read). Where that fails, the diagonal is raised by 1e-10 of its
-// mean, then by ten times as much, up to 1e-4: noise that rounding has added to the data.
-CholeskyFactor factorise(const Eigen::MatrixXd& matrix);
+// Factors `matrix` [n x n] (symmetric; its upper triangle is read). Where that fails, the diagonal is raised by 1e-10
+// of its mean, then by ten times as much, up to 1e-4: noise that rounding has added to the data.
+CholeskyFactor factorise(const PanelBuffer<double>& matrix);
 
-// L^-1, its upper triangle zero; by halves, so that nearly all work is in products.
-Eigen::MatrixXd inverse_of_lower(const Eigen::MatrixXd& lower);
+// L^-1 [n x n], its upper triangle zero.
+PanelBuffer<double> inverse_of_lower(const CholeskyFactor& factor);
 // K^-1 = L^-T L^-1 from L^-1: symmetric, both triangles.
-Eigen::MatrixXd inverse_from(const Eigen::MatrixXd& inverse_lower);
+Eigen::MatrixXd inverse_from(const PanelBuffer<double>& inverse_lower);
 
 }  // namespace dissent

@@ -6,6 +6,8 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
+#include "dissent/process/panels.hpp"
+#include "dissent/process/waves.hpp"
 
 namespace dissent {
 
@@ -27,22 +29,22 @@ FourierFeatures::FourierFeatures(Index pairs, Index columns, std::uint64_t seed)
   }
 }
 
-RowMatrix FourierFeatures::at(const Hyperparameters& hyperparameters, const RowsRef& at) const {
-  using Single = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Index pairs = frequencies_.cols();
-  RowMatrix turns(at.rows(), pairs);
-  turns.noalias() = over_length_scales(hyperparameters, at) * frequencies_;
-  turns *= 1 / (2 * std::numbers::pi);
-  turns.array() -= turns.array().round();
-  const Single angle = (2 * std::numbers::pi * turns.array()).cast<float>();
+PanelBuffer<double> FourierFeatures::panel_at(const Hyperparameters& hyperparameters, const RowsRef& at) const {
+  const auto pairs = static_cast<std::size_t>(frequencies_.cols());
+  const PanelBuffer<double> scaled = batch_of(over_length_scales(hyperparameters, at));
+  PanelBuffer<double> out = make_panel(size(), at.rows());
+  const Panel<double> cosine = out.panel().slice(0, pairs);
+  multiply({strided(frequencies_).transposed(), 1 / (2 * std::numbers::pi), scaled.panel(), cosine, out.capacity()});
   const double scale = std::sqrt(hyperparameters.signal_variance / static_cast<double>(pairs));
-  const Single cosine = angle.cos();
-  const Single sine = angle.sin();
-  RowMatrix out(at.rows(), size());
-  out.leftCols(pairs) = scale * cosine.cast<double>();
-  out.middleCols(pairs, pairs) = scale * sine.cast<double>();
-  out.rightCols(at.cols()) = std::sqrt(slope_per_column(hyperparameters)) * trend_rows(at);
+  waves({cosine, scale, cosine, out.panel().slice(pairs, pairs), out.capacity()});
+  const Panel<double> linear = out.panel().slice(2 * pairs, static_cast<std::size_t>(frequencies_.rows()));
+  mapped(linear, at.rows()) = std::sqrt(slope_per_column(hyperparameters)) * trend_rows(at).transpose();
   return out;
+}
+
+RowMatrix FourierFeatures::at(const Hyperparameters& hyperparameters, const RowsRef& at) const {
+  const PanelBuffer<double> values = panel_at(hyperparameters, at);
+  return mapped(values.panel(), at.rows()).transpose();
 }
 
 }  // namespace dissent

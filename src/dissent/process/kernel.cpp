@@ -1,9 +1,12 @@
-// Matern 5/2 with a linear part and its derivatives by whole matrices: one product for the distances, one for all
-// length scales.
+// Matern 5/2 with a linear part and its derivatives by whole matrices: distances and exponentials in vectors, one
+// product for all length scales.
 #include "dissent/process/kernel.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+#include "dissent/process/panels.hpp"
+#include "dissent/process/waves.hpp"
 
 namespace dissent {
 namespace {
@@ -14,17 +17,21 @@ using Eigen::VectorXd;
 
 constexpr double kFar = 1e100;
 constexpr double kTrendEnd = 1e3;
-// exp(-q) has underflowed; a larger q would only overflow the polynomial before it.
-constexpr double kLargestQ = 800;
 
-MatrixXd q_of(const RowMatrix& a, const RowMatrix& b) {
-  MatrixXd q(a.rows(), b.rows());
-  q.noalias() = a * b.transpose();
-  q *= -2;
-  q.colwise() += a.rowwise().squaredNorm();
-  q.rowwise() += b.rowwise().squaredNorm().transpose();
-  q = (5 * q.array().max(0)).sqrt().min(kLargestQ);
-  return q;
+// [K x N]: between `others` [K x C] and `rows` [N x C], and, where `slope` has room, s (1 + q) exp(-q) 5 / 3.
+PanelBuffer<double> matern_panel(const Hyperparameters& hyperparameters, const RowsRef& others, const RowsRef& rows,
+                                 Panel<double> slope) {
+  const RowMatrix scaled = over_length_scales(hyperparameters, others);
+  const PanelBuffer<double> batch = batch_of(over_length_scales(hyperparameters, rows));
+  PanelBuffer<double> out = make_panel(others.rows(), rows.rows());
+  matern({batch.panel(), scaled.data(), hyperparameters.signal_variance, out.panel(), slope, batch.capacity()});
+  return out;
+}
+
+void add_linear(const Hyperparameters& hyperparameters, const RowsRef& others, const RowsRef& rows, Panel<double> to) {
+  const RowMatrix left = trend_rows(others);
+  const PanelBuffer<double> right = batch_of(trend_rows(rows));
+  multiply({strided(left), slope_per_column(hyperparameters), right.panel(), to, right.capacity(), true});
 }
 
 }  // namespace
@@ -53,13 +60,18 @@ Hyperparameters Hyperparameters::from_log(const VectorRef& log_vector) {
   return out;
 }
 
-MatrixXd covariance(const Hyperparameters& hyperparameters, const RowsRef& a, const RowsRef& b) {
-  MatrixXd out = q_of(over_length_scales(hyperparameters, a), over_length_scales(hyperparameters, b));
-  out = hyperparameters.signal_variance * (1 + out.array() * (1 + out.array() / 3)) * (-out.array()).exp();
+PanelBuffer<double> covariance_panel(const Hyperparameters& hyperparameters, const RowsRef& others,
+                                     const RowsRef& rows) {
+  PanelBuffer<double> out = matern_panel(hyperparameters, others, rows, {});
   if (hyperparameters.slope_variance >= kLeastSlope) {
-    out.noalias() += slope_per_column(hyperparameters) * trend_rows(a) * trend_rows(b).transpose();
+    add_linear(hyperparameters, others, rows, out.panel());
   }
   return out;
+}
+
+MatrixXd covariance(const Hyperparameters& hyperparameters, const RowsRef& a, const RowsRef& b) {
+  PanelBuffer<double> out = covariance_panel(hyperparameters, b, a);
+  return mapped(out.panel(), a.rows()).transpose();
 }
 
 double slope_per_column(const Hyperparameters& hyperparameters) {
@@ -73,16 +85,18 @@ VectorXd prior_variance(const Hyperparameters& hyperparameters, const RowsRef& r
 }
 
 KernelMatrix::KernelMatrix(const Hyperparameters& hyperparameters, const RowsRef& inputs)
-    : hyperparameters_(hyperparameters), scaled_(over_length_scales(hyperparameters, inputs)) {
-  const MatrixXd q = q_of(scaled_, scaled_);
-  slope_ = hyperparameters.signal_variance * (-q.array()).exp();
-  matrix_ = slope_.array() * (1 + q.array() * (1 + q.array() / 3));
-  slope_.array() *= (5.0 / 3) * (1 + q.array());
+    : hyperparameters_(hyperparameters),
+      scaled_(over_length_scales(hyperparameters, inputs)),
+      slope_(make_panel(inputs.rows(), inputs.rows())) {
+  const Index n = inputs.rows();
+  matrix_ = matern_panel(hyperparameters, inputs, inputs, slope_.panel());
   if (hyperparameters.slope_variance >= kLeastSlope) {
-    linear_.noalias() = slope_per_column(hyperparameters) * trend_rows(inputs) * trend_rows(inputs).transpose();
-    matrix_ += linear_;
+    PanelBuffer<double> linear = make_panel(n, n);
+    add_linear(hyperparameters, inputs, inputs, linear.panel());
+    linear_ = mapped(linear.panel(), n);
+    mapped(matrix_.panel(), n) += linear_;
   }
-  matrix_.diagonal().array() += hyperparameters.noise_variance;
+  mapped(matrix_.panel(), n).diagonal().array() += hyperparameters.noise_variance;
 }
 
 // By the length scale of column c: sum_ij w_ij slope_ij (z_ic - z_jc)^2 = 2 (sum_i z_ic^2 (sum_j u_ij) - z_c' u z_c),
@@ -91,12 +105,18 @@ VectorXd KernelMatrix::contract(const MatrixXd& weight) const {
   VectorXd out(kLogLength + scaled_.cols());
   out[kLogNoise] = hyperparameters_.noise_variance * weight.trace();
   out[kLogSlope] = linear_.size() == 0 ? 0 : (weight.array() * linear_.array()).sum();
-  out[kLogSignal] = (weight.array() * matrix_.array()).sum() - out[kLogNoise] - out[kLogSlope];
-  const MatrixXd u = weight.array() * slope_.array();
+  const Index n = scaled_.rows();
+  out[kLogSignal] =
+      (weight.transpose().array() * mapped(matrix_.panel(), n).array()).sum() - out[kLogNoise] - out[kLogSlope];
+  const RowMatrix u = weight.transpose().array() * mapped(slope_.panel(), n).array();
   const VectorXd total = u.rowwise().sum();
-  const RowMatrix product = u * scaled_;
-  out.tail(scaled_.cols()) =
-      2 * ((scaled_.array().square().colwise() * total.array()) - product.array() * scaled_.array()).colwise().sum();
+  const PanelBuffer<double> right = panel_of(scaled_);
+  PanelBuffer<double> product = make_panel(n, scaled_.cols());
+  multiply({strided(u), 1, right.panel(), product.panel(), right.capacity()});
+  out.tail(scaled_.cols()) = 2 * ((scaled_.array().square().colwise() * total.array()) -
+                                  mapped(product.panel(), scaled_.cols()).array() * scaled_.array())
+                                     .colwise()
+                                     .sum();
   return out;
 }
 

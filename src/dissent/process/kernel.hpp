@@ -2,12 +2,12 @@
 //   k(a, b) = s (1 + q + q^2 / 3) exp(-q) + v a.b / C,   q^2 = 5 sum_c ((a_c - b_c) / l_c)^2,
 // with signal variance s, slope variance v and length scales l_c of C columns; an observation adds noise variance. The
 // linear part, where there is one, is what remains away from the data: a trend, less certain the farther it is
-// followed. Rows are inputs, in scaled units (columns near mean 0 and stddev 1, targets likewise). Distances come from
-// |a|^2 + |b|^2 - 2 a.b in one product. What cancels is of the order of the rounding of |a|^2, and k is smooth in q^2
-// at 0, so it costs no digits that noise would not cover.
+// followed. Rows are inputs, in scaled units (columns near mean 0 and stddev 1, targets likewise).
 #pragma once
 
 #include <Eigen/Core>
+
+#include "dissent/matrix/panel.hpp"
 
 namespace dissent {
 
@@ -45,22 +45,27 @@ Eigen::VectorXd prior_variance(const Hyperparameters& hyperparameters, const Row
 // k between the rows of a [N x C] and of b [K x C], without noise: N x K.
 Eigen::MatrixXd covariance(const Hyperparameters& hyperparameters, const RowsRef& a, const RowsRef& b);
 
+// The same for `others` [K x C] and `rows` [N x C] as a panel: K x N.
+PanelBuffer<double> covariance_panel(const Hyperparameters& hyperparameters, const RowsRef& others,
+                                     const RowsRef& rows);
+
 // The covariance of a's rows with one another and its derivatives, contracted with a symmetric weight matrix.
 class KernelMatrix {
  public:
   KernelMatrix(const Hyperparameters& hyperparameters, const RowsRef& inputs);
 
   // k with noise on the diagonal: N x N.
-  const Eigen::MatrixXd& with_noise() const { return matrix_; }
+  const PanelBuffer<double>& with_noise() const { return matrix_; }
   // sum_ij weight_ij dK_ij / d log h, for each entry h of log_vector(). `weight` is N x N and symmetric.
   Eigen::VectorXd contract(const Eigen::MatrixXd& weight) const;
 
  private:
   Hyperparameters hyperparameters_;
-  RowMatrix scaled_;        // inputs over length scales
-  Eigen::MatrixXd slope_;   // s (1 + q) exp(-q) 5 / 3: minus twice the derivative of k by the squared distance over l
+  RowMatrix scaled_;  // inputs over length scales
+  // s (1 + q) exp(-q) 5 / 3: minus twice the derivative of k by the squared distance over l.
+  PanelBuffer<double> slope_;
   Eigen::MatrixXd linear_;  // empty without
-  Eigen::MatrixXd matrix_;
+  PanelBuffer<double> matrix_;
 };
 
 }  // namespace dissent

@@ -28,16 +28,15 @@ class PathGroup {
   // Draws source.first, ..., source.first + count - 1.
   PathGroup(const Posterior& posterior, const FourierFeatures& features, const DrawSource& source, Eigen::Index count);
 
-  Eigen::Index size() const { return feature_weights_.cols(); }
+  Eigen::Index size() const { return feature_weights_.rows(); }
   double noise_variance() const { return hyperparameters_.noise_variance; }
   // At rows [N x C]; `inputs` are the training rows.
   PathValues at(const RowsRef& rows, const RowsRef& inputs, const FourierFeatures& features) const;
 
  private:
   Hyperparameters hyperparameters_;
-  Eigen::VectorXd mean_weights_;     // n
-  Eigen::MatrixXd data_weights_;     // n x M
-  Eigen::MatrixXd feature_weights_;  // features x M
+  RowMatrix data_weights_;     // 1 + M x n: of the mean, and of each draw
+  RowMatrix feature_weights_;  // M x features
 };
 
 }  // namespace dissent

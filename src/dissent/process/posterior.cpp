@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/process/panels.hpp"
 
 namespace dissent {
 
@@ -15,8 +16,8 @@ using Eigen::VectorXd;
 
 Posterior::Posterior(Hyperparameters hyperparameters, RowMatrix inputs, VectorXd targets)
     : hyperparameters_(std::move(hyperparameters)), inputs_(std::move(inputs)), targets_(std::move(targets)) {
-  MatrixXd matrix = covariance(hyperparameters_, inputs_, inputs_);
-  matrix.diagonal().array() += hyperparameters_.noise_variance;
+  PanelBuffer<double> matrix = covariance_panel(hyperparameters_, inputs_, inputs_);
+  mapped(matrix.panel(), inputs_.rows()).diagonal().array() += hyperparameters_.noise_variance;
   factor_ = factorise(matrix);
   check(factor_.sound,
         "Gaussian process: the covariance of {} rows has no Cholesky factor; inputs must be scaled and finite",
@@ -24,18 +25,36 @@ Posterior::Posterior(Hyperparameters hyperparameters, RowMatrix inputs, VectorXd
   weights_ = factor_.solve(targets_);
 }
 
-VectorXd Posterior::mean(const RowsRef& at) const { return covariance(hyperparameters_, at, inputs_) * weights_; }
+VectorXd Posterior::mean(const RowsRef& at) const {
+  const PanelBuffer<double> cross = covariance_panel(hyperparameters_, inputs_, at);
+  PanelBuffer<double> out = make_panel(1, at.rows());
+  multiply({{weights_.data(), 0, 1}, 1, cross.panel(), out.panel(), out.capacity()});
+  return mapped(out.panel(), at.rows()).row(0);
+}
+
+PanelBuffer<double> Posterior::half_panel(const RowsRef& at) const {
+  PanelBuffer<double> values = covariance_panel(hyperparameters_, inputs_, at);
+  solve_lower(factor_.lower(), values.panel(), values.capacity());
+  return values;
+}
 
 VectorXd Posterior::variance(const RowsRef& at) const {
-  MatrixXd half = covariance(hyperparameters_, inputs_, at);
-  factor_.lower.triangularView<Eigen::Lower>().solveInPlace(half);
+  const PanelBuffer<double> values = half_panel(at);
   // Rounding may leave less than nothing at a training row.
-  return (prior_variance(hyperparameters_, at).array() - half.colwise().squaredNorm().transpose().array()).max(0);
+  return (prior_variance(hyperparameters_, at).array() -
+          mapped(values.panel(), at.rows()).colwise().squaredNorm().transpose().array())
+      .max(0);
+}
+
+MatrixXd Posterior::half(const RowsRef& at) const {
+  const PanelBuffer<double> values = half_panel(at);
+  return mapped(values.panel(), at.rows());
 }
 
 LeaveOneOut Posterior::leave_one_out() const {
   LeaveOneOut out;
-  out.variance = inverse_of_lower(factor_.lower).colwise().squaredNorm().transpose().cwiseInverse();
+  const PanelBuffer<double> inverse = inverse_of_lower(factor_);
+  out.variance = mapped(inverse.panel(), inputs_.rows()).colwise().squaredNorm().transpose().cwiseInverse();
   out.residual = weights_.array() * out.variance.array();
   out.log_density = -0.5 * (out.residual.array().square() / out.variance.array() +
                             (2 * std::numbers::pi * out.variance.array()).log());

@@ -58,6 +58,9 @@ class GaussianProcess {
   const RowMatrix& targets() const { return targets_; }
   const std::vector<OutputHyperparameters>& hyperparameters() const { return hyperparameters_; }
 
+  // The exact posterior of an output, by the mode of its hyperparameters; options().within must be > 0.
+  const Posterior& posterior(std::size_t output) const { return modes_[output]; }
+
   // Means and standard deviations of the components at rows [N x C], into mean[n][m][d] and stddev[n][m][d].
   void predict(const RowsRef& rows, std::span<double> mean, std::span<double> stddev,
                Executor* executor = nullptr) const;

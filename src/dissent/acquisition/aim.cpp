@@ -1,0 +1,120 @@
+// aim, kl-aim, ...: the batch whose labels tell most about predictions at the aim, greedily (aim_information.hpp).
+//
+// Without an aim of the user's the candidates stand for it: a sample of them. With many outputs a sample of those.
+// After the first pick only the best candidates by themselves are looked at: what a label tells beside others is
+// seldom more than it tells alone.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "dissent/acquisition/aim_information.hpp"
+#include "dissent/acquisition/methods.hpp"
+#include "dissent/acquisition/ranking.hpp"
+#include "dissent/ensemble/model_kind.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kMostAimRows = 300;
+constexpr std::size_t kMostOutputs = 48;
+constexpr std::size_t kShortList = 1000;
+constexpr std::size_t kShortListPerPick = 20;
+
+// `count` of the numbers below `of`, all when there are no more: uniform, ascending.
+std::vector<std::size_t> drawn(std::size_t of, std::size_t count, Stream& draw) {
+  std::vector<std::size_t> rows(of);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  for (std::size_t k = 0; k < std::min(of, count); ++k) {
+    std::swap(rows[k], rows[k + draw.below(of - k)]);
+  }
+  rows.resize(std::min(of, count));
+  std::ranges::sort(rows);
+  return rows;
+}
+
+// Greedy picks of one task.
+class AimChoice {
+ public:
+  // `share`: of all outputs, those that information looks at.
+  AimChoice(const AcquisitionTask& task, std::span<const double> candidates, AimInformation& information, double share)
+      : task_(task), information_(information), share_(share), worth_(candidates.size() / num_columns()) {
+    const std::size_t length = std::max(kShortList, kShortListPerPick * task.batch);
+    listed_.resize(worth_.size());
+    std::iota(listed_.begin(), listed_.end(), std::size_t{0});
+    if (worth_.size() > length) {
+      std::vector<double> gain(worth_.size());
+      information_.alone(candidates, gain);
+      set_worth(gain);
+      const auto end = listed_.begin() + static_cast<std::ptrdiff_t>(length);
+      std::ranges::nth_element(
+          listed_, end, [&](std::size_t a, std::size_t b) { return goes_before(task_.stream, ranked(a), ranked(b)); });
+      listed_.erase(end, listed_.end());
+      std::ranges::sort(listed_);
+    }
+    information_.begin(pick_rows(candidates, num_columns(), listed_));
+  }
+
+  Choice run() {
+    Choice choice;
+    std::vector<double> gain(listed_.size());
+    for (std::size_t pick = 0; pick < task_.batch; ++pick) {
+      information_.gains(gain);
+      set_worth(gain);
+      const auto best = std::ranges::min_element(
+          listed_, [&](std::size_t a, std::size_t b) { return goes_before(task_.stream, ranked(a), ranked(b)); });
+      choice.rows.push_back(*best);
+      choice.scores.push_back(worth_[*best]);
+      if (task_.utilities != nullptr) {
+        task_.utilities->insert(task_.utilities->end(), worth_.begin(), worth_.end());
+      }
+      worth_[*best] = std::numeric_limits<double>::quiet_NaN();
+      information_.take(static_cast<std::size_t>(best - listed_.begin()));
+    }
+    return choice;
+  }
+
+ private:
+  std::size_t num_columns() const { return task_.model.num_input_columns(); }
+
+  // Of listed_, from their gains; rows that are taken stay so.
+  void set_worth(std::span<const double> gain) {
+    for (std::size_t k = 0; k < listed_.size(); ++k) {
+      const std::size_t n = listed_[k];
+      const double cost = task_.cost.empty() ? 1 : task_.cost[n];
+      worth_[n] = std::isnan(worth_[n]) ? worth_[n] : gain[k] / (share_ * cost);
+    }
+  }
+
+  Ranked ranked(std::size_t row) const {
+    const bool taken = std::isnan(worth_[row]);
+    return {.score = taken ? -std::numeric_limits<double>::infinity() : worth_[row], .row = row};
+  }
+
+  const AcquisitionTask& task_;
+  AimInformation& information_;
+  double share_;
+  std::vector<double> worth_;        // of each candidate as it was last known, over its cost; NaN: taken
+  std::vector<std::size_t> listed_;  // candidates that are looked at, ascending
+};
+
+}  // namespace
+
+Choice choose_aim(const Divergence& divergence, bool exact, const AcquisitionTask& task,
+                  std::span<const double> candidates) {
+  const std::size_t C = task.model.num_input_columns();
+  const std::size_t D = task.model.num_outputs();
+  Stream draw = task.stream.substream(kMethodDraw);
+  const std::span<const double> from = task.aim.empty() ? candidates : task.aim;
+  const std::vector<double> aim = pick_rows(from, C, drawn(from.size() / C, kMostAimRows, draw));
+  const std::vector<std::size_t> outputs = drawn(D, kMostOutputs, draw);
+  const AimTask of{.model = task.model, .aim = aim, .outputs = outputs, .executor = task.executor};
+  const std::unique_ptr<AimInformation> information =
+      exact ? exact_information(of) : pairwise_information(divergence, of);
+  const double share = static_cast<double>(outputs.size()) / static_cast<double>(D);
+  return AimChoice(task, candidates, *information, share).run();
+}
+
+}  // namespace dissent

@@ -1,0 +1,220 @@
+// With S the divergences between components, summed over a set of labels, the pairwise estimate of what the set tells
+// about the component is J(S) = -sum_i w_i ln sum_j w_j exp(-S_ij). Labels are independent given the component, so
+//   I(picks, x; a) = J(S_picks + S_x) + J(S_a) - J(S_picks + S_x + S_a).
+// exp(-S) of a sum is a product: the last term takes a multiplication for each pair, x and a, and no exponential.
+//
+// Outputs are taken in groups, whose information is added. Where a group's components differ by more than a nat on
+// average its divergences are divided by a temperature, and what they tell is multiplied by it: at ln(M) nats there
+// would be nothing left to tell rows apart by.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "dissent/acquisition/aim_information.hpp"
+#include "dissent/acquisition/aim_kernel.hpp"
+#include "dissent/divergence/pairwise.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
+constexpr std::size_t kMostGroups = 4;
+constexpr double kNatsApart = 1;   // on average between components, at most
+constexpr double kLargest = 1e37;  // of a divergence, so that sums stay finite in single precision
+
+using Outputs = std::vector<std::size_t>;
+
+std::vector<Outputs> grouped(std::span<const std::size_t> outputs) {
+  std::vector<Outputs> groups(std::min(kMostGroups, outputs.size()));
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    groups[k % groups.size()].push_back(outputs[k]);
+  }
+  return groups;
+}
+
+// The outputs of a group alone.
+Mixture<float> slice(const Mixture<float>& from, const Outputs& outputs) {
+  const std::size_t rows = from.num_inputs * from.num_components;
+  Mixture<float> to;
+  to.num_inputs = from.num_inputs;
+  to.num_components = from.num_components;
+  to.num_outputs = outputs.size();
+  to.mean.resize(rows * outputs.size());
+  to.stddev.resize(rows * outputs.size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      to.mean[r * outputs.size() + k] = from.mean[r * from.num_outputs + outputs[k]];
+      to.stddev[r * outputs.size() + k] = from.stddev[r * from.num_outputs + outputs[k]];
+    }
+  }
+  return to;
+}
+
+double mean_of(Panel<const float> panel, std::size_t count) {
+  double sum = 0;
+  for (std::size_t k = 0; k < panel.rows; ++k) {
+    sum += std::accumulate(panel.row(k), panel.row(k) + count, 0.0);
+  }
+  return sum / static_cast<double>(panel.rows * count);
+}
+
+class PairwiseInformation : public AimInformation {
+ public:
+  PairwiseInformation(const Divergence& divergence, const AimTask& task)
+      : divergence_(divergence),
+        model_(task.model),
+        executor_(task.executor),
+        pairs_(task.model.weights()),
+        num_aim_(task.aim.size() / task.model.num_input_columns()) {
+    const std::vector<Outputs> groups = grouped(task.outputs);
+    for (const Outputs& outputs : groups) {
+      groups_.push_back({.outputs = outputs});
+    }
+    Panels aim = divergences_at(task.aim, executor_);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      Group& group = groups_[g];
+      group.temperature = std::max(1.0, mean_of(aim[g].panel(), num_aim_) / kNatsApart);
+      exponentiate(group, aim[g].panel(), num_aim_);
+      group.aim = std::move(aim[g]);
+      group.picks = PanelBuffer<float>(pairs_.pairs.size(), 1);
+      for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
+        multiply(group.aim.panel().row(k), num_aim_, pairs_.pairs[k].weight);
+        group.picks.panel()(k, 0) = pairs_.pairs[k].weight;
+      }
+      group.before = sum_at(group, ones().panel(), 1)[0];
+    }
+  }
+
+  void alone(std::span<const double> rows, std::span<double> gain) const override {
+    const std::size_t C = model_.num_input_columns();
+    for_blocks(executor_, gain.size(), kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
+      const Panels block = factors_at(rows.subspan(begin * C, (end - begin) * C), nullptr);
+      fill_gains(block, 0, gain.subspan(begin, end - begin));
+    });
+  }
+
+  void begin(std::span<const double> candidates) override { candidates_ = factors_at(candidates, executor_); }
+
+  void gains(std::span<double> gain) const override {
+    for_blocks(executor_, gain.size(), kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
+      fill_gains(candidates_, begin, gain.subspan(begin, end - begin));
+    });
+  }
+
+  void take(std::size_t candidate) override {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      Group& group = groups_[g];
+      for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
+        const float own = candidates_[g].panel()(k, candidate);
+        multiply(group.aim.panel().row(k), num_aim_, own);
+        multiply(group.picks.panel().row(k), 1, own);
+      }
+      group.before = sum_at(group, ones().panel(), 1)[0];
+    }
+  }
+
+ private:
+  using Panels = std::vector<PanelBuffer<float>>;  // of each group: [pairs][rows]
+
+  struct Group {
+    Outputs outputs;
+    double temperature = 1;
+    PanelBuffer<float> aim = {};    // [pairs][A]: w_j exp(-divergence) of a row of the aim and the picks
+    PanelBuffer<float> picks = {};  // [pairs][1]: of the picks
+    double before = 0;              // sum_at() of no label
+  };
+
+  static void multiply(float* values, std::size_t count, float by) {
+    std::transform(values, values + count, values, [by](float value) { return value * by; });
+  }
+
+  static void exponentiate(const Group& group, Panel<float> panel, std::size_t count) {
+    for (std::size_t k = 0; k < panel.rows; ++k) {
+      std::transform(panel.row(k), panel.row(k) + count, panel.row(k), [&](float value) {
+        return static_cast<float>(std::exp(-static_cast<double>(value) / group.temperature));
+      });
+    }
+  }
+
+  PanelBuffer<float> ones() const {
+    PanelBuffer<float> result(pairs_.pairs.size(), 1);
+    for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
+      result.panel()(k, 0) = 1;
+    }
+    return result;
+  }
+
+  Panels divergences_at(std::span<const double> rows, Executor* executor) const {
+    const std::size_t C = model_.num_input_columns();
+    const std::size_t M = model_.num_components();
+    const std::size_t num_rows = rows.size() / C;
+    Panels result;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      result.emplace_back(pairs_.pairs.size(), num_rows);
+    }
+    for_blocks(executor, num_rows, kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
+      Mixture<float> mixture;
+      model_.predict_base(rows.subspan(begin * C, (end - begin) * C), mixture);
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const Mixture<float> part = slice(mixture, groups_[g].outputs);
+        PairwiseDivergences divergences(divergence_, M, part.num_outputs);
+        divergences.compute(part.view(), 0, end - begin, begin);
+        for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
+          const double* from = divergences.divergence() + (pairs_.pairs[k].i * M + pairs_.pairs[k].j) * kBlock;
+          std::transform(from, from + (end - begin), result[g].panel().row(k) + begin,
+                         [](double value) { return static_cast<float>(std::min(value, kLargest)); });
+        }
+      }
+    });
+    return result;
+  }
+
+  // exp(-divergence / temperature).
+  Panels factors_at(std::span<const double> rows, Executor* executor) const {
+    Panels result = divergences_at(rows, executor);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      exponentiate(groups_[g], result[g].panel(), rows.size() / model_.num_input_columns());
+    }
+    return result;
+  }
+
+  // J(picks and x) - mean over the aim of J(picks, x and a), for each x.
+  std::vector<double> sum_at(const Group& group, Panel<const float> factors, std::size_t count) const {
+    std::vector<double> with_aim(count);
+    std::vector<double> without(count);
+    aim_sums(pairs_, factors, count, group.aim.panel(), num_aim_, with_aim.data());
+    aim_sums(pairs_, factors, count, group.picks.panel(), 1, without.data());
+    for (std::size_t n = 0; n < count; ++n) {
+      with_aim[n] = with_aim[n] / static_cast<double>(num_aim_) - without[n];
+    }
+    return with_aim;
+  }
+
+  void fill_gains(const Panels& factors, std::size_t begin, std::span<double> gain) const {
+    std::ranges::fill(gain, 0.0);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const Panel<const float> all = factors[g].panel();
+      const std::vector<double> sum = sum_at(groups_[g], {all.data + begin, all.rows, all.stride}, gain.size());
+      for (std::size_t n = 0; n < gain.size(); ++n) {
+        gain[n] += groups_[g].temperature * (sum[n] - groups_[g].before);
+      }
+    }
+  }
+
+  Divergence divergence_;
+  const Ensemble& model_;
+  Executor* executor_;
+  JointPairs pairs_;
+  std::size_t num_aim_;
+  std::vector<Group> groups_;
+  Panels candidates_;
+};
+
+}  // namespace
+
+std::unique_ptr<AimInformation> pairwise_information(const Divergence& divergence, const AimTask& task) {
+  return std::make_unique<PairwiseInformation>(divergence, task);
+}
+
+}  // namespace dissent

@@ -1,0 +1,93 @@
+#include "dissent/acquisition/top_chooser.hpp"
+
+#include <algorithm>
+
+#include "dissent/acquisition/distinct_rows.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+
+TopChooser::TopChooser(const Acquisition& acquisition, const AcquisitionTask& task)
+    : info_(acquisition.info()),
+      task_(task),
+      scorer_(info_.scorer(acquisition, task)),
+      best_(task.batch, GoesBefore{task.stream}),
+      best_inputs_(task.batch * task.model.num_input_columns()),
+      best_rows_(task.batch) {}
+
+void TopChooser::offer(std::span<const double> inputs) {
+  const std::size_t C = task_.model.num_input_columns();
+  scored_.assign(inputs.size() / C, {});
+  for_blocks(task_.executor, scored_.size(), scorer_->block_rows(),
+             [&](std::size_t begin, std::size_t end, std::size_t thread) {
+               const std::span<Ranked> rows = std::span(scored_).subspan(begin, end - begin);
+               for (std::size_t k = 0; k < rows.size(); ++k) {
+                 rows[k].row = num_rows_ + begin + k;
+               }
+               scorer_->score(inputs.subspan(begin * C, rows.size() * C), rows, thread);
+             });
+  for (std::size_t k = 0; k < scored_.size(); ++k) {
+    if (!task_.cost.empty()) {
+      scored_[k].score = scored_[k].second / task_.cost[scored_[k].row];
+    }
+    take(scored_[k], inputs.subspan(k * C, C));
+  }
+  num_rows_ += scored_.size();
+}
+
+void TopChooser::take(const Ranked& row, std::span<const double> inputs) {
+  if (!best_.wants(row)) {
+    return;
+  }
+  const std::uint64_t digest = row_digest(inputs);
+  if (const std::size_t slot = twin(digest, inputs); slot != Best::kNone) {
+    if (row.score > best_rows_[slot].score) {  // by chance, or for its cost; else the first of them stays
+      best_.replace(slot, row);
+      best_rows_[slot] = row;
+    }
+    return;
+  }
+  const bool full = slots_.size() == task_.batch;
+  const std::size_t slot = best_.offer(row);
+  if (full) {  // the slot was that of the worst
+    const auto [begin, end] = slots_.equal_range(row_digest(inputs_of(slot)));
+    slots_.erase(std::find_if(begin, end, [&](const auto& entry) { return entry.second == slot; }));
+  }
+  slots_.emplace(digest, slot);
+  std::ranges::copy(inputs, inputs_of(slot).begin());
+  best_rows_[slot] = row;
+}
+
+std::span<double> TopChooser::inputs_of(std::size_t slot) {
+  const std::size_t C = task_.model.num_input_columns();
+  return std::span(best_inputs_).subspan(slot * C, C);
+}
+
+std::size_t TopChooser::twin(std::uint64_t digest, std::span<const double> inputs) {
+  const auto [begin, end] = slots_.equal_range(digest);
+  const auto found =
+      std::find_if(begin, end, [&](const auto& entry) { return same_row(inputs, inputs_of(entry.second)); });
+  return found == end ? Best::kNone : found->second;
+}
+
+Choice TopChooser::finish() const {
+  Choice choice;
+  for (const Best::Entry& entry : best_.sorted()) {
+    choice.rows.push_back(entry.row.row);
+    choice.scores.push_back(entry.row.score);
+    if (info_.estimates) {
+      choice.epistemic.push_back(entry.row.second);
+    }
+  }
+  return choice;
+}
+
+std::vector<double> TopChooser::inputs() const {
+  std::vector<std::size_t> slots;
+  for (const Best::Entry& entry : best_.sorted()) {
+    slots.push_back(entry.slot);
+  }
+  return pick_rows(best_inputs_, task_.model.num_input_columns(), slots);
+}
+
+}  // namespace dissent
