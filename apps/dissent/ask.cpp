@@ -40,7 +40,7 @@ struct Arguments {
 // Not where the pool has such a column, as one from before there were reasons may.
 bool has_reasons(const Laboratory& laboratory) { return !laboratory.pool().has("why"); }
 
-// row, the pool's columns, empty targets to fill in, and why.
+// row, the pool's columns, why, and empty targets to fill in.
 template <class Writer>
 void put_questions(Writer& writer, const Laboratory& laboratory) {
   for (const std::size_t position : pending(laboratory.campaign())) {
@@ -50,11 +50,11 @@ void put_questions(Writer& writer, const Laboratory& laboratory) {
     for (const Column& column : laboratory.pool().columns) {
       put_field(writer, column, row);
     }
-    for (std::size_t d = 0; d < laboratory.data().target_names.size(); ++d) {
-      writer.missing();
-    }
     if (has_reasons(laboratory)) {
       chosen.why.empty() ? writer.missing() : writer.field(std::string_view(chosen.why));
+    }
+    for (std::size_t d = 0; d < laboratory.data().target_names.size(); ++d) {
+      writer.missing();
     }
     writer.end_row();
   }
@@ -66,10 +66,10 @@ void print_questions(const Arguments& arguments, const Laboratory& laboratory) {
     names.push_back(column.name);
   }
   const std::vector<std::string>& targets = laboratory.data().target_names;
-  names.insert(names.end(), targets.begin(), targets.end());
   if (has_reasons(laboratory)) {
     names.emplace_back("why");
   }
+  names.insert(names.end(), targets.begin(), targets.end());
   if (arguments.output != "-") {
     CsvWriter writer(arguments.output, names);
     put_questions(writer, laboratory);
