@@ -37,14 +37,21 @@ struct Arguments {
   bool quiet = false;
 };
 
-// row, the pool's columns, and empty targets to fill in.
+// Not where the pool has such a column, as one from before there were reasons may.
+bool has_reasons(const Laboratory& laboratory) { return !laboratory.pool().has("why"); }
+
+// row, the pool's columns, why, and empty targets to fill in.
 template <class Writer>
 void put_questions(Writer& writer, const Laboratory& laboratory) {
   for (const std::size_t position : pending(laboratory.campaign())) {
-    const std::size_t row = laboratory.campaign().chosen[position].row;
+    const ChosenRow& chosen = laboratory.campaign().chosen[position];
+    const std::size_t row = chosen.row;
     writer.field(row);
     for (const Column& column : laboratory.pool().columns) {
       put_field(writer, column, row);
+    }
+    if (has_reasons(laboratory)) {
+      chosen.why.empty() ? writer.missing() : writer.field(std::string_view(chosen.why));
     }
     for (std::size_t d = 0; d < laboratory.data().target_names.size(); ++d) {
       writer.missing();
@@ -59,6 +66,9 @@ void print_questions(const Arguments& arguments, const Laboratory& laboratory) {
     names.push_back(column.name);
   }
   const std::vector<std::string>& targets = laboratory.data().target_names;
+  if (has_reasons(laboratory)) {
+    names.emplace_back("why");
+  }
   names.insert(names.end(), targets.begin(), targets.end());
   if (arguments.output != "-") {
     CsvWriter writer(arguments.output, names);
@@ -85,6 +95,7 @@ void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
     }
     nlohmann::ordered_json row = json_of(chosen);
     row["inputs"] = inputs;
+    row["why"] = chosen.why;
     rows.push_back(row);
   }
   print_json({{"version", kVersion},
@@ -100,7 +111,8 @@ void check_output(const Arguments& arguments) {
   if (arguments.output == "-") {
     return;
   }
-  for (const std::string& read : {arguments.tables.labelled, arguments.tables.pool, arguments.tables.test}) {
+  for (const std::string& read :
+       {arguments.tables.labelled, arguments.tables.pool, arguments.tables.test, arguments.tables.aim}) {
     check_distinct(arguments.output, read);
   }
   for (const std::string& own : CampaignDirectory::files(arguments.directory)) {

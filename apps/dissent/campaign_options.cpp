@@ -1,5 +1,7 @@
 #include "campaign_options.hpp"
 
+#include <utility>
+
 #include "dissent/base/parse.hpp"
 
 namespace dissent::cli {
@@ -13,6 +15,8 @@ void check_candidates_text(const std::string& text) {
                  "it must be a whole number from 1 to {}, all or paper", kMostRows);
 }
 
+std::string_view help_of(std::string_view setting) { return find_field<CampaignSettings>(setting)->traits.help; }
+
 }  // namespace
 
 void add_table_options(Command& command, TablePaths& tables) {
@@ -20,12 +24,19 @@ void add_table_options(Command& command, TablePaths& tables) {
                  {.help = "Rows whose targets are known: .csv, .npz, .h5 or .hdf5", .shown = "FILE"});
   command.option("--pool", tables.pool, {.help = "Rows to choose from, with the same inputs", .shown = "FILE"});
   command.option("--test", tables.test, {.help = "Rows to measure each round's model on", .shown = "FILE"});
+  add_aim_option(command, tables.aim);
   add_column_options(command, tables.columns, Need::kOptional);
 }
 
+void add_aim_option(Command& command, std::string& path) {
+  command.option("--aim", path,
+                 {.help = "Inputs at which predictions will be needed; the choice is for those", .shown = "FILE"});
+}
+
 void add_choice_options(Command& command, ChoiceOptions& options) {
+  const std::string usual = fmt::format("NAME={}", default_acquisition());
   command.option("-a,--acquisition", options.acquisition,
-                 {.help = "How rows are chosen; 'dissent acquisitions' lists all", .shown = "NAME=kl"});
+                 {.help = "How rows are chosen; 'dissent acquisitions' lists all", .shown = usual});
   command.option("-b,--batch", options.batch,
                  {.help = "Rows to choose at a time", .shown = "B", .least = 1, .most = kMostRows});
   command.option(
@@ -36,9 +47,12 @@ void add_choice_options(Command& command, ChoiceOptions& options) {
         check_candidates_text(text);
         options.candidates = text;
       });
-  command.option(
-      "--ranking", options.ranking,
-      {.help = find_field<CampaignSettings>("ranking")->traits.help, .shown = "NAME=deficit", .names = ranking_names});
+  command.option("--ranking", options.ranking,
+                 {.help = help_of("ranking"), .shown = "NAME=deficit", .names = ranking_names});
+  command.option("--cost", options.cost, {.help = help_of("cost"), .shown = "COLUMN"});
+  command.texts("--require", options.require, {.help = help_of("require"), .shown = "COND"});
+  command.texts("--exclude", options.exclude, {.help = help_of("exclude"), .shown = "COND"});
+  command.flag("--skip-outliers", options.skip_outliers, help_of("skip_outliers"));
 }
 
 Values given_settings(const ChoiceOptions& choice, const Values& given_fit) {
@@ -51,6 +65,16 @@ Values given_settings(const ChoiceOptions& choice, const Values& given_fit) {
   add("acquisition", choice.acquisition);
   add("candidates", choice.candidates);
   add("ranking", choice.ranking);
+  add("cost", choice.cost);
+  for (const auto& [name, conditions] :
+       {std::pair("require", &choice.require), std::pair("exclude", &choice.exclude)}) {
+    if (!conditions->empty()) {
+      given[name] = fmt::format("{}", fmt::join(*conditions, ","));
+    }
+  }
+  if (choice.skip_outliers) {
+    given["skip_outliers"] = true;
+  }
   return given;
 }
 

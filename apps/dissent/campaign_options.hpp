@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dissent/loop/learn.hpp"
 #include "dissent/loop/tables.hpp"
@@ -12,16 +13,21 @@
 namespace dissent::cli {
 
 struct ChoiceOptions {
-  std::string acquisition = {};  // empty: kl, or that of the campaign
+  std::string acquisition = {};  // empty: the default, or that of the campaign
   std::size_t batch = 10;
   std::string candidates = {};  // empty: as many as suit the method, or that of the campaign
   std::string ranking = {};     // empty: deficit, or that of the campaign
+  std::string cost = {};        // empty: none, or that of the campaign; the next two likewise
+  std::vector<std::string> require = {};
+  std::vector<std::string> exclude = {};
+  bool skip_outliers = false;
 };
 
 // Settings that were typed, of the fit and of choosing; without the batch.
 Values given_settings(const ChoiceOptions& choice, const Values& given_fit);
 
 void add_table_options(Command& command, TablePaths& tables);
+void add_aim_option(Command& command, std::string& path);
 void add_choice_options(Command& command, ChoiceOptions& options);
 
 // One field of a table into a CsvText or CsvWriter.

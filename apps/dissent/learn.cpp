@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "campaign_options.hpp"
 #include "command.hpp"
@@ -13,6 +14,8 @@
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/loop/campaign_directory.hpp"
+#include "dissent/loop/candidates.hpp"
+#include "dissent/table/read_table.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -38,13 +41,13 @@ struct Arguments {
   bool quiet = false;
 };
 
-Problem load_data(const Arguments& arguments, std::uint64_t seed) {
-  if (arguments.problem.empty()) {
-    check(arguments.tables.any(), "there is no data: give --labelled, --pool and --targets, or --problem");
-    return make_problem(read_tables(arguments.tables), arguments.oracle.empty());
-  }
-  check(!arguments.tables.any(),
-        "--problem brings its own tables; leave out --labelled, --pool, --test, --targets and --inputs");
+// The inputs of the test rows, or those of a table with the same columns.
+ProblemRows load_aim(const std::string& aim, const Problem& problem) {
+  return aim == "test" ? ProblemRows{problem.test.num_rows, problem.test.inputs, {}, problem.test.source}
+                       : aim_rows(read_table(aim), problem);
+}
+
+Problem load_named(const Arguments& arguments, std::uint64_t seed) {
   ProblemOptions options;
   options.seed = seed;
   options.num_threads = arguments.threads;
@@ -62,6 +65,22 @@ Problem load_data(const Arguments& arguments, std::uint64_t seed) {
     progress->update(done);
   };
   return load_problem(arguments.problem, options);
+}
+
+Problem load_data(const Arguments& arguments, const CampaignSettings& settings) {
+  if (arguments.problem.empty()) {
+    check(arguments.tables.any(), "there is no data: give --labelled, --pool and --targets, or --problem");
+    return make_problem(read_tables(arguments.tables), arguments.oracle.empty(), settings);
+  }
+  TablePaths tables = arguments.tables;
+  const std::string aim = std::exchange(tables.aim, {});
+  check(!tables.any(), "--problem brings its own tables; leave out --labelled, --pool, --test, --targets and --inputs");
+  Problem problem = load_named(arguments, settings.fit.ensemble.seed);
+  if (!aim.empty()) {
+    problem.aim = load_aim(aim, problem);
+  }
+  apply_settings(problem, settings);
+  return problem;
 }
 
 CampaignSettings settings_of(const Arguments& arguments, const CampaignStore& store) {
@@ -104,7 +123,7 @@ void print_end(const Arguments& arguments, const Campaign& campaign, const Probl
                 {"acquisition", campaign.settings.acquisition.text()},
                 {"seed", campaign.settings.fit.ensemble.seed},
                 {"labelled", labelled},
-                {"pool_left", data.pool.num_rows - campaign.chosen.size()},
+                {"pool_left", open_rows(campaign, data).size()},
                 {"pool_empty", end == LearnEnd::kPoolEmpty},
                 {"rounds", rounds}});
   } else if (!arguments.quiet) {
@@ -203,7 +222,7 @@ void run_learn(const Arguments& arguments) {
   check_candidates(settings.candidates, settings.batch);
   check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
         "--oracle-timeout is for --oracle, which is not given");
-  const Problem data = load_data(arguments, settings.fit.ensemble.seed);
+  const Problem data = load_data(arguments, settings);
   Campaign campaign = open_campaign(directory, data, settings);
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;

@@ -1,30 +1,27 @@
-// dissent suggest: the rows of a pool that are worth a label most, once, and why.
+// dissent suggest: the rows of a pool that are worth a label most, once, and why. They are those that the first
+// `dissent ask` on the same files chooses.
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 
 #include "campaign_options.hpp"
 #include "command.hpp"
 #include "console.hpp"
-#include "dissent/base/names.hpp"
+#include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/threads.hpp"
-#include "dissent/base/version.hpp"
 #include "dissent/ensemble/model_kind.hpp"
-#include "dissent/table/csv.hpp"
-#include "dissent/table/pool_file.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
-#include "progress.hpp"
+#include "pool_choice.hpp"
 #include "suggest_mixture.hpp"
+#include "suggest_report.hpp"
 
 namespace dissent::cli {
 namespace {
 
-constexpr std::size_t kComparedRows = 1000;  // of the pool, for the sentence on what drove the choice
-constexpr double kHardlyMore = 1.2;          // times the pool's disagreement
+constexpr std::size_t kFirstRound = 1;
+constexpr std::size_t kAnotherFit = 0;             // no round of a campaign has this number
+constexpr std::size_t kMostRowsToFitAgain = 1000;  // labelled; with more a fit takes long
 
 struct Arguments {
   TablePaths tables;
@@ -35,13 +32,18 @@ struct Arguments {
   Values given_fit;
   std::string output;
   int threads = 0;
+  bool once = false;
   bool json = false;
   bool quiet = false;
+
+  bool silent() const { return quiet || json; }
 };
 
 struct Labelled {
+  std::vector<std::string> input_names;
   std::vector<double> inputs;
   std::vector<double> targets;
+  std::string source;
 };
 
 CampaignSettings settings_of(const Arguments& arguments) {
@@ -51,189 +53,25 @@ CampaignSettings settings_of(const Arguments& arguments) {
   return settings;
 }
 
-Ensemble fit_model(const Arguments& arguments, const Table& table, const std::vector<std::string>& input_names,
-                   const Labelled& rows, Executor& executor) {
-  FitResult result = fit(arguments.fit.ensemble, arguments.fit.train,
-                         {input_names, arguments.tables.columns.targets, rows.inputs, rows.targets, table.source},
+Ensemble fit_model(const Arguments& arguments, const Labelled& rows, EnsembleOptions options, std::size_t round,
+                   Executor& executor) {
+  options.seed = fit_seed(arguments.fit.ensemble.seed, round);
+  FitResult result = fit(options, arguments.fit.train,
+                         {rows.input_names, arguments.tables.columns.targets, rows.inputs, rows.targets, rows.source},
                          {.executor = &executor,
-                          .progress = fit_bar(arguments.quiet || arguments.json),
+                          .progress = fit_bar(arguments.silent()),
                           .networks_only = settings_of(arguments).acquisition.info().needs_network});
-  warn_diverged(result.report);
+  if (round == kFirstRound) {
+    warn_diverged(result.report);
+  }
   return std::move(result.model);
-}
-
-// Of a single row everything is cheap; methods that weigh rows against each other, or sample, take a part of the pool.
-std::size_t wanted_candidates(const CampaignSettings& settings, std::size_t num_outputs, std::size_t num_rows) {
-  const bool cheap = settings.acquisition.streams() && !settings.acquisition.info().samples;
-  if (std::holds_alternative<MethodDefault>(settings.candidates) && cheap) {
-    return num_rows;
-  }
-  return num_candidates(settings.candidates, settings.acquisition, num_outputs, num_rows);
-}
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-// Disagreement and noise of rows by the same measure, whatever chose them.
-Choice measured(AcquisitionTask task, std::span<const double> inputs) {
-  task.batch = inputs.size() / task.model.num_input_columns();
-  return choose(Acquisition::parse("random"), task, inputs);
-}
-
-// "7 of 10 lie outside the labelled range of 'x'", for the input where it is most; empty where it is none.
-std::string outside_text(const Ensemble& model, std::span<const double> chosen, std::span<const double> labelled) {
-  const std::size_t C = model.num_input_columns();
-  std::size_t most = 0;
-  std::size_t column = 0;
-  for (std::size_t c = 0; c < C && !labelled.empty(); ++c) {
-    double low = labelled[c];
-    double high = labelled[c];
-    for (std::size_t k = c; k < labelled.size(); k += C) {
-      low = std::min(low, labelled[k]);
-      high = std::max(high, labelled[k]);
-    }
-    std::size_t outside = 0;
-    for (std::size_t k = c; k < chosen.size(); k += C) {
-      outside += chosen[k] < low || chosen[k] > high ? 1 : 0;
-    }
-    if (outside > most) {
-      most = outside;
-      column = c;
-    }
-  }
-  return most == 0 ? ""
-                   : fmt::format("; {} of {} lie outside the labelled range of '{}'", most, chosen.size() / C,
-                                 model.columns().inputs[column]);
-}
-
-// One sentence on what drove the choice.
-std::string reason(const Acquisition& acquisition, const AcquisitionTask& task, const PoolFile& pool,
-                   const Choice& choice) {
-  const std::vector<std::string>& names = task.model.columns().inputs;
-  const std::vector<double> chosen = pool.pick(names, choice.rows);
-  const Choice ours = measured(task, chosen);
-  const Choice usual = measured(task, pool.pick(names, draw_candidates(pool.num_rows(), kComparedRows, task.stream)));
-  const double disagreement = mean(ours.epistemic);
-  const double of_pool = mean(usual.epistemic);
-  const std::string numbers = fmt::format(
-      "{:.3g} nats on average where the pool has {:.3g} (noise: {:.3g} against {:.3g}){}", disagreement, of_pool,
-      mean(ours.aleatoric), mean(usual.aleatoric), outside_text(task.model, chosen, task.training.inputs));
-  if (!acquisition.info().uses_model) {
-    return "Drawn at random; the components disagree about these rows by " + numbers + ".";
-  }
-  const bool hardly_more = disagreement <= kHardlyMore * of_pool;
-  const std::string finding =
-      hardly_more
-          ? "components disagree about these rows hardly more than about the rest of the pool"
-          : fmt::format("components disagree about these rows {:.1f} times as much as usual", disagreement / of_pool);
-  if (!acquisition.info().estimates) {
-    return fmt::format("Chosen by {} ({}); the {}: {}.", acquisition.text(), acquisition.info().summary, finding,
-                       numbers);
-  }
-  return fmt::format("{} {}: {}.", hardly_more ? "The" : "Chosen because the", finding, numbers);
-}
-
-std::vector<std::string> output_names(const Table& pool) {
-  std::vector<std::string> names{"row"};
-  for (const Column& column : pool.columns) {
-    names.push_back(column.name);
-  }
-  names.insert(names.end(), {"score", "epistemic", "aleatoric"});
-  return names;
-}
-
-// `rows` are the chosen ones alone.
-template <class Writer>
-void put_rows(Writer& writer, const Table& rows, const Choice& choice) {
-  for (std::size_t k = 0; k < choice.rows.size(); ++k) {
-    writer.field(choice.rows[k]);
-    for (const Column& column : rows.columns) {
-      put_field(writer, column, k);
-    }
-    writer.field(choice.scores[k]);
-    writer.field(choice.epistemic[k]);
-    writer.field(choice.aleatoric[k]);
-    writer.end_row();
-  }
-}
-
-void write_output(const Arguments& arguments, const Table& rows, const Choice& choice) {
-  if (arguments.output == "-") {
-    CsvText text("standard output", output_names(rows));
-    put_rows(text, rows, choice);
-    print(text.text());
-    return;
-  }
-  CsvWriter writer(arguments.output, output_names(rows));
-  put_rows(writer, rows, choice);
-  writer.commit();
-}
-
-void print_report(const Arguments& arguments, const Choice& choice, std::size_t num_candidates,
-                  const std::string& why) {
-  if (arguments.json) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (std::size_t k = 0; k < choice.rows.size(); ++k) {
-      rows.push_back({{"row", choice.rows[k]},
-                      {"score", choice.scores[k]},
-                      {"epistemic", choice.epistemic[k]},
-                      {"aleatoric", choice.aleatoric[k]}});
-    }
-    print_json({{"version", kVersion},
-                {"acquisition", settings_of(arguments).acquisition.text()},
-                {"candidates", num_candidates},
-                {"rows", rows},
-                {"reason", why},
-                {"seed", arguments.fit.ensemble.seed},
-                {"output", arguments.output}});
-  } else if (!arguments.quiet && arguments.output == "-") {
-    fmt::print(stderr, "{}\n", why);  // standard output is the table
-  } else if (!arguments.quiet) {
-    print_line("{}: {} of {}", arguments.output, choice.rows.size(), counted(num_candidates, "row"));
-    print_line("{}", why);
-  }
-}
-
-struct Suggestion {
-  Choice choice;  // rows of the pool
-  std::size_t num_candidates = 0;
-};
-
-Suggestion choose_from(const PoolFile& pool, const Acquisition& acquisition, const AcquisitionTask& task,
-                       std::size_t num_candidates, bool quiet) {
-  const std::vector<std::string>& names = task.model.columns().inputs;
-  const bool all = num_candidates == 0 || num_candidates >= pool.num_rows();
-  if (all && acquisition.streams()) {
-    Progress progress("score", pool.num_rows(), quiet);
-    std::size_t at = 0;
-    const auto next = [&](std::span<double> rows) {
-      const std::size_t begin = at;
-      at = std::min(pool.num_rows(), begin + rows.size() / names.size());
-      pool.read(names, begin, at, rows);
-      progress.update(at);
-      return at - begin;
-    };
-    return {choose_streaming(acquisition, task, next), pool.num_rows()};
-  }
-  if (all) {
-    std::vector<double> inputs(pool.num_rows() * names.size());
-    pool.read(names, 0, pool.num_rows(), inputs);
-    return {choose(acquisition, task, inputs), pool.num_rows()};
-  }
-  const std::vector<std::size_t> candidates =
-      draw_candidates(pool.num_rows(), std::max(num_candidates, task.batch), task.stream);
-  Choice choice = choose(acquisition, task, pool.pick(names, candidates));
-  for (std::size_t& row : choice.rows) {
-    row = candidates[row];
-  }
-  return {std::move(choice), candidates.size()};
 }
 
 // Everything that can be wrong is looked at before the fit, which takes longest.
 void check_arguments(const Arguments& arguments) {
   const CampaignSettings settings = settings_of(arguments);
   check_candidates(settings.candidates, settings.batch);
+  check_uses(settings.acquisition, !arguments.tables.aim.empty(), !settings.cost.empty());
   check_csv_output(arguments.output);
   arguments.fit.check_values();
   check_given(arguments.fit.ensemble.model, arguments.given_fit);
@@ -252,21 +90,19 @@ void check_arguments(const Arguments& arguments) {
   }
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
   if (arguments.output != "-") {
-    for (const std::string& read : {arguments.tables.pool, arguments.tables.labelled, arguments.fitted}) {
+    for (const std::string& read :
+         {arguments.tables.pool, arguments.tables.labelled, arguments.tables.aim, arguments.fitted}) {
       check_distinct(arguments.output, read);
     }
     check_writable(arguments.output);
   }
 }
 
-void check_pool(const Arguments& arguments, const PoolFile& pool, const std::vector<std::string>& input_names) {
-  pool.check_columns(input_names);
-  for (const char* own : {"row", "score", "epistemic", "aleatoric"}) {
+void check_names(const PoolFile& pool) {
+  for (const std::string& own : added_columns()) {
     check(!pool.has(own), "{}: has a column '{}', a name that the output needs for itself; rename it", pool.source(),
           own);
   }
-  check(arguments.choice.batch <= pool.num_rows(), "--batch: {} rows are wanted; {} has {}", arguments.choice.batch,
-        pool.source(), pool.num_rows());
 }
 
 // A fitted model has its columns; those that are given must be the same.
@@ -288,52 +124,106 @@ void run_suggest_mixture(const Arguments& arguments) {
                         arguments.quiet});
 }
 
+// The columns of a model fitted before, or those of the table.
+Labelled read_labelled(const Arguments& arguments, const std::optional<Ensemble>& model) {
+  Labelled labelled;
+  if (model) {
+    labelled.input_names = model->columns().inputs;
+  }
+  if (!arguments.tables.labelled.empty()) {
+    const Table table = read_table(arguments.tables.labelled);
+    if (!model) {
+      ColumnOptions columns = arguments.tables.columns;
+      columns.others.push_back(arguments.choice.cost);
+      labelled.input_names = columns.input_names(table);
+    }
+    labelled.inputs = table.matrix(labelled.input_names);
+    labelled.targets = table.matrix(model ? model->columns().targets : arguments.tables.columns.targets);
+    labelled.source = table.source;
+  }
+  return labelled;
+}
+
+std::vector<double> read_aim(const std::string& path, const Ensemble& model) {
+  if (path.empty()) {
+    return {};
+  }
+  const Table table = read_table(path);
+  std::vector<double> inputs = table.matrix(model.columns().inputs);
+  check(!inputs.empty(), "{}: has no rows", path);
+  model.check_rows(inputs, path);
+  return inputs;
+}
+
+// Of the rows chosen, those that a second fit of the same kind would choose from the same candidates.
+std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelled& labelled, const Choice& choice,
+                                       AcquisitionTask task, PoolChoice& pool, ThreadPool& threads) {
+  const std::size_t num_labelled = labelled.inputs.size() / labelled.input_names.size();
+  const bool chance = !settings_of(arguments).acquisition.info().uses_model;
+  const bool unseen = arguments.quiet && !arguments.json;
+  if (!arguments.fitted.empty() || arguments.once || unseen || chance || num_labelled > kMostRowsToFitAgain) {
+    return std::nullopt;
+  }
+  EnsembleOptions options = arguments.fit.ensemble;
+  options.model = task.model.options().model;
+  const Ensemble another = fit_model(arguments, labelled, options, kAnotherFit, threads);
+  pool.check_by(another);
+  const AcquisitionTask same{.model = another,
+                             .training = task.training,
+                             .stream = task.stream,
+                             .executor = task.executor,
+                             .aim = task.aim,
+                             .aleatoric = false};
+  return num_common(choice, pool.choose(same, true));
+}
+
 void run_suggest(const Arguments& arguments) {
   if (!arguments.mixture.empty()) {
     run_suggest_mixture(arguments);
     return;
   }
   check_arguments(arguments);
-  PoolFile pool(arguments.tables.pool);
+  const CampaignSettings settings = settings_of(arguments);
+  PoolFile file(arguments.tables.pool);
+  check_names(file);
   ThreadPool threads(arguments.threads);
   std::optional<Ensemble> model;
   if (!arguments.fitted.empty()) {
     model = Ensemble::load(arguments.fitted);
     check_columns(arguments, model->columns());
-    check_pool(arguments, pool, model->columns().inputs);
   }
-  Labelled labelled;
-  if (!arguments.tables.labelled.empty()) {
-    const Table table = read_table(arguments.tables.labelled);
-    const std::vector<std::string> input_names =
-        model ? model->columns().inputs : arguments.tables.columns.input_names(table);
-    labelled.inputs = table.matrix(input_names);
-    labelled.targets = table.matrix(model ? model->columns().targets : arguments.tables.columns.targets);
-    if (!model) {
-      check_pool(arguments, pool, input_names);
-      model = fit_model(arguments, table, input_names, labelled, threads);
-    }
+  const Labelled labelled = read_labelled(arguments, model);
+  PoolChoice pool(file, settings, labelled.input_names, labelled.inputs);
+  if (!model) {
+    model = fit_model(arguments, labelled, arguments.fit.ensemble, kFirstRound, threads);
   }
-  pool.set_check([&](std::span<const double> rows, const PoolFile::RowNumber& row_of) {
-    model->check_rows(rows, pool.source(), row_of);
-  });
-  const CampaignSettings settings = settings_of(arguments);
-  const Acquisition& acquisition = settings.acquisition;
+  pool.check_by(*model);
+  const std::vector<double> aim = read_aim(arguments.tables.aim, *model);
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},
-                             .batch = arguments.choice.batch,
-                             .stream = Stream(arguments.fit.ensemble.seed, Purpose::kAcquire),
+                             .stream = choice_stream(arguments.fit.ensemble.seed, kFirstRound),
                              .executor = &threads,
-                             .ranking = settings.ranking};
-  const auto [choice, num_candidates] =
-      choose_from(pool, acquisition, task, wanted_candidates(settings, model->num_outputs(), pool.num_rows()),
-                  arguments.quiet || arguments.json);
-  const std::string why = reason(acquisition, task, pool, choice);  // reads more of the pool, which may be bad
-  write_output(arguments, pool.table(choice.rows), choice);
+                             .aim = aim};
+  const Acquisition& acquisition = settings.acquisition;
+  Suggestion suggestion{.acquisition = acquisition.text(), .seed = arguments.fit.ensemble.seed};
+  suggestion.choice = pool.choose(task, arguments.silent());
+  suggestion.num_candidates = pool.num_candidates();
+  const std::vector<std::size_t>& rows = suggestion.choice.rows;
+  const std::vector<double> cost = pool.costs(rows);
+  suggestion.why = reasons(*model, pool.inputs(rows),
+                           {.labelled = labelled.inputs, .cost = cost, .usual = pool.usual(), .executor = &threads});
+  suggestion.sentence = choice_sentence(acquisition, task, pool, suggestion.choice);
+  suggestion.rows = file.table(rows);
+  suggestion.stable_rows = find_stable(arguments, labelled, suggestion.choice, task, pool, threads);
+  write_suggestion(arguments.output, suggestion);
   if (!arguments.quiet && acquisition.info().uses_training && labelled.inputs.empty()) {
     fmt::print(stderr, "{} chose without knowing the labelled rows; --labelled tells it\n", acquisition.text());
   }
-  print_report(arguments, choice, num_candidates, why);
+  if (arguments.json) {
+    print_suggestion_json(arguments.output, suggestion);
+  } else if (!arguments.quiet) {
+    print_suggestion(arguments.output, suggestion);
+  }
 }
 
 }  // namespace
@@ -341,7 +231,8 @@ void run_suggest(const Arguments& arguments) {
 void add_suggest(Command& app) {
   Command& command = app.add(
       "suggest", "Choose the rows of a pool that are worth a label most, and say why",
-      "  dissent suggest --labelled L.csv --pool P.csv --targets y --batch 10 --acquisition kl --output next.csv\n"
+      "  dissent suggest --labelled L.csv --pool P.csv --targets y --batch 10 --output next.csv\n"
+      "  dissent suggest --labelled L.csv --pool P.csv --targets y --aim future.csv --cost hours --output next.csv\n"
       "  dissent suggest --fitted y.model --pool P.csv --output next.csv\n"
       "  dissent suggest --mixture predictions.npz --output next.csv");
   const auto arguments = std::make_shared<Arguments>();
@@ -349,6 +240,7 @@ void add_suggest(Command& app) {
                  {.help = "Rows whose targets are known; a model is fitted to them", .shown = "FILE"});
   command.option("--pool", arguments->tables.pool,
                  {.help = "Rows to choose from, with the same inputs", .shown = "FILE"});
+  add_aim_option(command, arguments->tables.aim);
   add_column_options(command, arguments->tables.columns, Need::kOptional);
   command.option("--fitted", arguments->fitted,
                  {.help = "A model of 'dissent fit', in place of a fit", .shown = "MODEL"});
@@ -359,6 +251,7 @@ void add_suggest(Command& app) {
   add_choice_options(command, arguments->choice);
   command.option("-o,--output", arguments->output,
                  {.help = "The rows chosen, best first; - is standard output", .shown = "OUT.csv"}, Need::kRequired);
+  command.flag("--once", arguments->once, "Do not fit a second time to see how many rows another fit would choose too");
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);

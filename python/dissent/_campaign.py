@@ -46,12 +46,22 @@ class Campaign:
         The columns to predict from; all others of `labelled` by default.
     test : table, optional
         Rows to measure each round's model on.
+    aim : table, optional
+        Inputs at which predictions will be needed, for an acquisition that looks at them.
     acquisition : str, optional
         Any of :func:`acquisitions`.
     candidates : int, "all" or "paper", optional
         Rows drawn from the pool to choose among; what suits the method by default.
     ranking : "deficit" or "value", optional
         As in :func:`query`. The preset "paper" ranks by value, among the paper's number of candidates.
+    cost : str, optional
+        The column of the pool that says what a label costs: rows are chosen by what they tell per cost. It is no input
+        unless named in `inputs`.
+    require, exclude : str or sequence of str, optional
+        Conditions on columns of the pool, such as "depth<=70", "site=A" or "kind!=test". Rows are chosen if they meet
+        all that are required and none that exclude; "" lifts those of the campaign.
+    skip_outliers : bool, optional
+        Do not choose rows that look like errors.
     threads : int, optional
         One per core by default. Results do not depend on it.
     model : "flow", "pne", "gp" or "auto", optional
@@ -86,16 +96,30 @@ class Campaign:
         *,
         inputs: Union[str, Sequence[str], None] = None,
         test: Optional[Table] = None,
+        aim: Optional[Table] = None,
         acquisition: Optional[str] = None,
         candidates: Union[int, str, None] = None,
         ranking: Optional[str] = None,
+        cost: Optional[str] = None,
+        require: Union[str, Sequence[str], None] = None,
+        exclude: Union[str, Sequence[str], None] = None,
+        skip_outliers: Optional[bool] = None,
         threads: Optional[int] = None,
         **options: Unpack[FitKeywords],
     ):
-        settings: Dict[str, Any] = {**options, "acquisition": acquisition, "candidates": candidates, "ranking": ranking}
+        settings: Dict[str, Any] = {
+            **options,
+            "acquisition": acquisition,
+            "candidates": candidates,
+            "ranking": ranking,
+            "cost": cost,
+            "require": _conditions(require),
+            "exclude": _conditions(exclude),
+            "skip_outliers": skip_outliers,
+        }
         if settings.get("random_state") is not None:
             settings["random_state"] = seed_of(settings["random_state"])
-        given = {"labelled": labelled, "pool": pool, "test": test}
+        given = {"labelled": labelled, "pool": pool, "test": test, "aim": aim}
         tables = {name: _as_table(table, name) for name, table in given.items() if table is not None}
         self._threads = _threads(threads)
         self._lock = threading.Lock()
@@ -173,6 +197,17 @@ class Campaign:
             return campaign.pending()
 
     @property
+    def why(self) -> List[str]:
+        """Why each of the :attr:`pending` rows was chosen, in words and in the units of the tables.
+
+        >>> rows = campaign.ask(2)
+        >>> "components say" in campaign.why[0]
+        True
+        """
+        with self._held() as campaign:
+            return campaign.why()
+
+    @property
     def rounds(self) -> List[Dict[str, float]]:
         """A record per round: labelled, rmse, log_likelihood, ... ; ``pandas.DataFrame(campaign.rounds)``.
 
@@ -185,7 +220,7 @@ class Campaign:
 
     @property
     def settings(self) -> Dict[str, Any]:
-        """What it runs with: acquisition, batch, candidates and ranking, and the options of its fits by their keywords.
+        """What it runs with: acquisition, batch, candidates and the like, and the options of its fits by their keywords.
 
         >>> campaign.settings["model"], campaign.settings["scaling"], campaign.settings["n_components"]
         ('pne', 'robust', None)
@@ -275,6 +310,10 @@ class Campaign:
 
 def _names(columns: Union[str, Sequence[str], None]) -> List[str]:
     return [columns] if isinstance(columns, str) else list(columns or [])
+
+
+def _conditions(given: Union[str, Sequence[str], None]) -> Optional[str]:
+    return given if given is None or isinstance(given, str) else ",".join(given)
 
 
 def _row_numbers(rows: Any) -> List[int]:

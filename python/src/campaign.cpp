@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kAllThreads = 1e12;  // nanoseconds
 
-// By the names labelled, pool and test: "file" and its path, or "text" and CSV.
+// By the names labelled, pool, test and aim: "file" and its path, or "text" and CSV.
 using Tables = std::map<std::string, std::pair<std::string, std::string>>;
 
 class OpenCampaign {
@@ -23,7 +23,8 @@ class OpenCampaign {
       : laboratory_(Laboratory::open(path, {{table(tables, "labelled"),
                                              table(tables, "pool"),
                                              table(tables, "test"),
-                                             {std::move(targets), std::move(inputs)}},
+                                             {std::move(targets), std::move(inputs)},
+                                             table(tables, "aim")},
                                             values_of<CampaignSettings>(settings)})) {}
 
   // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`.
@@ -58,6 +59,15 @@ class OpenCampaign {
       rows.push_back(static_cast<std::int64_t>(campaign().chosen[position].row));
     }
     return to_numpy(std::move(rows));
+  }
+
+  // Why they were chosen, one text for each of pending_rows().
+  std::vector<std::string> why() const {
+    std::vector<std::string> texts;
+    for (const std::size_t position : pending(campaign())) {
+      texts.push_back(campaign().chosen[position].why);
+    }
+    return texts;
   }
 
   py::list rounds() const {
@@ -103,6 +113,7 @@ class OpenCampaign {
 }  // namespace
 
 void bind_campaign(py::module_& module) {
+  module.def("default_acquisition", [] { return std::string(default_acquisition()); });
   py::class_<OpenCampaign>(module, "Campaign")
       .def(py::init<std::string, Tables, std::vector<std::string>, std::vector<std::string>, py::dict>(),
            py::arg("path"), py::arg("tables"), py::arg("targets"), py::arg("inputs"), py::arg("settings"))
@@ -111,6 +122,7 @@ void bind_campaign(py::module_& module) {
            py::arg("threads"), py::arg("progress"))
       .def("model", &OpenCampaign::model, py::arg("threads"), py::arg("progress"))
       .def("pending", &OpenCampaign::pending_rows)
+      .def("why", &OpenCampaign::why)
       .def("rounds", &OpenCampaign::rounds)
       .def("pool_inputs", &OpenCampaign::pool_inputs, py::arg("rows"))
       .def_property_readonly("path", &OpenCampaign::path)

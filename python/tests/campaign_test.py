@@ -56,6 +56,34 @@ class Campaigns(PackageTest, FolderTest):
         ) as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_why_and_what_may_be_chosen(self):
+        options = {**self.OPTIONS, "acquisition": "aim"}
+        pool = self.pool.assign(site=["A", "B"] * 100, hours=[1, 2, 5, 9] * 50)
+        aim = self.pool[:20]
+        with dissent.Campaign(
+            self.path("c"), self.labelled, pool, "y", aim=aim, cost="hours", require=["site=A", "a<0.5"], exclude="hours=5", **options
+        ) as campaign:
+            rows = campaign.ask(3)
+            self.assertTrue((pool.hours[rows] == 1).all() and (pool.a[rows] < 0.5).all())
+            self.assertEqual(len(campaign.why), 3)
+            for why in campaign.why:
+                self.assertRegex(why, "components say .* to .*; noise .*; costs 1$")
+            self.assertEqual(campaign.settings["require"], "site=A,a<0.5")
+            self.assertEqual((campaign.settings["cost"], campaign.settings["skip_outliers"]), ("hours", False))
+        with dissent.Campaign(self.path("c"), require="", exclude="site=A", skip_outliers=True) as campaign:
+            self.assertEqual((campaign.settings["require"], campaign.settings["skip_outliers"]), (None, True))
+            self.assertTrue((pool.site[campaign.ask(6)[3:]] == "B").all())
+        with self.assertRaisesRegex(ValueError, "acquisition 'kl' does not look at an aim; use one that does: "):
+            dissent.Campaign(self.path("d"), self.labelled, pool, "y", aim=aim, **self.OPTIONS)
+        with self.assertRaisesRegex(ValueError, "require = 3; a condition is a column"):
+            dissent.Campaign(self.path("d"), self.labelled, pool, "y", require="3", **self.OPTIONS)
+
+    def test_the_default_is_that_of_the_program(self):
+        with dissent.Campaign(self.path("c"), self.labelled, self.pool, "y", model="pne", epochs=5) as campaign:
+            method = campaign.settings["acquisition"]
+        self.assertEqual(method, dissent._core.default_acquisition())
+        self.assertIn(f"NAME={method}", self.program("suggest", "--help"))
+
     def test_the_preset_of_the_paper(self):
         labelled, pool = tables()
         with dissent.Campaign(self.path("paper"), labelled, pool, "y", preset="paper", epochs=5) as campaign:

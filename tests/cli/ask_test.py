@@ -43,7 +43,8 @@ class AskTell(CliTest):
 
     def test_days_in_a_laboratory(self):
         first = self.ask(*self.begin, "--batch", 5)
-        self.assertEqual(list(first[0]), ["row", "sample", "a", "b", "note", "y"])
+        self.assertEqual(list(first[0]), ["row", "sample", "a", "b", "note", "why", "y"])
+        self.assertTrue(all("components say" in q["why"] for q in first))
         self.assertEqual([q["sample"] for q in first], [f"S{q['row']}" for q in first])
         self.assertEqual({q["y"] for q in first}, {""})
         os.remove(self.path("l.csv"))  # copies are kept
@@ -59,7 +60,7 @@ class AskTell(CliTest):
         self.run_ok("tell", "lab", self.answers("d.csv", second[::-1]), "-q")
         report = json.loads(self.run_ok("ask", "lab", "--batch", 4, "--json"))
         self.assertEqual((report["labelled"], report["new"], len(report["pending"])), (22, 4, 4))
-        self.assertEqual(set(report["pending"][0]), {"row", "round", "score", "epistemic", "aleatoric", "inputs"})
+        self.assertEqual(set(report["pending"][0]), {"row", "round", "score", "epistemic", "aleatoric", "inputs", "why"})
         chosen = self.read_csv("lab/chosen.csv")
         self.assertEqual(list(np.isnan(chosen["y"])), [False] * 7 + [True] * 4)
         self.assertEqual(list(self.read_csv("lab/rounds.csv")["labelled"]), [15, 17, 22])
@@ -86,7 +87,7 @@ class AskTell(CliTest):
             self.run_bad(2, "ask", "lab", *self.begin, "-o", name, says=f"'{name}' is read as well and would be overwritten")
             self.assertEqual(read(name), before)
         self.run_ok("ask", "lab", *self.begin, "--batch", 2, "-o", "todo.csv", "-q")
-        for name in ("rounds.csv", "chosen.csv", "labelled.csv", "pool.csv", "test.csv"):
+        for name in ("rounds.csv", "chosen.csv", "labelled.csv", "pool.csv", "test.csv", "aim.csv"):
             self.refuse("ask", "lab", "-o", f"lab/../lab/{name}", says="is a file of the campaign and would be overwritten")
         lines = read("todo.csv").decode().splitlines()
         with open(self.path("todo.csv"), "w") as file:
@@ -153,6 +154,47 @@ class AskTell(CliTest):
         with open(self.path("p.csv"), "w") as file:
             file.write("row,a,b\n1,2,3\n")
         self.run_bad(2, "ask", "lab", *self.begin, "--batch", 1, says="p.csv: has a column 'row'")
+
+    def test_what_may_be_chosen_is_kept(self):
+        conditions = ("--require", "a<1", "--exclude", "sample=S3", "--exclude", "note=\"old, cold\"", "--skip-outliers")
+        first = self.ask(*self.begin, *conditions, "--batch", 4)
+        second = self.ask("--batch", 8)
+        self.assertEqual(second[:4], first)
+        for q in second:
+            self.assertTrue(float(q["a"]) < 1 and q["sample"] != "S3" and q["note"] == "", q)
+        last = self.ask("--batch", 40, "-q")
+        self.assertEqual(len(last), sum(r[0] < 1 and k % 3 > 0 for k, r in enumerate(rows(40, 2))))
+        self.run_ok("tell", "lab", self.answers("d.csv", last), "-q", "--no-refit")
+        self.refuse("ask", "lab", says="the pool is empty: every row of it that may be chosen has its answer")
+        self.refuse("ask", "lab", "--exclude", "simple=S3", says="has no column 'simple'; did you mean 'sample'?")
+        more = self.ask("--require", "", "--batch", 40, "-q")  # lifts it
+        self.assertTrue(more and all(float(q["a"]) >= 1 for q in more))
+        self.refuse("ask", "lab", *self.begin, "--batch", 40, says="the pool is empty")  # the same tables
+        self.run_bad(2, "ask", "other", *self.begin, "--require", "a<-9", says="--batch = 10; more rows than may be chosen, "
+                     "which are 0 of the pool's 40")
+
+    def test_an_aim_and_costs_are_kept(self):
+        np.savetxt(self.path("aim.csv"), rows(5, 3), delimiter=",", header="b,a,z", comments="", fmt="%r")
+        begin = (*self.begin, "-a", "aim", "--aim", "aim.csv", "--cost", "c")
+        with open(self.path("p.csv")) as file:
+            lines = file.read().splitlines()
+        with open(self.path("p.csv"), "w") as file:
+            file.write("".join(f"{line},{'c' if k == 0 else 1 + k % 3}\n" for k, line in enumerate(lines)))
+        first = self.ask(*begin, "--batch", 3)
+        self.assertTrue(all(q["why"].endswith(f"; costs {q['c']}") for q in first))
+        with open(self.path("lab/aim.csv")) as file:
+            self.assertEqual(file.readline(), "a,b\n")
+        os.remove(self.path("aim.csv"))
+        self.assertEqual(len(self.ask("--batch", 5)), 5)
+        np.savetxt(self.path("aim.csv"), rows(5, 4), delimiter=",", header="b,a,z", comments="", fmt="%r")
+        self.refuse("ask", "lab", *begin, says="the campaign was begun with other data")
+        self.refuse("ask", "lab", "--aim", "aim.csv", says="the campaign keeps its tables and columns; leave out")
+        self.run_bad(2, "ask", "other", *self.begin, "-a", "kl", "--aim", "aim.csv", says="'kl' does not look at an aim")
+
+    def test_a_column_that_the_table_to_fill_in_needs(self):
+        with open(self.path("p.csv"), "w") as file:
+            file.write("a,b,why\n1,2,so\n3,4,so\n")
+        self.run_bad(2, "ask", "lab", *self.begin, "--batch", 1, says="p.csv: has a column 'why', the name of the reasons")
 
     def test_the_pool_ends(self):
         asked = self.ask(*self.begin, "--batch", 38)

@@ -20,6 +20,30 @@ KILLS = 6 if SANITIZED else 25  # of learn, and as many of ask and tell
 
 
 class Learn(CampaignTest):
+    def test_an_aim(self):
+        aimed = lambda directory, aim, *more: self.learn(directory, "-a", "kl-aim", "--rounds", 2, "--aim", aim, "-q", *more)
+        self.run_ok(*aimed("word", "test"))
+        self.run_ok(*aimed("file", "t.csv"))
+        self.assertEqual(self.result("word"), self.result("file"))
+        self.run_ok(*self.learn("none", "-a", "kl-aim", "--rounds", 2, "-q"))
+        self.assertNotEqual(self.result("word")[1], self.result("none")[1])
+        self.refuse(*self.learn("word", "-a", "kl-aim", "--rounds", 3, "-q"), says="was begun with other data")
+        self.refuse(*self.learn("new", "--aim", "test", "-a", "mc:5"),
+                    says="acquisition 'mc:5' does not look at an aim; use one that does: ")
+        self.run_ok("learn", "hetero", "--problem", "hetero", "-a", "aim", "--aim", "test", "--rounds", 1, "-q", *QUICK)
+        self.refuse("learn", "other", "--problem", "hetero", "-a", "aim", "--aim", self.table("h.csv", 5, 1), "-q", *QUICK,
+                    says="h.csv: has no column 'x'")
+
+    def test_conditions(self):
+        self.run_ok(*self.learn("out", "--rounds", 2, "--require", "a>0", "--exclude", "b>1", "-q"))
+        chosen = self.read_csv("out/chosen.csv")
+        self.assertEqual(len(chosen["a"]), 8)
+        self.assertTrue((chosen["a"] > 0).all() and (chosen["b"] <= 1).all())
+        self.refuse(*self.learn("out", "--rounds", 3, "--require", "a>1"),
+                    says="the campaign was begun with --require = a>0 and cannot go on with --require = a>1")
+        self.run_ok("learn", "hetero", "--problem", "hetero", "--require", "x>1", "--rounds", 1, "-a", "kl", "-q", *QUICK)
+        self.assertTrue((self.read_csv("hetero/chosen.csv")["x"] > 1).all())
+
     def test_a_campaign_on_tables(self):
         text = self.run_ok(*self.learn("out", "--rounds", 3))
         self.assertRegex(text, r"\A +round +labelled +rmse +log-likelihood +chosen epistemic +seconds\n +1 +15 ")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -120,6 +121,57 @@ TEST_F(LaboratoryTest, TablesNeedNotBeFiles) {
   in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,3\n0,1\n", "labelled");
   EXPECT_EQ(open(in_memory).num_labelled(), 3U);
   EXPECT_EQ(open().data().train.source, dir_.file("lab/labelled.csv"));
+}
+
+TEST_F(LaboratoryTest, RulesForThePoolCanChange) {
+  const auto names = [&](const Laboratory& laboratory) {
+    std::vector<std::string> result;
+    for (const std::size_t row : waiting(laboratory)) {
+      result.push_back(laboratory.pool().column("name").text[row]);
+    }
+    return result;
+  };
+  LaboratoryOptions first = options();
+  first.settings["require"] = "name!=n3,x<1";
+  {
+    Laboratory laboratory = open(first);
+    EXPECT_EQ(laboratory.ask(12), 4U);  // n0, n1, n2, n4
+    const std::vector<std::string> asked = names(laboratory);
+    EXPECT_EQ(std::ranges::find(asked, "n3"), asked.end());
+  }
+  {
+    Laboratory laboratory = open();
+    EXPECT_EQ(laboratory.ask(12), 0U);
+  }
+  {
+    Laboratory laboratory = open({.settings = {{"require", "x<1"}}});
+    EXPECT_EQ(laboratory.ask(12), 1U);
+    EXPECT_EQ(names(laboratory).back(), "n3");
+  }
+  LaboratoryOptions again = options();
+  again.settings.clear();
+  EXPECT_EQ(waiting(open(again)).size(), 5U);  // the same tables, the rules of the last time
+  EXPECT_EQ(message_of([&] {
+              open({.settings = {{"require", "z<1"}}});
+            }),
+            dir_.file("lab/pool.csv") + ": has no column 'z'; it has: x, name");
+}
+
+TEST_F(LaboratoryTest, RowsRememberWhyTheyWereChosen) {
+  std::vector<std::string> why;
+  {
+    Laboratory laboratory = open(options());
+    laboratory.ask(3);
+    for (const ChosenRow& chosen : laboratory.campaign().chosen) {
+      why.push_back(chosen.why);
+      EXPECT_NE(chosen.why.find("components say "), std::string::npos) << chosen.why;
+    }
+  }
+  const Laboratory laboratory = open();
+  ASSERT_EQ(laboratory.campaign().chosen.size(), 3U);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(laboratory.campaign().chosen[k].why, why[k]);
+  }
 }
 
 TEST_F(LaboratoryTest, NewSettingsFitANewModel) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dissent/loop/campaign_file.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {
@@ -58,6 +59,41 @@ TEST(CampaignSettings, FieldsReadBackFromTheirTexts) {
   again.batch = 11;
   ASSERT_NE(first_difference(settings, again), nullptr);
   EXPECT_EQ(first_difference(settings, again)->name, "batch");
+}
+
+// What every edge takes by default; campaigns of before keep theirs.
+TEST(CampaignSettings, OneDefaultAcquisition) {
+  EXPECT_EQ(CampaignSettings().acquisition.text(), default_acquisition());
+  EXPECT_EQ(campaign_preset("paper").acquisition.text(), default_acquisition());
+  EXPECT_EQ(campaign_file::settings_of_0_2().acquisition.text(), "kl");
+}
+
+TEST(CampaignSettings, RulesForThePool) {
+  CampaignSettings settings;
+  for (const char* name : {"cost", "require", "exclude"}) {
+    EXPECT_EQ(find_field<CampaignSettings>(name)->get(settings), Value());
+  }
+  set_fields(settings, {{"cost", "hours"}, {"require", "depth<=70,site=A"}, {"skip_outliers", true}});
+  EXPECT_EQ(settings.require, "depth<=70,site=A");
+  set_fields(settings, {{"preset", "paper"}});  // which says nothing of them
+  EXPECT_EQ(settings.cost, "hours");
+  EXPECT_TRUE(settings.skip_outliers);
+  set_fields(settings, {{"require", ""}});
+  EXPECT_EQ(settings.require, "");
+  EXPECT_EQ(message_of<InputError>([&] {
+              set_fields(settings, {{"exclude", "depth"}});
+            }).substr(0, 18),
+            "exclude = depth; a");
+}
+
+TEST(CampaignSettings, MethodsThatHaveNoUseForAnAimOrCostsSayWhichHave) {
+  check_uses(Acquisition::parse("aim"), true, true);
+  check_uses(Acquisition::parse("random"), false, false);
+  const std::string aim = message_of<InputError>([] { check_uses(Acquisition::parse("kl"), true, false); });
+  EXPECT_TRUE(aim.starts_with("acquisition 'kl' does not look at an aim; use one that does: ")) << aim;
+  EXPECT_NE(aim.find("kl-aim"), std::string::npos) << aim;
+  const std::string cost = message_of<InputError>([] { check_uses(Acquisition::parse("random"), false, true); });
+  EXPECT_TRUE(cost.starts_with("acquisition 'random' does not look at costs; use one that does: kl, ")) << cost;
 }
 
 TEST(CampaignSettings, ValuesThatCannotBeAreRefused) {

@@ -80,7 +80,7 @@ std::vector<std::size_t> open_rows(const Campaign& campaign, const Problem& data
   std::vector<std::size_t> rows;
   rows.reserve(data.pool.num_rows - campaign.chosen.size());
   for (std::size_t row = 0; row < data.pool.num_rows; ++row) {
-    if (!taken[row]) {
+    if (!taken[row] && (data.left_out.empty() || data.left_out[row] == 0)) {
       rows.push_back(row);
     }
   }
@@ -138,6 +138,9 @@ std::uint64_t fingerprint(const Problem& data) {
   }
   if (!data.cost.empty()) {
     hash.add(data.cost);
+  }
+  for (const std::uint8_t is_left_out : data.left_out) {
+    hash.add_word(is_left_out);
   }
   return hash.value();
 }

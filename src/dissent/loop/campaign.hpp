@@ -34,6 +34,7 @@ struct ChosenRow {
   double epistemic = 0;
   double aleatoric = 0;
   std::vector<double> targets = {};  // empty: pending
+  std::string why = {};              // in words, where people are asked (acquisition/reasons.hpp)
 };
 
 // A round: how its model fares, and what it chose. Metrics are NaN without test rows.
@@ -48,7 +49,8 @@ struct RoundRecord {
   double score_seconds = 0;
 };
 
-// The one place where they are listed; of a ChosenRow all but its targets, which are as many as the data has.
+// The one place where they are listed; of a ChosenRow all but its targets, which are as many as the data has, and its
+// words.
 template <>
 std::span<const Field<ChosenRow>> fields();
 template <>
@@ -89,7 +91,7 @@ void check_same(const Campaign& campaign, const Problem& data, const std::string
 // Positions in campaign.chosen of the rows that wait for their targets.
 std::vector<std::size_t> pending(const Campaign& campaign);
 
-// Rows of the pool that were never chosen, ascending.
+// Rows of the pool that may be chosen and never were, ascending.
 std::vector<std::size_t> open_rows(const Campaign& campaign, const Problem& data);
 
 // What rounds.csv lists: the rounds, and where an oracle answers the model after the last of them, which has not chosen

@@ -30,6 +30,7 @@ constexpr const char* kChosen = "chosen.csv";
 constexpr const char* kLabelled = "labelled.csv";
 constexpr const char* kPool = "pool.csv";
 constexpr const char* kTest = "test.csv";
+constexpr const char* kAim = "aim.csv";
 constexpr const char* kLock = "lock";
 
 bool exists(const std::string& path) {
@@ -183,7 +184,7 @@ CampaignDirectory& CampaignDirectory::operator=(CampaignDirectory&&) noexcept = 
 
 std::vector<std::string> CampaignDirectory::files(const std::string& path) {
   std::vector<std::string> files;
-  for (const char* name : {kState, kModel, kRounds, kChosen, kLock, kLabelled, kPool, kTest}) {
+  for (const char* name : {kState, kModel, kRounds, kChosen, kLock, kLabelled, kPool, kTest, kAim}) {
     files.push_back(path + "/" + name);
   }
   return files;
@@ -231,11 +232,15 @@ void CampaignDirectory::save_data(const CampaignTables& tables) {
   std::vector<Copy> copies;
   copies.push_back({tables.labelled->source, file(kLabelled), format_csv(*tables.labelled)});
   copies.push_back({tables.pool->source, file(kPool), format_csv(*tables.pool)});
-  if (tables.test) {
-    copies.push_back({tables.test->source, file(kTest), format_csv(*tables.test)});
-  }
-  check_in(file(kTest), tables.test || !exists(file(kTest)),
-           "is there, but `test` is not given; remove it, or give another directory");
+  const auto add = [&](const std::optional<Table>& table, const char* name, const char* argument) {
+    if (table) {
+      copies.push_back({table->source, file(name), format_csv(*table)});
+    }
+    check_in(file(name), table || !exists(file(name)),
+             "is there, but `{}` is not given; remove it, or give another directory", argument);
+  };
+  add(tables.test, kTest, "test");
+  add(tables.aim, kAim, "aim");
   check_copies(copies);
   for (const Copy& copy : copies) {
     AtomicFile out(copy.path);
@@ -250,6 +255,9 @@ CampaignTables CampaignDirectory::load_data() const {
   tables.pool = read_table(file(kPool));
   if (exists(file(kTest))) {
     tables.test = read_table(file(kTest));
+  }
+  if (exists(file(kAim))) {
+    tables.aim = read_table(file(kAim));
   }
   return tables;
 }

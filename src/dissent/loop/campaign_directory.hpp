@@ -7,6 +7,7 @@
 //   labelled.csv       where people are asked, copies of the tables: input columns, then targets
 //   pool.csv           every column of the pool but its targets, so that names and notes reach those who measure
 //   test.csv           as labelled.csv, where there is one
+//   aim.csv            input columns of the rows at which predictions will be needed, where they are given
 //   lock               held by the process at work (flock), so that its death releases it
 //
 // rounds.csv and chosen.csv repeat the state for other programs and are written after it; one that a kill prevented is

@@ -1,7 +1,9 @@
 #include "dissent/loop/campaign_file.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "dissent/base/error.hpp"
@@ -12,6 +14,7 @@ namespace {
 
 constexpr const char* kFormat = "dissent.campaign";
 constexpr const char* kFormatVersion = "2";
+constexpr const char* kReasons = "chosen.why";
 constexpr std::string_view kSettingPrefix = "settings.";
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
@@ -71,6 +74,13 @@ Metadata metadata_of(const Campaign& campaign) {
     metadata["settled_model"] = model_name(campaign.settled->model);
     metadata["settled_rows"] = std::to_string(campaign.settled->num_rows);
   }
+  if (std::ranges::any_of(campaign.chosen, [](const ChosenRow& chosen) { return !chosen.why.empty(); })) {
+    nlohmann::json reasons = nlohmann::json::array();
+    for (const ChosenRow& chosen : campaign.chosen) {
+      reasons.push_back(chosen.why);
+    }
+    metadata[kReasons] = reasons.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
   for (const auto& [name, value] : get_fields(campaign.settings)) {
     metadata[std::string(kSettingPrefix) + name] = to_text(value);
   }
@@ -118,6 +128,21 @@ CampaignSettings load_settings(const SafetensorsFile& file) {
   return settings;
 }
 
+// States of version 0.3 have none.
+void load_reasons(const SafetensorsFile& file, std::vector<ChosenRow>& chosen) {
+  const auto found = file.metadata().find(kReasons);
+  if (found == file.metadata().end()) {
+    return;
+  }
+  const nlohmann::json reasons = nlohmann::json::parse(found->second, nullptr, false);
+  const bool texts =
+      reasons.is_array() && std::ranges::all_of(reasons, [](const auto& reason) { return reason.is_string(); });
+  check(texts && reasons.size() == chosen.size(), "its metadata have no usable '{}'; it is damaged", kReasons);
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    chosen[k].why = reasons[k].get<std::string>();
+  }
+}
+
 Campaign read_version_2(const SafetensorsFile& file) {
   Campaign campaign;
   const auto command = file.metadata().find("command");
@@ -129,6 +154,7 @@ Campaign read_version_2(const SafetensorsFile& file) {
     campaign.settled = {model_from_name(settled->second), campaign_file::read_number(file, "settled_rows", 10)};
   }
   campaign.chosen = load_records<ChosenRow>(file, "chosen");
+  load_reasons(file, campaign.chosen);
   campaign.rounds = load_records<RoundRecord>(file, "rounds");
   const std::vector<RoundRecord> fitted = load_records<RoundRecord>(file, "fitted");
   check(fitted.size() <= 1, "describes {} models; it is damaged", fitted.size());
@@ -176,6 +202,7 @@ namespace campaign_file {
 
 CampaignSettings settings_of_0_2(std::string_view preset) {
   CampaignSettings settings;
+  settings.acquisition = Acquisition::parse("kl");
   settings.fit = fit_preset(preset);
   EnsembleOptions& ensemble = settings.fit.ensemble;
   ensemble.model = Model::kFlow;

@@ -1,6 +1,7 @@
 #include "dissent/loop/campaign_store.hpp"
 
 #include "dissent/base/error.hpp"
+#include "dissent/loop/candidates.hpp"
 
 namespace dissent {
 
@@ -24,8 +25,8 @@ CampaignSettings settings_for(const CampaignStore& store, const Values& given) {
 Campaign open_campaign(CampaignStore& store, const Problem& data, const CampaignSettings& settings) {
   settings.check_values();
   check_candidates(settings.candidates, settings.batch);
-  check_argument(settings.batch <= data.pool.num_rows, "batch", settings.batch,
-                 "more rows than the pool has, which are {}", data.pool.num_rows);
+  check_uses(settings.acquisition, data.aim.num_rows > 0, !data.cost.empty());
+  check_batch(data, settings.batch);
   store.hold();
   if (store.begun()) {
     Campaign campaign = resume_campaign(store, Driver::kLearn);

@@ -3,32 +3,50 @@
 #include <algorithm>
 #include <utility>
 
+#include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/loop/campaign_directory.hpp"
+#include "dissent/loop/candidates.hpp"
 
 namespace dissent {
 namespace {
 
 // A pool's own targets, if it has such columns, are not looked at and not passed on.
-Table without_targets(Table table, const Problem& data) {
+Table without_targets(Table table, const std::vector<std::string>& target_names) {
   std::erase_if(table.columns, [&](const Column& column) {
-    return std::ranges::find(data.target_names, column.name) != data.target_names.end();
+    return std::ranges::find(target_names, column.name) != target_names.end();
   });
   check_in(table.source, !table.has("row"),
            "has a column 'row', the name of the row numbers in the answers; rename it");
   return table;
 }
 
-// Inputs, then targets.
-Table learning_columns(const Table& table, const Problem& data) {
+// What the table to fill in has for itself. (A campaign that was begun with such a column goes on without ours.)
+void check_no_why(const Table& pool, const Problem& data) {
+  const bool is_target = std::ranges::find(data.target_names, "why") != data.target_names.end();
+  check_in(pool.source, !pool.has("why") && !is_target,
+           "has a column 'why', the name of the reasons in the table to fill in; rename it");
+}
+
+Table named_columns(const Table& table, const std::vector<std::string>& names) {
   Table part{table.source, table.num_rows, {}};
-  for (const auto* names : {&data.input_names, &data.target_names}) {
-    for (const Column* column : table.find(*names)) {
-      part.columns.push_back(*column);
-    }
+  for (const Column* column : table.find(names)) {
+    part.columns.push_back(*column);
   }
   return part;
+}
+
+// Inputs, then targets.
+Table learning_columns(const Table& table, const Problem& data) {
+  std::vector<std::string> names = data.input_names;
+  names.insert(names.end(), data.target_names.begin(), data.target_names.end());
+  return named_columns(table, names);
+}
+
+bool same_rules(const CampaignSettings& one, const CampaignSettings& other) {
+  return one.cost == other.cost && one.require == other.require && one.exclude == other.exclude &&
+         one.skip_outliers == other.skip_outliers;
 }
 
 // The store's copies, in which the targets are the last columns.
@@ -50,19 +68,27 @@ Laboratory::Laboratory(std::unique_ptr<CampaignStore> store, Campaign campaign, 
     : store_(std::move(store)), campaign_(std::move(campaign)), data_(std::move(data)), pool_(std::move(pool)) {}
 
 Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
-  Problem data = make_problem(options.tables, false);
-  Table pool = without_targets(*options.tables.pool, data);
   CampaignSettings settings;
   set_fields(settings, options.settings);
+  CampaignTables tables = options.tables;
+  if (tables.pool) {
+    tables.pool = without_targets(std::move(*tables.pool), tables.columns.targets);
+  }
+  Problem data = make_problem(tables, false, settings);
+  Table pool = *tables.pool;
+  check_no_why(pool, data);
   settings.check_values();
+  check_uses(settings.acquisition, data.aim.num_rows > 0, !data.cost.empty());
   check_candidates(settings.candidates, options.batch);
-  check_argument(options.batch <= data.pool.num_rows, "batch", options.batch,
-                 "more rows than the pool has, which are {}", data.pool.num_rows);
+  check_batch(data, options.batch);
   store->hold();
   check_in(store->name(), !store->begun(), "another process has just begun a campaign here");
   CampaignTables copies{learning_columns(*options.tables.labelled, data), pool, {}, {}};
   if (options.tables.test) {
     copies.test = learning_columns(*options.tables.test, data);
+  }
+  if (options.tables.aim) {
+    copies.aim = named_columns(*options.tables.aim, data.input_names);
   }
   store->save_data(copies);
   Campaign campaign = begin_campaign(data, std::move(settings), Driver::kAsk);
@@ -72,19 +98,24 @@ Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const Laborat
 
 Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
   Campaign campaign = resume_campaign(*store, Driver::kAsk);
-  check_in(store->name(), !options.tables.any() || options.tables.labelled.has_value(),
-           "the campaign keeps its tables and columns; leave out `pool`, `test`, `targets` and `inputs`, or give all "
-           "again, `labelled` as well");
+  check_in(
+      store->name(), !options.tables.any() || options.tables.labelled.has_value(),
+      "the campaign keeps its tables and columns; leave out `pool`, `test`, `aim`, `targets` and `inputs`, or give "
+      "all again, `labelled` as well");
   const CampaignTables kept = kept_tables(*store, campaign);
-  Problem data = make_problem(options.tables.any() ? options.tables : kept, false);
+  Problem data = make_problem(options.tables.any() ? options.tables : kept, false, campaign.settings);
   check_same(campaign, data, store->name());
   store->write_tables(campaign, data);  // a kill may have come between the state and them
-  Table pool = without_targets(*kept.pool, data);
+  Table pool = without_targets(*kept.pool, data.target_names);
   const CampaignSettings settings = changed_settings(campaign.settings, options.settings);
   settings.check_values();
   if (first_difference(campaign.settings.fit, settings.fit) != nullptr) {
     campaign.fitted.reset();  // the model there was made by other rules
     campaign.settled.reset();
+  }
+  if (!same_rules(campaign.settings, settings)) {
+    apply_settings(data, pool, settings);
+    campaign.data_fingerprint = fingerprint(data);
   }
   campaign.settings = settings;
   return {std::move(store), std::move(campaign), std::move(data), std::move(pool)};
@@ -119,8 +150,9 @@ void Laboratory::all_or_nothing(const Step& step) {
 
 std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
   const std::size_t num_pending = campaign_.num_pending();
-  const std::size_t num_open = data_.pool.num_rows - campaign_.chosen.size();
-  check_in(name(), num_open + num_pending > 0, "the pool is empty: every row of it has its answer");
+  const std::size_t num_open = open_rows(campaign_, data_).size();
+  check_in(name(), num_open + num_pending > 0, "the pool is empty: every row of it {}has its answer",
+           data_.left_out.empty() ? "" : "that may be chosen ");
   check_candidates(campaign_.settings.candidates, batch);
   const std::size_t num_new = batch > num_pending ? std::min(batch - num_pending, num_open) : 0;
   all_or_nothing([&] {
@@ -128,9 +160,28 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
     if (num_new > 0) {
       const Ensemble model = fitted_model(control);
       choose_rows(campaign_, data_, model, num_new, control.executor);
+      give_reasons(model, num_new, control.executor);
     }
   });
   return num_new;
+}
+
+// To the rows chosen last.
+void Laboratory::give_reasons(const Ensemble& model, std::size_t count, Executor* executor) {
+  const std::span<ChosenRow> chosen = std::span(campaign_.chosen).last(count);
+  std::vector<std::size_t> rows;
+  for (const ChosenRow& row : chosen) {
+    rows.push_back(row.row);
+  }
+  const ProblemRows labelled = labelled_rows(campaign_, data_);
+  const std::vector<double> cost = data_.cost.empty() ? data_.cost : pick_rows(data_.cost, 1, rows);
+  const std::vector<UsualRange> usual = usual_inputs(data_);
+  std::vector<std::string> texts =
+      reasons(model, pick_rows(data_.pool.inputs, data_.input_names.size(), rows),
+              {.labelled = labelled.inputs, .cost = cost, .usual = usual, .executor = executor});
+  for (std::size_t k = 0; k < count; ++k) {
+    chosen[k].why = std::move(texts[k]);
+  }
 }
 
 void Laboratory::tell(const Answers& answers, bool refit, const FitControl& control) {

@@ -24,8 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, Purpose::kRound, round).bits(); }
-
 std::string source_of(const ProblemRows& rows, const char* otherwise) {
   return rows.source.empty() ? otherwise : rows.source;
 }
@@ -77,6 +75,10 @@ bool label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
 }
 
 }  // namespace
+
+std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(seed, Purpose::kRound, round).bits(); }
+
+Stream choice_stream(std::uint64_t seed, std::size_t round) { return {seed, Purpose::kAcquire, round}; }
 
 void check_labels(const Campaign& campaign, const Problem& data, std::span<const std::size_t> rows,
                   std::span<const double> targets) {
@@ -140,13 +142,21 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
   const CampaignSettings& settings = campaign.settings;
   const std::size_t wanted =
       num_candidates(settings.candidates, settings.acquisition, data.target_names.size(), open.size());
-  const Stream stream(settings.fit.ensemble.seed, Purpose::kAcquire, round);
+  const Stream stream = choice_stream(settings.fit.ensemble.seed, round);
   std::vector<std::size_t> candidates = draw_candidates(open.size(), std::max(wanted, batch), stream);
   for (std::size_t& candidate : candidates) {
     candidate = open[candidate];
   }
-  // All of it, so that a bad row is told before anybody labels others, not in the round that draws it.
-  model.check_rows(data.pool.inputs, source_of(data.pool, "the pool"));
+  // All of them, so that a bad row is told before anybody labels others, not in the round that draws it.
+  if (data.left_out.empty()) {
+    model.check_rows(data.pool.inputs, source_of(data.pool, "the pool"));
+  } else {
+    model.check_rows(pick_rows(data.pool.inputs, data.input_names.size(), open), source_of(data.pool, "the pool"),
+                     [&](std::size_t k) { return open[k]; });
+  }
+  if (!data.aim.inputs.empty()) {
+    model.check_rows(data.aim.inputs, source_of(data.aim, "the aim"));
+  }
   const std::vector<double> inputs = pick_rows(data.pool.inputs, data.input_names.size(), candidates);
   const std::vector<double> cost = data.cost.empty() ? data.cost : pick_rows(data.cost, 1, candidates);
   const ProblemRows training = labelled_rows(campaign, data);
@@ -195,7 +205,7 @@ class Learning {
     if (campaign_.rounds.size() >= num_rounds) {
       return LearnEnd::kRoundsDone;
     }
-    if (campaign_.chosen.size() == data_.pool.num_rows) {
+    if (open_rows(campaign_, data_).empty()) {
       return LearnEnd::kPoolEmpty;
     }
     choose();

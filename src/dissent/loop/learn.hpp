@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 
 #include "dissent/base/executor.hpp"
+#include "dissent/base/random.hpp"
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/loop/campaign.hpp"
 #include "dissent/loop/campaign_store.hpp"
@@ -21,6 +23,12 @@ namespace dissent {
 // them, or too large to scale. To be asked before they are taken.
 void check_labels(const Campaign& campaign, const Problem& data, std::span<const std::size_t> rows,
                   std::span<const double> targets);
+
+// The seed of a round's fit. Rounds count from 1, so that 0 is that of a fit beside them.
+std::uint64_t fit_seed(std::uint64_t seed, std::size_t round);
+
+// What a round of a campaign draws from when it chooses.
+Stream choice_stream(std::uint64_t seed, std::size_t round);
 
 // The step that fits. A round's fit draws from a seed made of (seed, round), so the models of two rounds share nothing.
 // InputError, which names the data, for rows that cannot be fitted or measured on.

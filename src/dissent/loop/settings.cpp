@@ -8,6 +8,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/parse.hpp"
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/table/row_condition.hpp"
 
 namespace dissent {
 namespace {
@@ -33,20 +34,49 @@ Field<CampaignSettings> candidates_field() {
   return result;
 }
 
-// That of the fit, which here sets more than the fit; acquisition and batch, of which presets say nothing, stay.
+// A text that may be empty, which is nothing.
+Field<CampaignSettings> text_field(std::string_view name, std::string CampaignSettings::*member, FieldTraits traits,
+                                   void (*check_text)(std::string_view name, std::string_view text)) {
+  using S = CampaignSettings;
+  Field<S> result{{name, FieldType::kText, true, std::move(traits)}, {}, {}};
+  result.get = [member](const S& from) { return (from.*member).empty() ? Value() : Value(from.*member); };
+  result.set = [member, name, check_text](S& to, const Value& value) {
+    const std::string text = to_text(value);
+    check_text(name, text);
+    to.*member = text;
+  };
+  return result;
+}
+
+void check_conditions(std::string_view name, std::string_view text) { parse_conditions(name, text); }
+void check_any(std::string_view, std::string_view) {}
+
+std::vector<std::string> methods_with(bool AcquisitionInfo::*use) {
+  std::vector<std::string> names;
+  for (const AcquisitionInfo& info : acquisitions()) {
+    if (info.*use) {
+      names.push_back(info.typed_name());
+    }
+  }
+  return names;
+}
+
+// That of the fit, which here sets more than the fit; what presets say nothing of stays.
 Field<CampaignSettings> preset_field() {
   using S = CampaignSettings;
   return field<S>(
       *find_field<FitOptions>("preset"), [](const S& from) { return Value(from.fit.preset); },
       [](S& to, const Value& value) {
         CampaignSettings preset = campaign_preset(std::get<std::string>(value));
-        preset.acquisition = to.acquisition;
-        preset.batch = to.batch;
-        to = std::move(preset);
+        to.candidates = preset.candidates;
+        to.ranking = preset.ranking;
+        to.fit = std::move(preset.fit);
       });
 }
 
 }  // namespace
+
+std::string_view default_acquisition() { return "kl"; }
 
 Candidates parse_candidates(std::string_view text) {
   if (text.empty()) {
@@ -100,6 +130,19 @@ void CampaignSettings::check_values() const {
   acquisition.check_model({fit.ensemble.components(), model == Model::kAuto || model_kind(model).has_network});
 }
 
+void check_uses(const Acquisition& acquisition, bool has_aim, bool has_cost) {
+  const auto refuse = [&](std::string_view what, const std::vector<std::string>& others) {
+    fail("acquisition '{}' does not look at {}; use one that does: {}", acquisition.text(), what,
+         fmt::join(others, ", "));
+  };
+  if (has_aim && !acquisition.info().uses_aim) {
+    refuse("an aim", methods_with(&AcquisitionInfo::uses_aim));
+  }
+  if (has_cost && !acquisition.info().uses_cost) {
+    refuse("costs", methods_with(&AcquisitionInfo::uses_cost));
+  }
+}
+
 CampaignSettings campaign_preset(std::string_view name) {
   CampaignSettings settings;
   settings.fit = fit_preset(name);
@@ -129,6 +172,17 @@ std::span<const Field<CampaignSettings>> fields() {
             {.help = "By the estimate's deficit, which never ties, or by its value, as in the paper",
              .shown = "NAME",
              .names = ranking_names}),
+        text_field("cost", &S::cost,
+                   {.help = "Column of the pool that says what a label costs: choose by what it tells per cost",
+                    .shown = "COLUMN"},
+                   check_any),
+        text_field(
+            "require", &S::require,
+            {.help = "Choose only rows of the pool that meet it: depth<=70, site=A, kind!=test", .shown = "COND"},
+            check_conditions),
+        text_field("exclude", &S::exclude, {.help = "Choose no row of the pool that meets it", .shown = "COND"},
+                   check_conditions),
+        field("skip_outliers", &S::skip_outliers, {.help = "Choose no row of the pool that looks like an error"}),
     };
     std::vector<Field<S>> of_fit;
     add_fields(of_fit, &S::fit);

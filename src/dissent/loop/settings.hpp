@@ -36,16 +36,26 @@ void check_candidates(const Candidates& candidates, std::size_t batch);
 std::size_t num_candidates(const Candidates& candidates, const Acquisition& acquisition, std::size_t num_outputs,
                            std::size_t num_rows);
 
+// How rows are chosen unless someone says otherwise, in every command and in Python.
+std::string_view default_acquisition();
+
 struct CampaignSettings {
-  Acquisition acquisition = Acquisition::parse("kl");
+  Acquisition acquisition = Acquisition::parse(default_acquisition());
   std::size_t batch = 10;  // rows to choose at a time; where people are asked, that of the last time
   Candidates candidates = {};
   Ranking ranking = Ranking::kDeficit;
-  FitOptions fit = {};  // its seed is that of the campaign
+  std::string cost = {};       // the column of the pool that says what a label costs; empty: all cost the same
+  std::string require = {};    // conditions (table/row_condition.hpp) that a row must meet to be chosen
+  std::string exclude = {};    // conditions of which it must meet none
+  bool skip_outliers = false;  // rows that look like errors (table/outliers.hpp) are not chosen
+  FitOptions fit = {};         // its seed is that of the campaign
 
   // InputError for values that cannot be. Candidates are left to check_candidates(), as a batch may be given later.
   void check_values() const;
 };
+
+// InputError for a method that has no use for what it is given.
+void check_uses(const Acquisition& acquisition, bool has_aim, bool has_cost);
 
 // What a preset (fit_preset) stands for in a campaign: "paper" has the paper's candidates and its ranking by value.
 CampaignSettings campaign_preset(std::string_view name);

@@ -2,6 +2,7 @@
 
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/loop/candidates.hpp"
 #include "dissent/table/read_table.hpp"
 
 namespace dissent {
@@ -20,17 +21,21 @@ std::optional<Table> read_if_given(const std::string& path) {
 }  // namespace
 
 CampaignTables read_tables(const TablePaths& paths) {
-  return {read_if_given(paths.labelled), read_if_given(paths.pool), read_if_given(paths.test), paths.columns};
+  check(paths.aim != "test" || !paths.test.empty(), "`aim` test stands for the rows of `test`, which are not given");
+  return {read_if_given(paths.labelled), read_if_given(paths.pool), read_if_given(paths.test), paths.columns,
+          read_if_given(paths.aim == "test" ? paths.test : paths.aim)};
 }
 
-Problem make_problem(const CampaignTables& tables, bool pool_labelled) {
+Problem make_problem(const CampaignTables& tables, bool pool_labelled, const CampaignSettings& settings) {
   check(tables.labelled.has_value(), "`labelled` is needed: a table of rows whose targets are known");
   check(tables.pool.has_value(), "`pool` is needed: a table of rows to choose from");
   check(!tables.columns.targets.empty(), "`targets` is needed: the columns to predict");
   Problem problem;
   problem.name = tables.labelled->source;
   problem.target_names = tables.columns.targets;
-  problem.input_names = tables.columns.input_names(*tables.labelled);
+  ColumnOptions columns = tables.columns;
+  columns.others.push_back(settings.cost);
+  problem.input_names = columns.input_names(*tables.labelled);
   problem.train = rows_of(*tables.labelled, problem, true);
   for (const std::string& name : problem.target_names) {
     check_in(tables.pool->source, !pool_labelled || tables.pool->has(name),
@@ -40,7 +45,13 @@ Problem make_problem(const CampaignTables& tables, bool pool_labelled) {
   if (tables.test) {
     problem.test = rows_of(*tables.test, problem, true);
   }
+  if (tables.aim) {
+    problem.aim = aim_rows(*tables.aim, problem);
+  }
+  apply_settings(problem, *tables.pool, settings);
   return problem;
 }
+
+ProblemRows aim_rows(const Table& table, const Problem& problem) { return rows_of(table, problem, false); }
 
 }  // namespace dissent

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "dissent/loop/settings.hpp"
 #include "dissent/problem/problem.hpp"
 #include "dissent/table/column_options.hpp"
 #include "dissent/table/table.hpp"
@@ -15,9 +16,11 @@ struct TablePaths {
   std::string pool = {};
   std::string test = {};  // may be empty
   ColumnOptions columns = {};
+  std::string aim = {};  // rows at which predictions will be needed, or "test" for those of `test`; may be empty
 
   bool any() const {
-    return !labelled.empty() || !pool.empty() || !test.empty() || !columns.targets.empty() || !columns.inputs.empty();
+    return !labelled.empty() || !pool.empty() || !test.empty() || !aim.empty() || !columns.targets.empty() ||
+           !columns.inputs.empty();
   }
 };
 
@@ -27,15 +30,20 @@ struct CampaignTables {
   std::optional<Table> pool = {};
   std::optional<Table> test = {};  // may be absent
   ColumnOptions columns = {};
+  std::optional<Table> aim = {};  // may be absent; its targets are not looked at
 
-  bool any() const { return labelled || pool || test || !columns.targets.empty() || !columns.inputs.empty(); }
+  bool any() const { return labelled || pool || test || aim || !columns.targets.empty() || !columns.inputs.empty(); }
 };
 
 // Those that have a path.
 CampaignTables read_tables(const TablePaths& paths);
 
 // `pool_labelled` says whether the pool must have the targets; if not, they are not looked at. InputError for a table
-// or column that is missing, and for values that are no finite numbers.
-Problem make_problem(const CampaignTables& tables, bool pool_labelled);
+// or column that is missing, and for values that are no finite numbers. The settings say what labels cost (that column
+// is no input unless named so) and which rows are left out.
+Problem make_problem(const CampaignTables& tables, bool pool_labelled, const CampaignSettings& settings = {});
+
+// The inputs of a table as the aim of a problem.
+ProblemRows aim_rows(const Table& table, const Problem& problem);
 
 }  // namespace dissent

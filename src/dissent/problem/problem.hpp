@@ -36,6 +36,7 @@ struct Problem {
   ProblemRows test;
   ProblemRows aim = {};           // inputs at which predictions will be needed, without targets; may have no rows
   std::vector<double> cost = {};  // of a label of each row of the pool; empty: all cost the same
+  std::vector<std::uint8_t> left_out = {};  // 1 for each row of the pool that must not be chosen; empty: none
 };
 
 struct ProblemOptions {

@@ -1,5 +1,6 @@
 #include "dissent/table/column_options.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_set>
 
@@ -16,7 +17,7 @@ std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
   std::vector<std::string> names = inputs;
   if (names.empty()) {
     for (const Column& column : table.columns) {
-      if (!is_target(column.name)) {
+      if (!is_target(column.name) && std::ranges::find(others, column.name) == others.end()) {
         names.push_back(column.name);
       }
     }

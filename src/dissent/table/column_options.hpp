@@ -10,7 +10,8 @@ namespace dissent {
 
 struct ColumnOptions {
   std::vector<std::string> targets;
-  std::vector<std::string> inputs;  // empty: every column that is not a target
+  std::vector<std::string> inputs;       // empty: every column that is neither a target nor among `others`
+  std::vector<std::string> others = {};  // columns with another use: no inputs unless named so
 
   // The inputs found in `table`. InputError for a name given twice or as both, and when none is left.
   std::vector<std::string> input_names(const Table& table) const;

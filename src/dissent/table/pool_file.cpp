@@ -129,18 +129,21 @@ void PoolFile::read(const std::vector<std::string>& names, std::size_t begin, st
                     std::span<double> out) const {
   for (; begin < end; begin += std::min(kRowsAtATime, end - begin)) {
     const std::size_t count = std::min(kRowsAtATime, end - begin);
-    read_block(names, begin, begin + count, out);
+    read_values(names, begin, begin + count, out);
+    if (check_) {
+      check_(out.first(count * names.size()), [&](std::size_t k) { return begin + k; });
+    }
     out = out.subspan(count * names.size());
   }
 }
 
-void PoolFile::read_block(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
-                          std::span<double> out) const {
+void PoolFile::read_values(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
+                           std::span<double> out) const {
   const std::size_t C = names.size();
   if (table_) {
     std::vector<std::size_t> rows(end - begin);
     std::iota(rows.begin(), rows.end(), begin);
-    std::ranges::copy(pick(names, rows), out.begin());
+    std::ranges::copy(pick_values(names, rows), out.begin());
     return;
   }
   const std::vector<const ArrayColumn*> columns = find(names);
@@ -162,9 +165,6 @@ void PoolFile::read_block(const std::vector<std::string>& names, std::size_t beg
     if (values != nullptr) {
       array.release(0, end);  // a read of rows maps pages before them again
     }
-  }
-  if (check_) {
-    check_(out.first((end - begin) * C), [&](std::size_t k) { return begin + k; });
   }
 }
 
@@ -208,6 +208,26 @@ std::vector<double> PoolFile::pick_values(const std::vector<std::string>& names,
     });
   }
   return out;
+}
+
+const Table& PoolFile::with_columns(const std::vector<std::string>& names) {
+  if (table_) {
+    return *table_;
+  }
+  std::vector<double> block(std::min(kRowsAtATime, num_rows_) * names.size());
+  columns_read_ = {source_, num_rows_, {}};
+  for (const std::string& name : names) {
+    columns_read_.columns.emplace_back().name = name;
+    columns_read_.columns.back().values.resize(num_rows_);
+  }
+  for (std::size_t begin = 0; begin < num_rows_; begin += kRowsAtATime) {
+    const std::size_t count = std::min(kRowsAtATime, num_rows_ - begin);
+    read_values(names, begin, begin + count, block);
+    for (std::size_t k = 0; k < count * names.size(); ++k) {
+      columns_read_.columns[k % names.size()].values[begin + k / names.size()] = block[k];
+    }
+  }
+  return columns_read_;
 }
 
 Table PoolFile::table(std::span<const std::size_t> rows) const {

@@ -38,6 +38,9 @@ class PoolFile {
   // The same for chosen rows.
   std::vector<double> pick(const std::vector<std::string>& names, std::span<const std::size_t> rows) const;
 
+  // Whole columns, these and perhaps more.
+  const Table& with_columns(const std::vector<std::string>& names);
+
   // Chosen rows with every column.
   Table table(std::span<const std::size_t> rows) const;
 
@@ -50,8 +53,9 @@ class PoolFile {
 
   void open_archive(const std::string& path);
   std::vector<double> pick_values(const std::vector<std::string>& names, std::span<const std::size_t> rows) const;
-  void read_block(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
-                  std::span<double> out) const;
+  // Without the check.
+  void read_values(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
+                   std::span<double> out) const;
   // Calls visit(k, values) for each of the rows of an array, in constant memory.
   template <class Visit>
   void visit(std::size_t array, std::span<const std::size_t> rows, const Visit& visit) const;
@@ -60,6 +64,7 @@ class PoolFile {
   std::string source_;
   std::size_t num_rows_ = 0;
   std::optional<Table> table_;   // or
+  Table columns_read_;           // of an archive, by with_columns()
   std::vector<NpyFile> arrays_;  // of an archive
   std::vector<ArrayColumn> columns_;
   Check check_;

@@ -1,0 +1,44 @@
+// What `dissent suggest` says of its choice: the rows with their reasons, one sentence on all of them, how stable it
+// is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dissent/acquisition/acquisition.hpp"
+#include "dissent/table/table.hpp"
+#include "pool_choice.hpp"
+
+namespace dissent::cli {
+
+struct Suggestion {
+  std::string acquisition = {};
+  Choice choice = {};                 // rows of the pool
+  Table rows = {};                    // the chosen ones, with every column
+  std::vector<std::string> why = {};  // of each
+  std::size_t num_candidates = 0;
+  std::string sentence = {};                    // of all
+  std::optional<std::size_t> stable_rows = {};  // that another fit would choose too; none where that was not tried
+  std::uint64_t seed = 0;
+};
+
+// Columns that the output adds to those of the pool.
+const std::vector<std::string>& added_columns();
+
+// One sentence on what drove the choice.
+std::string choice_sentence(const Acquisition& acquisition, const AcquisitionTask& task, const PoolChoice& pool,
+                            const Choice& choice);
+
+// How many of the rows are in both.
+std::size_t num_common(const Choice& one, const Choice& other);
+
+// As CSV; - is standard output.
+void write_suggestion(const std::string& output, const Suggestion& suggestion);
+
+// Where the table is on standard output, to standard error.
+void print_suggestion(const std::string& output, const Suggestion& suggestion);
+void print_suggestion_json(const std::string& output, const Suggestion& suggestion);
+
+}  // namespace dissent::cli

@@ -1,0 +1,253 @@
+#include "dissent/acquisition/reasons.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "dissent/ensemble/normal_points.hpp"
+#include "dissent/ensemble/output_map.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kPoints = 64;  // of a component, on their way to outputs
+constexpr std::size_t kMostTargets = 2;
+constexpr int kRangeDigits = 3;
+constexpr int kMostDigits = 9;
+
+// What the components say of one target of one row.
+struct Said {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  double variance = 0;  // of the noise: the components' own, on average
+
+  void add(double mean, double own_variance, double weight) {
+    low = std::min(low, mean);
+    high = std::max(high, mean);
+    variance += weight * own_variance;
+  }
+  double disagreement() const { return (high - low) / std::max(std::sqrt(variance), 1e-300); }
+};
+
+// [N][D] of rows whose components are Gaussians in the user's units.
+std::vector<Said> said_by_gaussians(const Ensemble& model, const Mixture<double>& mixture) {
+  const std::size_t M = mixture.num_components;
+  const std::size_t D = mixture.num_outputs;
+  std::vector<Said> said(mixture.num_inputs * D);
+  for (std::size_t k = 0; k < mixture.mean.size(); ++k) {
+    const double weight = model.weights().value[k / D % M];
+    if (weight > 0) {
+      said[k / (M * D) * D + k % D].add(mixture.mean[k], mixture.stddev[k] * mixture.stddev[k], weight);
+    }
+  }
+  return said;
+}
+
+// The same through the output map, on points.
+std::vector<Said> said_by_points(const Ensemble& model, std::span<const double> inputs, const Mixture<double>& mixture,
+                                 Executor* executor) {
+  const std::size_t M = mixture.num_components;
+  const std::size_t D = mixture.num_outputs;
+  std::vector<Said> said(mixture.num_inputs * D);
+  CarriedPoints carried(model, mean_points(D, kPoints));
+  for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
+    carried.carry(inputs, mixture, n, n + 1, false, executor);
+    for (std::size_t m = 0; m < M; ++m) {
+      const double weight = model.weights().value[m];
+      for (std::size_t d = 0; d < D && weight > 0; ++d) {
+        double sum = 0;
+        double squares = 0;
+        const double first = carried.outputs()[m * kPoints * D + d];
+        for (std::size_t k = 0; k < kPoints; ++k) {
+          const double from_first = carried.outputs()[(m * kPoints + k) * D + d] - first;
+          sum += from_first;
+          squares += from_first * from_first;
+        }
+        const double mean = sum / kPoints;
+        said[n * D + d].add(first + mean, std::max(squares / kPoints - mean * mean, 0.0), weight);
+      }
+    }
+  }
+  return said;
+}
+
+// The range of the labelled rows in each column.
+struct Labelled {
+  std::span<const double> rows;
+  std::vector<double> low;
+  std::vector<double> high;
+
+  Labelled(std::span<const double> labelled, std::size_t num_columns) : rows(labelled) {
+    if (!rows.empty()) {
+      low.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(num_columns));
+      high = low;
+    }
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::size_t c = k % num_columns;
+      low[c] = std::min(low[c], rows[k]);
+      high[c] = std::max(high[c], rows[k]);
+    }
+  }
+
+  // A difference as a share of the range; of a column that has one value, as a share of that.
+  double scaled(std::size_t column, double difference) const {
+    const double range = high[column] - low[column];
+    const double size = range > 0 ? range : std::max(std::abs(low[column]), std::abs(difference));
+    return size > 0 ? std::abs(difference) / size : 0;
+  }
+};
+
+struct Place {
+  std::string text;
+  std::optional<std::size_t> outside;  // the column
+};
+
+// "depth 71, labelled rows end at 66", for the column where that is most.
+Place outside_text(const Labelled& labelled, std::span<const double> row, const std::vector<std::string>& names) {
+  std::optional<std::size_t> farthest;
+  double most = 0;
+  std::size_t count = 0;
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    const double beyond = std::max(row[c] - labelled.high[c], labelled.low[c] - row[c]);
+    count += beyond > 0 ? 1 : 0;
+    if (beyond > 0 && (!farthest || labelled.scaled(c, beyond) > most)) {
+      farthest = c;
+      most = labelled.scaled(c, beyond);
+    }
+  }
+  if (!farthest) {
+    return {};
+  }
+  const bool above = row[*farthest] > labelled.high[*farthest];
+  const auto [own, end] = short_numbers(row[*farthest], above ? labelled.high[*farthest] : labelled.low[*farthest]);
+  std::string text = fmt::format("{} {}, labelled rows {} at {}", names[*farthest], own, above ? "end" : "begin", end);
+  if (count > 1) {
+    text += fmt::format(" ({} more input column{} outside)", count - 1, count == 2 ? "" : "s");
+  }
+  return {text, farthest};
+}
+
+// "nearest labelled row differs most in x: 3.1 against 2"
+std::string nearest_text(const Labelled& labelled, std::span<const double> row, const std::vector<std::string>& names) {
+  const std::size_t C = row.size();
+  double least = std::numeric_limits<double>::infinity();
+  std::size_t nearest = 0;
+  for (std::size_t t = 0; t < labelled.rows.size() / C; ++t) {
+    double distance = 0;
+    for (std::size_t c = 0; c < C; ++c) {
+      const double scaled = labelled.scaled(c, row[c] - labelled.rows[t * C + c]);
+      distance += scaled * scaled;
+    }
+    if (distance < least) {
+      least = distance;
+      nearest = t;
+    }
+  }
+  const std::span<const double> other = labelled.rows.subspan(nearest * C, C);
+  std::size_t column = 0;
+  double most = 0;
+  for (std::size_t c = 0; c < C; ++c) {
+    if (const double scaled = labelled.scaled(c, row[c] - other[c]); scaled > most) {
+      most = scaled;
+      column = c;
+    }
+  }
+  if (most == 0) {
+    return "the inputs of a labelled row";
+  }
+  const auto [own, its] = short_numbers(row[column], other[column]);
+  return fmt::format("nearest labelled row differs most in {}: {} against {}", names[column], own, its);
+}
+
+// "components say 2.1 to 4; noise 0.3", or with the names of targets where there are several.
+std::string said_text(std::span<const Said> said, const std::vector<std::string>& names) {
+  std::vector<std::size_t> order(said.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t d) { return said[d].disagreement(); });
+  order.resize(std::min(order.size(), kMostTargets));
+  std::string ranges;
+  std::string noise;
+  for (const std::size_t d : order) {
+    const std::string name = said.size() > 1 ? names[d] + " " : "";
+    const auto [low, high] = short_numbers(said[d].low, said[d].high, kRangeDigits);
+    const std::string_view comma = ranges.empty() ? "" : ", ";
+    ranges += fmt::format("{}{}{}", comma, name, low == high ? low : fmt::format("{} to {}", low, high));
+    noise += fmt::format("{}{}{}", comma, name, short_number(std::sqrt(said[d].variance), kRangeDigits));
+  }
+  return fmt::format("components say {}; noise {}", ranges, noise);
+}
+
+std::string error_text(const UsualRange& usual, double value, const std::string& name) {
+  const bool above = value > usual.high;
+  const auto [own, end] = short_numbers(value, above ? usual.most : usual.least);
+  return fmt::format("{} {} looks like an error: other rows {} at {}", name, own, above ? "end" : "begin", end);
+}
+
+}  // namespace
+
+std::string short_number(double value, int digits) {
+  constexpr double kLeast = 1e-4;
+  constexpr double kMost = 1e9;
+  constexpr std::size_t kShort = 7;
+  if (std::string exact = fmt::format("{}", value); exact.size() <= kShort && digits > kRangeDigits) {
+    return exact;
+  }
+  const double size = std::abs(value);
+  if (value == 0 || !std::isfinite(value) || size < kLeast || size >= kMost) {
+    return fmt::format("{:.{}g}", value, digits);
+  }
+  const int decimals = std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(size))));
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (decimals > 0) {
+    text.erase(text.find_last_not_of('0') + 1);
+    text.erase(text.find_last_not_of('.') + 1);
+  }
+  return text;
+}
+
+std::pair<std::string, std::string> short_numbers(double one, double other, int digits) {
+  std::pair<std::string, std::string> texts{short_number(one, digits), short_number(other, digits)};
+  while (texts.first == texts.second && one != other && digits < kMostDigits) {
+    ++digits;
+    texts = {short_number(one, digits), short_number(other, digits)};
+  }
+  return texts;
+}
+
+std::vector<std::string> reasons(const Ensemble& model, std::span<const double> inputs, const ReasonOptions& options) {
+  const std::size_t C = model.num_input_columns();
+  const std::size_t D = model.num_outputs();
+  const EnsembleColumns& columns = model.columns();
+  const Mixture<double> mixture = model.predict(inputs, options.executor);
+  const std::vector<Said> said = model.output_map().is_identity()
+                                     ? said_by_gaussians(model, mixture)
+                                     : said_by_points(model, inputs, mixture, options.executor);
+  const Labelled labelled(options.labelled, C);
+  std::vector<std::string> texts;
+  for (std::size_t n = 0; n < inputs.size() / C; ++n) {
+    const std::span<const double> row = inputs.subspan(n * C, C);
+    std::vector<std::string> parts;
+    const std::optional<std::size_t> error = first_outlier(options.usual, row);
+    if (error) {
+      parts.push_back(error_text(options.usual[*error], row[*error], columns.inputs[*error]));
+    }
+    if (!options.labelled.empty()) {
+      const Place place = outside_text(labelled, row, columns.inputs);
+      if (!place.outside || place.outside != error) {  // once is enough
+        parts.push_back(place.outside ? place.text : nearest_text(labelled, row, columns.inputs));
+      }
+    }
+    parts.push_back(said_text(std::span(said).subspan(n * D, D), columns.targets));
+    if (!options.cost.empty()) {
+      parts.push_back("costs " + short_number(options.cost[n]));
+    }
+    texts.push_back(fmt::format("{}", fmt::join(parts, "; ")));
+  }
+  return texts;
+}
+
+}  // namespace dissent

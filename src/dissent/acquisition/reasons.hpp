@@ -1,0 +1,36 @@
+// Why a row is worth a label, in words and in the user's units:
+//   "depth 71, labelled rows end at 66; components say 2.1 to 4; noise 0.3"
+//
+// Parts, those that are known: the input farthest outside of the labelled rows, or how the nearest labelled row differs
+// most; what the components say (the range of their means) of the one or two targets they disagree about most,
+// measured by the noise; the noise itself, a standard deviation; what the label costs; and whether the row looks like
+// an error. Means and noise of a model with a flow or with logarithms are those of its outputs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissent/base/executor.hpp"
+#include "dissent/ensemble/ensemble.hpp"
+#include "dissent/table/outliers.hpp"
+
+namespace dissent {
+
+struct ReasonOptions {
+  std::span<const double> labelled = {};   // [T][C], the rows that the model was fitted on
+  std::span<const double> cost = {};       // [N]
+  std::span<const UsualRange> usual = {};  // [C], of the rows to choose from
+  Executor* executor = nullptr;
+};
+
+// One text per row of `inputs` [N][C], which the model can be asked at.
+std::vector<std::string> reasons(const Ensemble& model, std::span<const double> inputs,
+                                 const ReasonOptions& options = {});
+
+// A number in few digits, without an exponent where that is short: 71, 0.3333, 53940. Two that differ are shown
+// in as many digits as tell them apart, up to nine.
+std::string short_number(double value, int digits = 4);
+std::pair<std::string, std::string> short_numbers(double one, double other, int digits = 4);
+
+}  // namespace dissent
