@@ -241,7 +241,10 @@ def _choose_by_model(question: Question, model: Any, X_pool: Any, stddev: Any, X
         estimator.model_,
         pool if rows is None else pool[rows],
         *training,
-        *question[1:5],
+        question.batch,
+        question.seed,
+        question.ranking,
+        question.utilities,
         estimator._threads(),
     )
     return spread_choice(chosen, rows, len(pool))
