@@ -139,7 +139,7 @@ def _residual_spread(estimator: Any, parts: List[Any], weights: np.ndarray, X: A
         raise ValueError("no row is out of the bag of any component; fit more of them, or give stddev")
     predicted = np.einsum("nm,nmd->nd", share[seen] / share[seen].sum(1, keepdims=True), mean[seen])
     spread = np.sqrt(np.mean((truth[seen] - predicted) ** 2, axis=0))
-    if not (spread > 0).all():
+    if not (spread > 1e-9 * np.abs(truth).max(axis=0)).all():  # beyond rounding
         raise ValueError("the residuals at X_train are 0; without bags, give rows that the model has not seen")
     return spread
 

@@ -152,14 +152,14 @@ def uncertainty(
         if mean is not None or stddev is not None or covariance is not None:
             raise ValueError("give probabilities, or mean with stddev or covariance; not both")
         array = as_probabilities(probabilities, axis)
-        warn_of_shape(array, axis)
         name = "exact" if estimator is None else _name(estimator, "estimator")
         columns = _core.estimate_classes(name, array, as_weights(weights), _threads(threads))
+        warn_of_shape(array, axis)
     else:
         name = "kl" if estimator is None else _name(estimator, "estimator")
         mean, spread, full = as_mixture(mean, stddev, covariance, axis)
-        warn_of_shape(mean, axis)
         columns = _core.estimate(name, mean, spread, full, as_weights(weights), _threads(threads), _seed(seed))
+        warn_of_shape(mean, axis)
     return named(columns)
 
 

@@ -186,7 +186,7 @@ class Estimators(PackageTest):
     def test_lists_voting_and_pipelines(self):
         x, y = rows_of()
         pool = rows_of(1)[0]
-        processes = [GaussianProcessRegressor(RBF(s), alpha=0.01, normalize_y=True).fit(x, y) for s in (0.3, 1.0, 3.0)]
+        processes = [GaussianProcessRegressor(RBF(s, "fixed"), alpha=0.01, normalize_y=True).fit(x, y) for s in (0.3, 1.0, 3.0)]
         parts = dissent.components_of(processes, pool)
         mean, std = processes[1].predict(pool, return_std=True)
         np.testing.assert_allclose(parts.mean[:, 1, 0], mean)
@@ -270,7 +270,7 @@ class Classes(PackageTest):
         self.assertTrue(((low <= exact) & (exact <= high)).all())
 
     def test_a_batch_of_different_rows(self):
-        first = np.array([[0.5, 0.5, 0.5], [0.95, 0.05, 0.05], [0.94, 0.06, 0.06], [0.2, 0.8, 0.2]])
+        first = np.array([[0.5, 0.5, 0.5], [0.95, 0.05, 0.05], [0.94, 0.06, 0.06], [0.1, 0.9, 0.1]])
         p = np.stack([first, 1 - first], axis=-1)
         self.assertEqual(dissent.query(probabilities=p, batch=2, acquisition="exact").tolist(), [1, 2])
         self.assertEqual(dissent.query(probabilities=p, batch=2).tolist(), [1, 3])

@@ -25,7 +25,8 @@ class SuggestMixture(CliTest):
         np.testing.assert_allclose(out["score"], -log_deficit[best], rtol=1e-5)
         np.testing.assert_allclose(out["epistemic"], epistemic[best], rtol=1e-5)
         np.testing.assert_allclose(out["aleatoric"], aleatoric[best], rtol=1e-10)
-        self.assertEqual(self.suggest("--batch", 5, "-o", "-", "--threads", 2), open(self.path("next.csv")).read())
+        with open(self.path("next.csv")) as file:
+            self.assertEqual(self.suggest("--batch", 5, "-o", "-", "--threads", 2), file.read())
 
     def test_every_method_that_needs_no_network(self):
         mean, stddev = mixture(40, dtype="f4")
