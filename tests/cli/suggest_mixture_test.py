@@ -41,6 +41,13 @@ class SuggestMixture(CliTest):
                 self.assertEqual(report["acquisition"], name)
                 self.assertEqual(len({r["row"] for r in report["rows"]}), 6)
 
+    def test_base_space_has_no_noise_in_your_units(self):
+        mean, stddev = mixture(30)
+        self.save(mean=mean, stddev=stddev)
+        rows = [line.rsplit(",", 1)[0] for line in self.suggest("--batch", 4, "-o", "-").splitlines()]
+        self.save(mean=mean, stddev=stddev, base_space=True)
+        self.assertEqual(self.suggest("--batch", 4, "-o", "-").splitlines(), rows)
+
     def test_candidates_and_seed(self):
         mean, stddev = mixture(500)
         self.save(mean=mean, stddev=stddev)
