@@ -246,8 +246,7 @@ void add_suggest(Command& app) {
                  {.help = "A model of 'dissent fit', in place of a fit", .shown = "MODEL"});
   command.option(
       "--mixture", arguments->mixture,
-      {.help = "Predictions of any ensemble for the rows, as 'score' takes them, in place of a model and a pool",
-       .shown = "FILE.npz"});
+      {.help = "Predictions of any ensemble, as 'score' takes them, in place of model and pool", .shown = "FILE.npz"});
   add_choice_options(command, arguments->choice);
   command.option("-o,--output", arguments->output,
                  {.help = "The rows chosen, best first; - is standard output", .shown = "OUT.csv"}, Need::kRequired);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "console.hpp"
@@ -19,11 +20,20 @@
 namespace dissent::cli {
 namespace {
 
-const std::vector<std::string> kColumns{"row", "score", "epistemic", "aleatoric"};
-
 struct Chosen {
   Choice choice;  // rows of the file
   std::size_t num_candidates = 0;
+  Space space = Space::kOutput;
+
+  // Names and values of the columns. Noise in base space would not be in the user's units, and is left out.
+  std::vector<std::pair<std::string, const std::vector<double>*>> columns() const {
+    std::vector<std::pair<std::string, const std::vector<double>*>> all{{"score", &choice.scores},
+                                                                        {"epistemic", &choice.epistemic}};
+    if (space == Space::kOutput) {
+      all.emplace_back("aleatoric", &choice.aleatoric);
+    }
+    return all;
+  }
 };
 
 // What is predicted already costs nothing to look at: all rows, but for methods that sample or compare pairs of rows.
@@ -57,29 +67,33 @@ Chosen choose_from(const MixtureSuggestion& asked, const MixtureFile& file) {
   for (std::size_t& row : choice.rows) {
     row = static_cast<std::size_t>(candidates[row]);
   }
-  return {std::move(choice), candidates.size()};
+  return {std::move(choice), candidates.size(), file.space};
 }
 
 template <class Writer>
-void put_rows(Writer& writer, const Choice& choice) {
-  for (std::size_t k = 0; k < choice.rows.size(); ++k) {
-    writer.field(choice.rows[k]);
-    for (const std::vector<double>* values : {&choice.scores, &choice.epistemic, &choice.aleatoric}) {
+void put_rows(Writer& writer, const Chosen& chosen) {
+  for (std::size_t k = 0; k < chosen.choice.rows.size(); ++k) {
+    writer.field(chosen.choice.rows[k]);
+    for (const auto& [name, values] : chosen.columns()) {
       writer.field((*values)[k]);
     }
     writer.end_row();
   }
 }
 
-void write_rows(const std::string& output, const Choice& choice) {
+void write_rows(const std::string& output, const Chosen& chosen) {
+  std::vector<std::string> names{"row"};
+  for (const auto& [name, values] : chosen.columns()) {
+    names.push_back(name);
+  }
   if (output == "-") {
-    CsvText text("standard output", kColumns);
-    put_rows(text, choice);
+    CsvText text("standard output", names);
+    put_rows(text, chosen);
     print(text.text());
     return;
   }
-  CsvWriter writer(output, kColumns);
-  put_rows(writer, choice);
+  CsvWriter writer(output, names);
+  put_rows(writer, chosen);
   writer.commit();
 }
 
@@ -88,10 +102,11 @@ void print_report(const MixtureSuggestion& asked, const Chosen& chosen) {
   if (asked.json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (std::size_t k = 0; k < choice.rows.size(); ++k) {
-      rows.push_back({{"row", choice.rows[k]},
-                      {"score", choice.scores[k]},
-                      {"epistemic", choice.epistemic[k]},
-                      {"aleatoric", choice.aleatoric[k]}});
+      nlohmann::ordered_json row{{"row", choice.rows[k]}};
+      for (const auto& [name, values] : chosen.columns()) {
+        row[name] = (*values)[k];
+      }
+      rows.push_back(row);
     }
     print_json({{"version", kVersion},
                 {"acquisition", asked.settings.acquisition.text()},
@@ -128,7 +143,7 @@ void suggest_from_mixture(const MixtureSuggestion& asked) {
     fmt::print(stderr, "{}: {}\n", file.mean.source(), doubt);
   }
   const Chosen chosen = choose_from(asked, file);
-  write_rows(asked.output, chosen.choice);
+  write_rows(asked.output, chosen);
   print_report(asked, chosen);
 }
 

@@ -81,7 +81,6 @@ def as_mixture(mean: Any, stddev: Any, covariance: Any, axis: int) -> Tuple[np.n
     arrays = [as_array(mean, "mean"), as_array(covariance, "covariance") if full else as_array(stddev, "stddev")]
     axis = _checked_axis(axis)
     arrays = [np.moveaxis(array, axis, 1) if array.ndim >= 2 else array for array in arrays]
-    warn_of_shape(arrays[0], axis)
     if not full:
         arrays[1] = broadcast_stddev(arrays[1], arrays[0])
     narrow = all(array.dtype.kind == "f" and array.dtype.itemsize <= 4 for array in arrays)
@@ -104,7 +103,6 @@ def as_probabilities(probabilities: Any, axis: int) -> np.ndarray:
             f"probabilities has shape {list(array.shape)}; it must be [N, M, K] (inputs, components, classes)"
         )
     array = np.moveaxis(array, _checked_axis(axis), 1)
-    warn_of_shape(array, axis)
     return np.require(array, np.float64, ["C", "A"])
 
 

@@ -15,9 +15,7 @@ from ._arrays import broadcast_stddev
 from ._estimator import Mixture, _Ensemble
 
 
-def components_of(
-    estimator: Any, X: Any, *, stddev: Any = None, X_train: Any = None, y_train: Any = None
-) -> Mixture:
+def components_of(estimator: Any, X: Any, *, stddev: Any = None, X_train: Any = None, y_train: Any = None) -> Mixture:
     """What each component of an ensemble says at the rows of X, for :func:`query` and :func:`uncertainty`.
 
     Parameters
@@ -54,8 +52,8 @@ def components_of(
         return estimator.predict_mixture(X)
     parts, weights = _parts(estimator)
     if stddev is None and all(map(_knows_spread, parts)):
-        pairs = [_mean_and_spread(part, X) for part in parts]
-        return Mixture(*(np.stack(each, axis=1) for each in zip(*pairs)), weights)
+        means, spreads = zip(*(_mean_and_spread(part, X) for part in parts))
+        return Mixture(np.stack(means, axis=1), np.stack(spreads, axis=1), weights)
     mean = np.stack([_matrix(predict(X)) for predict in _predictors(estimator, parts)], axis=1)
     if stddev is None:
         stddev = _residual_spread(estimator, parts, weights, X_train, y_train)
@@ -78,8 +76,8 @@ def refuse_components(estimator: Any) -> NoReturn:
             "np.stack([part.predict_proba(X) for part in model.estimators_], axis=1)"
         )
     raise TypeError(
-        f"model must be an ensemble of dissent, or hold one, not {name}; of scikit-learn it may be a forest, bagging or "
-        "voting regressor, a list of regressors, or a GaussianProcessRegressor"
+        f"model must be an ensemble of dissent, or hold one, not {name}; of scikit-learn it may be a forest, bagging "
+        "or voting regressor, a list of regressors, or a GaussianProcessRegressor"
     )
 
 
@@ -127,7 +125,8 @@ def _residual_spread(estimator: Any, parts: List[Any], weights: np.ndarray, X: A
     """Root mean squares of the residuals, one per output."""
     if X is None or y is None:
         raise ValueError(
-            f"the components of {type(estimator).__name__} have no noise of their own: give stddev, or X_train and y_train"
+            f"the components of {type(estimator).__name__} have no noise of their own: give stddev, "
+            "or X_train and y_train"
         )
     truth = _matrix(y)
     mean = np.stack([_matrix(predict(X)) for predict in _predictors(estimator, parts)], axis=1)
@@ -140,7 +139,7 @@ def _residual_spread(estimator: Any, parts: List[Any], weights: np.ndarray, X: A
         raise ValueError("no row is out of the bag of any component; fit more of them, or give stddev")
     predicted = np.einsum("nm,nmd->nd", share[seen] / share[seen].sum(1, keepdims=True), mean[seen])
     spread = np.sqrt(np.mean((truth[seen] - predicted) ** 2, axis=0))
-    if not (spread > 0).all():
+    if not (spread > 1e-9 * np.abs(truth).max(axis=0)).all():  # beyond rounding
         raise ValueError("the residuals at X_train are 0; without bags, give rows that the model has not seen")
     return spread
 
@@ -156,7 +155,7 @@ def _out_of_bag(estimator: Any, parts: List[Any], num_rows: int) -> Optional[np.
         size, fitted = _bag_size(estimator, num_rows), num_rows
         bags = [check_random_state(tree.random_state).randint(0, num_rows, size) for tree in parts]
     if fitted != num_rows:
-        raise ValueError(f"X_train has {num_rows} rows; the model was fitted to {fitted}, and its bags are made of those")
+        raise ValueError(f"X_train has {num_rows} rows; the model was fitted to {fitted}, and has bags of those")
     out = np.ones((num_rows, len(parts)))
     for m, bag in enumerate(bags):
         out[bag, m] = 0

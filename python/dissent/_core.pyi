@@ -59,13 +59,13 @@ def choose_given(
     stddev: np.ndarray,
     aim_mean: np.ndarray,
     aim_stddev: np.ndarray,
-    weights: Sequence[float],
+    weights: np.ndarray,
 ) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...
 def choose_classes(
-    asked: Asked, probabilities: np.ndarray, weights: Sequence[float]
+    asked: Asked, probabilities: np.ndarray, weights: np.ndarray
 ) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...
 def estimate_classes(
-    estimator: str, probabilities: np.ndarray, weights: Sequence[float], threads: int
+    estimator: str, probabilities: np.ndarray, weights: np.ndarray, threads: int
 ) -> Dict[str, np.ndarray]: ...
 def shape_doubt(num_inputs: int, num_components: int) -> str: ...
 def draw_candidates(pool_size: int, count: int, seed: int) -> np.ndarray: ...

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._arrays import as_mixture, as_probabilities, as_weights
+from ._arrays import as_mixture, as_probabilities, as_weights, warn_of_shape
 
 DEFAULT = "kl-joint"
 Chosen = Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]  # rows, scores, utilities
@@ -56,7 +56,8 @@ def is_prediction(model: Any) -> bool:
 
 def choose_by_mixture(question: Question, mean: Any, given: Given = Given()) -> Chosen:
     """`mean` may be a Mixture, which has its own stddev and weights."""
-    if hasattr(mean, "_asdict"):
+    is_array = not hasattr(mean, "_asdict")
+    if not is_array:
         mean, stddev, weights = mean[:3]
         if given.second is not None or given.stddev is not None or given.weights is not None:
             raise ValueError("query: a Mixture has its own stddev and weights; leave them out")
@@ -65,6 +66,8 @@ def choose_by_mixture(question: Question, mean: Any, given: Given = Given()) -> 
             raise ValueError("query: give the stddev of the means, once")
         stddev, weights = given.second if given.stddev is None else given.stddev, given.weights
     pool = _full_shape(mean, stddev, given.axis)
+    if is_array:
+        warn_of_shape(pool[0], given.axis)
     count = len(pool[0])
     rows = question.draw(count)
     if rows is not None:
@@ -81,6 +84,7 @@ def choose_by_mixture(question: Question, mean: Any, given: Given = Given()) -> 
 
 def choose_by_classes(question: Question, probabilities: Any, weights: Any, axis: int) -> Chosen:
     array = as_probabilities(probabilities, axis)
+    warn_of_shape(array, axis)
     rows = question.draw(len(array))
     part = array if rows is None else np.ascontiguousarray(array[rows])
     asked = question.asked("bhattacharyya-joint")  # finite where a component excludes a class, unlike kl
@@ -93,7 +97,8 @@ def _full_shape(mean: Any, stddev: Any, axis: int) -> Tuple[np.ndarray, np.ndarr
     shape = mean.shape if mean.ndim == 3 else (*mean.shape, 1)
     if mean.ndim not in (2, 3) or mean.size != stddev.size:
         _core.estimate("min", mean, stddev, False, np.empty(0), 1, 0)  # which says what is wrong with the shapes
-    return tuple(np.require(array.reshape(shape), np.float64, ["C", "A"]) for array in (mean, stddev))
+    mean, stddev = (np.require(array.reshape(shape), np.float64, ["C", "A"]) for array in (mean, stddev))
+    return mean, stddev
 
 
 def spread_choice(chosen: Chosen, rows: Optional[np.ndarray], count: int) -> Chosen:

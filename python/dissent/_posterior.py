@@ -6,7 +6,7 @@ with v given the picks before it. Each output of several tells the same.
 """
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -49,12 +49,13 @@ def _greedy(
         raise ValueError("the process has no noise, so that a label tells without end; give stddev")
     noise = np.broadcast_to(noise, variance.shape)
     picked = np.zeros((0, len(X)))  # columns of the picks' Cholesky factor
-    rows, utilities = [], np.empty((batch, len(X)))
+    rows: List[int] = []
+    utilities = np.empty((batch, len(X)))
     for k in range(batch):
         worth = 0.5 * outputs * np.log1p(variance / noise)
         worth[rows] = np.nan
         utilities[k] = worth
-        best = np.lexsort((ties, np.where(np.isnan(worth), -np.inf, worth)))[-1]
+        best = int(np.lexsort((ties, np.where(np.isnan(worth), -np.inf, worth)))[-1])
         rows.append(best)
         if joint:
             covariance = gp.kernel_(X, X[best : best + 1])[:, 0] - explained.T @ explained[:, best]

@@ -241,7 +241,10 @@ def _choose_by_model(question: Question, model: Any, X_pool: Any, stddev: Any, X
         estimator.model_,
         pool if rows is None else pool[rows],
         *training,
-        *question[1:5],
+        question.batch,
+        question.seed,
+        question.ranking,
+        question.utilities,
         estimator._threads(),
     )
     return spread_choice(chosen, rows, len(pool))
@@ -427,6 +430,8 @@ def _unwrap(model: Any) -> Tuple[Any, Callable[[Any], Any]]:
     """The ensemble inside a learner, a search or a pipeline, and what the pipeline does to X before."""
     steps: List[Any] = []
     while not (isinstance(model, (_Ensemble, GaussianProcessRegressor)) or has_components(model)):
+        if hasattr(model, "estimators_"):
+            refuse_components(model)  # what it holds is no ensemble, but a part of one
         inner = [name for name in ("best_estimator_", "estimator_", "estimator") if hasattr(model, name)]
         if isinstance(model, Pipeline):
             steps += [model[:-1]] if len(model) > 1 else []

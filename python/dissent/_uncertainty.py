@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 import numpy as np
 
 from . import _core
-from ._arrays import as_mixture, as_probabilities, as_weights
+from ._arrays import as_mixture, as_probabilities, as_weights, warn_of_shape
 
 
 class Uncertainty(NamedTuple):
@@ -154,10 +154,17 @@ def uncertainty(
         array = as_probabilities(probabilities, axis)
         name = "exact" if estimator is None else _name(estimator, "estimator")
         columns = _core.estimate_classes(name, array, as_weights(weights), _threads(threads))
+        warn_of_shape(array, axis)
     else:
         name = "kl" if estimator is None else _name(estimator, "estimator")
         mean, spread, full = as_mixture(mean, stddev, covariance, axis)
         columns = _core.estimate(name, mean, spread, full, as_weights(weights), _threads(threads), _seed(seed))
+        warn_of_shape(mean, axis)
+    return named(columns)
+
+
+def named(columns: Dict[str, np.ndarray]) -> Uncertainty:
+    """The columns of a result of _core, which it takes over."""
     take = columns.pop
     return Uncertainty(take("epistemic"), take("aleatoric"), take("total"), take("log_deficit"), extras=columns)
 

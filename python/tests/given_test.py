@@ -44,7 +44,8 @@ class Arrays(PackageTest):
             np.savez(f"{folder}/in.npz", mean=mean, stddev=stddev, weights=[0.4, 0.3, 0.2, 0.1])
             for name in ("kl", "kl-joint", "mc:50", "batchbald:50", "variance", "random"):
                 command = [PROGRAM, "suggest", "--mixture", "in.npz", "-a", name, "--batch", "5", "-o", "out.csv"]
-                text = subprocess.run([*command, "--json", "--seed", "3"], cwd=folder, capture_output=True, check=True).stdout
+                command += ["--json", "--seed", "3"]
+                text = subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout
                 chosen = dissent.query(mean, stddev, 5, name, weights=[0.4, 0.3, 0.2, 0.1], random_state=3)
                 self.assertEqual(chosen.tolist(), [row["row"] for row in json.loads(text)["rows"]], name)
 
@@ -185,7 +186,7 @@ class Estimators(PackageTest):
     def test_lists_voting_and_pipelines(self):
         x, y = rows_of()
         pool = rows_of(1)[0]
-        processes = [GaussianProcessRegressor(RBF(s), alpha=0.01, normalize_y=True).fit(x, y) for s in (0.3, 1.0, 3.0)]
+        processes = [GaussianProcessRegressor(RBF(s, "fixed"), alpha=0.01, normalize_y=True).fit(x, y) for s in (0.3, 1.0, 3.0)]
         parts = dissent.components_of(processes, pool)
         mean, std = processes[1].predict(pool, return_std=True)
         np.testing.assert_allclose(parts.mean[:, 1, 0], mean)
@@ -269,8 +270,8 @@ class Classes(PackageTest):
         self.assertTrue(((low <= exact) & (exact <= high)).all())
 
     def test_a_batch_of_different_rows(self):
-        p = np.array([[[0.5, 0.5]] * 3, [[0.95, 0.05], [0.05, 0.95], [0.05, 0.95]], [[0.94, 0.06], [0.06, 0.94], [0.06, 0.94]],
-                      [[0.2, 0.8], [0.8, 0.2], [0.2, 0.8]]])
+        first = np.array([[0.5, 0.5, 0.5], [0.95, 0.05, 0.05], [0.94, 0.06, 0.06], [0.1, 0.9, 0.1]])
+        p = np.stack([first, 1 - first], axis=-1)
         self.assertEqual(dissent.query(probabilities=p, batch=2, acquisition="exact").tolist(), [1, 2])
         self.assertEqual(dissent.query(probabilities=p, batch=2).tolist(), [1, 3])
         chosen, utilities = dissent.query(probabilities=p, batch=2, return_utilities=True, candidates=3)

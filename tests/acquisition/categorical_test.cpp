@@ -16,7 +16,7 @@ struct FourRows {
   std::vector<double> values{0.5,  0.5,  0.5,  0.5,  0.5,  0.5,   //
                              0.95, 0.05, 0.05, 0.95, 0.05, 0.95,  //
                              0.94, 0.06, 0.06, 0.94, 0.06, 0.94,  //
-                             0.2,  0.8,  0.8,  0.2,  0.2,  0.8};
+                             0.1,  0.9,  0.9,  0.1,  0.1,  0.9};
   Weights weights = Weights::uniform(3);
   CategoricalView view{4, 3, 2, values.data(), &weights};
 };

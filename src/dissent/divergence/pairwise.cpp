@@ -13,6 +13,9 @@ namespace {
 
 using kernels::Trust;
 
+// Components that make a group: the divergences of two, 2 MB for a block of inputs, stay in the cache.
+constexpr std::size_t kGroup = 32;
+
 // Single precision pays once a vector of 16 is filled twice.
 constexpr std::size_t kSingleFromOutputs = 32;
 
@@ -45,12 +48,13 @@ std::size_t PairwiseDivergences::block_size(std::size_t num_components) {
 }
 
 PairwiseDivergences::PairwiseDivergences(const Divergence& divergence, std::size_t num_components,
-                                         std::size_t num_outputs)
+                                         std::size_t num_outputs, std::size_t num_inputs)
     : divergence_kind_(divergence),
       kernel_(kernel_of(divergence)),
       num_components_(num_components),
       num_outputs_(num_outputs),
-      stride_(block_size(num_components)),
+      stride_(num_components <= kMostDirect ? kBlock
+                                            : std::clamp<std::size_t>(num_inputs, 1, block_size(num_components))),
       divergence_(num_components * num_components * stride_ + kSlack),
       sum_log_stddev_(num_components * stride_),
       alpha_(kBlock, divergence.alpha) {
@@ -58,7 +62,7 @@ PairwiseDivergences::PairwiseDivergences(const Divergence& divergence, std::size
     return;
   }
   if (num_components > kMostDirect) {
-    two_groups_ = std::make_unique<PairwiseDivergences>(divergence, kMostDirect, num_outputs);
+    two_groups_ = std::make_unique<PairwiseDivergences>(divergence, 2 * kGroup, num_outputs);
     return;
   }
   trust_.resize(kBlock);
@@ -176,14 +180,12 @@ void PairwiseDivergences::compute_plain(std::size_t input, bool small_only, doub
 }
 
 struct PairwiseDivergences::Groups {
-  static constexpr std::size_t kSize = kMostDirect / 2;
-
   Groups(std::size_t a, std::size_t b, std::size_t num_components)
-      : first{a * kSize, b * kSize},
-        size{kSize, std::min(kSize, num_components - b * kSize)},
-        has_within{b == a + 1, num_components <= (b + 1) * kSize && b == a + 1} {}
+      : first{a * kGroup, b * kGroup},
+        size{kGroup, std::min(kGroup, num_components - b * kGroup)},
+        has_within{b == a + 1, num_components <= (b + 1) * kGroup && b == a + 1} {}
 
-  static std::size_t count(std::size_t num_components) { return (num_components + kSize - 1) / kSize; }
+  static std::size_t count(std::size_t num_components) { return (num_components + kGroup - 1) / kGroup; }
   std::size_t num_components() const { return size[0] + size[1]; }
 
   std::array<std::size_t, 2> first;

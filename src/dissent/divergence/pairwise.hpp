@@ -30,7 +30,9 @@ class PairwiseDivergences {
   // How many inputs make a block: kBlock but for many components.
   static std::size_t block_size(std::size_t num_components);
 
-  PairwiseDivergences(const Divergence& divergence, std::size_t num_components, std::size_t num_outputs);
+  // num_inputs: how many there are in all, where memory for a whole block would be too much.
+  PairwiseDivergences(const Divergence& divergence, std::size_t num_components, std::size_t num_outputs,
+                      std::size_t num_inputs = kBlock);
 
   // Computes the inputs [begin, begin + count), count <= block_size(). Throws like validate() for values that break a
   // rule, counting inputs from first_input.
@@ -80,7 +82,7 @@ class PairwiseDivergences {
   std::vector<double> retry_alpha_;
   std::vector<double> retry_divergence_;
   std::vector<double> retry_sum_log_stddev_;
-  std::unique_ptr<PairwiseDivergences> two_groups_;  // null up to kMostDirect components
+  std::unique_ptr<PairwiseDivergences> two_groups_;  // null up to kMostDirect components, and without a kernel
   InputComponents components_;
 };
 

@@ -150,7 +150,8 @@ Uncertainty bounds(const MixtureView<T>& mixture, const EstimateOptions& options
   const Divergence kl = parse_divergence("kl");
   const Divergence chernoff = parse_divergence("chernoff:0.5");
   const auto make = [&] {
-    return Scratch{{kl, weights.size(), D}, {chernoff, weights.size(), D}, Combiner({.weights = weights})};
+    const std::size_t N = mixture.num_inputs;
+    return Scratch{{kl, weights.size(), D, N}, {chernoff, weights.size(), D, N}, Combiner({.weights = weights})};
   };
   for_blocks(options.executor, mixture.num_inputs, PairwiseDivergences::block_size(weights.size()), make,
              [&](std::size_t begin, std::size_t end, Scratch& scratch) {

@@ -60,7 +60,9 @@ Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture
     Combiner combiner;
   };
   const CombineRule rule{weights, divergence.symmetric(), std::is_same_v<T, float>};
-  const auto make = [&] { return Scratch{{divergence, mixture.num_components, mixture.num_outputs}, Combiner(rule)}; };
+  const auto make = [&] {
+    return Scratch{{divergence, mixture.num_components, mixture.num_outputs, mixture.num_inputs}, Combiner(rule)};
+  };
   for_blocks(options.executor, mixture.num_inputs, PairwiseDivergences::block_size(weights.size()), make,
              [&](std::size_t begin, std::size_t end, Scratch& scratch) {
                const std::size_t count = end - begin;
@@ -77,7 +79,9 @@ Uncertainty epkl(const MixtureView<T>& mixture, const EstimateOptions& options) 
   const Weights& weights = *mixture.weights;
   Uncertainty result = Uncertainty::of(mixture.num_inputs);
   const Divergence kl = parse_divergence("kl");
-  const auto make = [&] { return PairwiseDivergences(kl, mixture.num_components, mixture.num_outputs); };
+  const auto make = [&] {
+    return PairwiseDivergences(kl, mixture.num_components, mixture.num_outputs, mixture.num_inputs);
+  };
   for_blocks(options.executor, mixture.num_inputs, PairwiseDivergences::block_size(weights.size()), make,
              [&](std::size_t begin, std::size_t end, PairwiseDivergences& pairs) {
                const std::size_t count = end - begin;
