@@ -8,7 +8,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_mixture, as_probabilities, as_weights, warn_of_shape
 
-DEFAULT = "kl-joint"
+DEFAULT = _core.default_acquisition()
 Chosen = Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]  # rows, scores, utilities
 
 

@@ -139,7 +139,7 @@ def query(
     batch : int, optional
         How many rows; 10 by default, 1 for a learner of modAL.
     acquisition : str, optional
-        Any of :func:`acquisitions`, "kl-joint" by default. "badge", "bait", "lcmd" and "lcmd-grad" look at layers
+        Any of :func:`acquisitions`, "aim" by default. "badge", "bait", "lcmd" and "lcmd-grad" look at layers
         of networks, which other models do not have: that is a ValueError. Of probabilities: "exact" (BALD), a divergence,
         its joint form, or "random"; "bhattacharyya-joint" by default. Of one Gaussian process: "exact", the information
         of each row by itself, or "exact-joint", that of the batch, the default.
@@ -275,7 +275,7 @@ class QueryStrategy(BaseEstimator):
     ((3,), (3, 61), True)
     """
 
-    def __init__(self, acquisition: str = "kl-joint", *, random_state: Any = None, ranking: str = "deficit"):
+    def __init__(self, acquisition: str = DEFAULT, *, random_state: Any = None, ranking: str = "deficit"):
         self.acquisition = acquisition
         self.random_state = random_state
         self.ranking = ranking

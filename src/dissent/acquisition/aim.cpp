@@ -18,6 +18,7 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kMostAimRows = 300;
+constexpr std::size_t kDrawnPairwise = 100;  // for pairwise estimates, from the candidates
 constexpr std::size_t kMostOutputs = 48;
 constexpr std::size_t kShortList = 1000;
 constexpr std::size_t kShortListPerPick = 20;
@@ -95,7 +96,8 @@ Choice choose_aim(const Divergence& divergence, bool exact, const AcquisitionTas
   const std::size_t D = task.model.num_outputs();
   Stream draw = task.stream.substream(kMethodDraw);
   const std::span<const double> from = task.aim.empty() ? candidates : task.aim;
-  const std::vector<double> aim = pick_rows(from, C, draw_numbers(from.size() / C, kMostAimRows, draw));
+  const std::size_t most = exact || !task.aim.empty() ? kMostAimRows : kDrawnPairwise;
+  const std::vector<double> aim = pick_rows(from, C, draw_numbers(from.size() / C, most, draw));
   const std::vector<std::size_t> outputs = draw_numbers(D, kMostOutputs, draw);
   const AimTask of{.model = task.model, .aim = aim, .outputs = outputs, .executor = task.executor};
   const std::unique_ptr<AimInformation> information =
