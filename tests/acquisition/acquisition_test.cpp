@@ -69,7 +69,7 @@ TEST(AcquisitionName, MistakesAreExplained) {
   const auto parse_error = [](const char* text) { return error_of([&] { Acquisition::parse(text); }); };
   EXPECT_NE(parse_error("batchbold:5").find("did you mean 'batchbald'?"), std::string::npos);
   EXPECT_NE(parse_error("bhatt").find("did you mean 'bhattacharyya'?"), std::string::npos);
-  EXPECT_NE(parse_error("").find("known: kl, "), std::string::npos);
+  EXPECT_NE(parse_error("").find("known: aim, kl, "), std::string::npos);
   EXPECT_NE(parse_error("mc").find("as in 'mc:5000'"), std::string::npos);
   EXPECT_NE(parse_error("kl:3").find("takes no parameter"), std::string::npos);
   for (const char* bad :

@@ -37,10 +37,18 @@ std::vector<std::string> methods() {
   return names;
 }
 
-TEST(DistinctRows, KnowTheFirstOfEachKind) {
-  const DistinctRows found = distinct_rows(std::vector<double>{1, 2, 3, 4, 1, 2, 0.0, 1, -0.0, 1}, 2);
-  EXPECT_EQ(found.first, (std::vector<std::size_t>{0, 1, 3}));
-  EXPECT_EQ(found.position, (std::vector<std::size_t>{0, 1, 0, 2, 2}));
+TEST(DistinctRows, HaveOneOfEachKindByTheDraw) {
+  const std::vector<double> rows{1, 2, 3, 4, 1, 2, 0.0, 1, -0.0, 1};
+  std::set<std::size_t> standing;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const DistinctRows found = distinct_rows(rows, 2, Stream(seed, Purpose::kAcquire));
+    EXPECT_EQ(found.position, (std::vector<std::size_t>{0, 1, 0, 2, 2}));
+    ASSERT_EQ(found.rows.size(), 3U);
+    EXPECT_EQ(found.rows[1], 1U);
+    standing.insert(found.rows[0]);
+    standing.insert(found.rows[2]);
+  }
+  EXPECT_EQ(standing, (std::set<std::size_t>{0, 2, 3, 4}));
 }
 
 TEST(DistinctRows, AreWhatEveryMethodChooses) {

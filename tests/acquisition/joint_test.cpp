@@ -69,7 +69,7 @@ TEST(Joint, BracketsTheTruth) {
 
 // The greedy choice by the plain formula: sums of divergences, combined for each candidate.
 TEST(Joint, IsTheGreedyChoiceOfThePlainFormula) {
-  const Ensemble model = drawn_model({.num_inputs = 3, .num_outputs = 2, .num_components = 3});
+  const Ensemble model = drawn_model({.num_inputs = 3, .num_outputs = 2, .num_components = 3, .gain = 0.8});
   const std::vector<double> candidates = drawn_rows(90, 3);
   const Mixture<double> mixture = model.predict(candidates);
   const Choice choice = choose_by("kl-joint", model, candidates, 6);
@@ -131,13 +131,13 @@ TEST(Joint, PicksFewerOfAKindThanTopRows) {
   EXPECT_GT(num_kinds("kl-joint"), 1U);
   EXPECT_GT(num_kinds("bhattacharyya-joint"), 1U);
   EXPECT_GT(num_kinds("batchbald:500"), 1U);
-  EXPECT_GT(num_kinds("kl-aim"), 3U);
+  EXPECT_GT(num_kinds("kl-aim"), 2U);
 }
 
 // With 257 outputs the first pick tells all components apart. The others are not rows beside it, though each of those
 // disagrees more by itself than any other row.
 TEST(Joint, GoesOnBeyondSaturation) {
-  const Ensemble model = drawn_model({.num_inputs = 3, .num_outputs = 257, .gain = 2});
+  const Ensemble model = drawn_model({.num_inputs = 3, .num_outputs = 257, .gain = 4});
   std::vector<double> candidates = drawn_rows(200, 3);
   for (std::size_t copy = 0; copy < 40; ++copy) {
     for (const double value : {9.0, -9.0, 9.0}) {

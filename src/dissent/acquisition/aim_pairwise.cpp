@@ -3,13 +3,12 @@
 //   I(picks, x; a) = J(S_picks + S_x) + J(S_a) - J(S_picks + S_x + S_a).
 // exp(-S) of a sum is a product: the last term takes a multiplication for each pair, x and a, and no exponential.
 //
-// Outputs are taken in groups, whose information is added. Where a group's components differ by more than a nat on
-// average its divergences are divided by a temperature, and what they tell is multiplied by it: at ln(M) nats there
+// Outputs are taken in groups, whose information is added. Where a group's components typically differ by more
+// than a nat its divergences are divided by a temperature, and what they tell is multiplied by it: at ln(M) nats there
 // would be nothing left to tell rows apart by.
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "dissent/acquisition/aim_information.hpp"
@@ -52,12 +51,17 @@ Mixture<float> slice(const Mixture<float>& from, const Outputs& outputs) {
   return to;
 }
 
-double mean_of(Panel<const float> panel, std::size_t count) {
-  double sum = 0;
+// The median over rows of the mean over pairs.
+double typical(Panel<const float> panel, std::size_t count) {
+  std::vector<double> means(count);
   for (std::size_t k = 0; k < panel.rows; ++k) {
-    sum += std::accumulate(panel.row(k), panel.row(k) + count, 0.0);
+    for (std::size_t n = 0; n < count; ++n) {
+      means[n] += static_cast<double>(panel(k, n)) / static_cast<double>(panel.rows);
+    }
   }
-  return sum / static_cast<double>(panel.rows * count);
+  const auto middle = means.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  std::ranges::nth_element(means, middle);
+  return *middle;
 }
 
 class PairwiseInformation : public AimInformation {
@@ -75,7 +79,7 @@ class PairwiseInformation : public AimInformation {
     Panels aim = divergences_at(task.aim, executor_);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       Group& group = groups_[g];
-      group.temperature = std::max(1.0, mean_of(aim[g].panel(), num_aim_) / kNatsApart);
+      group.temperature = std::max(1.0, typical(aim[g].panel(), num_aim_) / kNatsApart);
       exponentiate(group, aim[g].panel(), num_aim_);
       group.aim = std::move(aim[g]);
       group.picks = PanelBuffer<float>(pairs_.pairs.size(), 1);

@@ -83,7 +83,7 @@ void repeat_scores(std::span<const Ranked> rows, const Choice& choice, std::vect
 
 // utilities of rows [B][kinds] as those of all N rows: each has that of its kind, unless it is taken.
 void spread_utilities(const DistinctRows& distinct, std::vector<double>& utilities) {
-  const std::size_t kinds = distinct.first.size();
+  const std::size_t kinds = distinct.rows.size();
   const std::size_t num_rows = distinct.position.size();
   std::vector<double> spread;
   for (std::size_t begin = 0; begin < utilities.size(); begin += kinds) {
@@ -97,16 +97,16 @@ void spread_utilities(const DistinctRows& distinct, std::vector<double>& utiliti
 // By a method that weighs rows against each other, among rows that differ; as many as there are of those at most.
 Choice choose_together(const Acquisition& acquisition, AcquisitionTask task, std::span<const double> candidates) {
   const std::size_t C = task.model.num_input_columns();
-  const DistinctRows distinct = distinct_rows(candidates, C);
-  if (distinct.first.size() == candidates.size() / C) {
+  const DistinctRows distinct = distinct_rows(candidates, C, task.stream);
+  if (distinct.rows.size() == candidates.size() / C) {
     return acquisition.info().choose(acquisition, task, candidates);
   }
-  task.batch = std::min(task.batch, distinct.first.size());
-  const std::vector<double> cost = task.cost.empty() ? std::vector<double>() : pick_rows(task.cost, 1, distinct.first);
+  task.batch = std::min(task.batch, distinct.rows.size());
+  const std::vector<double> cost = task.cost.empty() ? std::vector<double>() : pick_rows(task.cost, 1, distinct.rows);
   task.cost = cost;
-  Choice choice = acquisition.info().choose(acquisition, task, pick_rows(candidates, C, distinct.first));
+  Choice choice = acquisition.info().choose(acquisition, task, pick_rows(candidates, C, distinct.rows));
   for (std::size_t& row : choice.rows) {
-    row = distinct.first[row];
+    row = distinct.rows[row];
   }
   if (task.utilities != nullptr) {
     spread_utilities(distinct, *task.utilities);

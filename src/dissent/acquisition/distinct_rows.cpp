@@ -4,6 +4,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "dissent/acquisition/ranking.hpp"
 #include "dissent/base/digest.hpp"
 
 namespace dissent {
@@ -18,24 +19,26 @@ std::uint64_t row_digest(std::span<const double> row) {
 
 bool same_row(std::span<const double> a, std::span<const double> b) { return std::ranges::equal(a, b); }
 
-DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns) {
+DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns, const Stream& stream) {
   const std::size_t num_rows = rows.size() / num_columns;
   const auto row = [&](std::size_t n) { return rows.subspan(n * num_columns, num_columns); };
   DistinctRows result;
   result.position.resize(num_rows);
-  std::unordered_multimap<std::uint64_t, std::size_t> kinds;  // digest to position in `first`
+  std::unordered_multimap<std::uint64_t, std::size_t> kinds;  // digest to position in `rows`
   kinds.reserve(num_rows);
   for (std::size_t n = 0; n < num_rows; ++n) {
     const std::uint64_t digest = row_digest(row(n));
     const auto [begin, end] = kinds.equal_range(digest);
     const auto found =
-        std::find_if(begin, end, [&](const auto& kind) { return same_row(row(n), row(result.first[kind.second])); });
+        std::find_if(begin, end, [&](const auto& kind) { return same_row(row(n), row(result.rows[kind.second])); });
     if (found != end) {
+      std::size_t& standing = result.rows[found->second];
+      standing = tie_key(stream, n) > tie_key(stream, standing) ? n : standing;
       result.position[n] = found->second;
     } else {
-      result.position[n] = result.first.size();
-      kinds.emplace(digest, result.first.size());
-      result.first.push_back(n);
+      result.position[n] = result.rows.size();
+      kinds.emplace(digest, result.rows.size());
+      result.rows.push_back(n);
     }
   }
   return result;

@@ -6,17 +6,19 @@
 #include <span>
 #include <vector>
 
+#include "dissent/base/random.hpp"
+
 namespace dissent {
 
 // Equal for equal inputs, and hardly ever for others. Both zeros are equal.
 std::uint64_t row_digest(std::span<const double> row);
 bool same_row(std::span<const double> a, std::span<const double> b);
 
-// Rows [N][C], of which each stands for those after it that are the same.
+// Rows [N][C] by kinds of the same inputs. Which row stands for its kind is left to the stream, as ties are.
 struct DistinctRows {
-  std::vector<std::size_t> first;     // the first of each kind, ascending
-  std::vector<std::size_t> position;  // [N]: the row's kind, a position in `first`
+  std::vector<std::size_t> rows;      // one of each kind
+  std::vector<std::size_t> position;  // [N]: the row's kind, a position in `rows`
 };
-DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns);
+DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns, const Stream& stream);
 
 }  // namespace dissent

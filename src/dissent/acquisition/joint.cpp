@@ -4,8 +4,8 @@
 // estimate of the joint mutual information has the closed form of one row's with D_ij summed. Greedy: each pick is the
 // row with the largest estimate together with the picks before it, one running M x M matrix, O(N M^2) a pick. The
 // estimate soon reaches H(w) to the last bit; rows are ranked by its log deficit, which does not saturate. With a batch
-// of one this is the pairwise estimate itself. Once the picks tell every two components apart, further ones are chosen
-// by the disagreement that those leave (residual.hpp).
+// of one this is the pairwise estimate itself. Once the picks leave a hundredth of H(w), further ones are chosen by the
+// disagreement that those leave (residual.hpp).
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t kBlockRows =
     8 * PairwiseDivergences::kBlock;  // predicted at a time, so that a mixture stays in the cache
 
+constexpr double kAllTold = 4.6;   // ln(H(w) / deficit): a hundredth is left
 constexpr double kLargest = 1e37;  // of a divergence, so that sums stay finite in single precision
 
 // Every candidate by itself.
@@ -114,7 +115,7 @@ class JointChoice {
 
   Choice run() {
     while (choice_.rows.size() < task_.batch) {
-      const Ranked best = choice_.rows.empty() ? first() : running_.taken_off > 0 && !by_value() ? beyond() : next();
+      const Ranked best = choice_.rows.empty() ? first() : all_told() ? beyond() : next();
       add(best);
     }
     return std::move(choice_);
@@ -122,6 +123,8 @@ class JointChoice {
 
  private:
   bool by_value() const { return task_.ranking == Ranking::kValue; }
+  // Whether the picks leave next to nothing of the estimate.
+  bool all_told() const { return !by_value() && total_ + std::log(entropy()) > kAllTold; }
   double entropy() const { return task_.model.weights().entropy; }
 
   Ranked first() {

@@ -7,6 +7,7 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kBlock = 256;
+constexpr double kFarthest = 1e9;  // apart, in stddevs of the noise, so that squares stay finite in single precision
 
 }  // namespace
 
@@ -37,7 +38,7 @@ ResidualDisagreement::ResidualDisagreement(const Ensemble& model, std::span<cons
         double variance = 0;
         for (std::size_t m = 0; m < M; ++m) {
           const auto mean = static_cast<double>(mixture.mean[first + m * model.num_outputs()]);
-          const double apart = std::sqrt(weight[m] / noise) * (mean - centre);
+          const double apart = std::clamp(std::sqrt(weight[m] / noise) * (mean - centre), -kFarthest, kFarthest);
           apart_[at(n, k) * M + m] = static_cast<float>(apart);
           variance += apart * apart;
         }

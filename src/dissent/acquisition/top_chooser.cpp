@@ -41,7 +41,7 @@ void TopChooser::take(const Ranked& row, std::span<const double> inputs) {
   }
   const std::uint64_t digest = row_digest(inputs);
   if (const std::size_t slot = twin(digest, inputs); slot != Best::kNone) {
-    if (row.score > best_rows_[slot].score) {  // by chance, or for its cost; else the first of them stays
+    if (goes_before(task_.stream, row, best_rows_[slot])) {
       best_.replace(slot, row);
       best_rows_[slot] = row;
     }
