@@ -24,6 +24,9 @@ Values given_settings(const ChoiceOptions& choice, const Values& given_fit);
 void add_table_options(Command& command, TablePaths& tables);
 void add_choice_options(Command& command, ChoiceOptions& options);
 
+// The kind of its models: that given, or what "auto" has come to.
+std::string_view model_name_of(const Campaign& campaign);
+
 // One field of a table into a CsvText or CsvWriter.
 template <class Writer>
 void put_field(Writer& writer, const Column& column, std::size_t row) {

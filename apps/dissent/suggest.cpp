@@ -57,6 +57,8 @@ Ensemble fit_model(const Arguments& arguments, const Table& table, const std::ve
                           .progress = fit_bar(arguments.quiet || arguments.json),
                           .networks_only = settings_of(arguments).acquisition.info().needs_network});
   warn_diverged(result.report);
+  warn_of_rows(result.report);
+  say_choice(result.report, arguments.quiet || arguments.json, arguments.output == "-");
   return std::move(result.model);
 }
 
@@ -168,8 +170,8 @@ void write_output(const Arguments& arguments, const Table& rows, const Choice& c
   writer.commit();
 }
 
-void print_report(const Arguments& arguments, const Choice& choice, std::size_t num_candidates,
-                  const std::string& why) {
+void print_report(const Arguments& arguments, const Choice& choice, std::size_t num_candidates, const std::string& why,
+                  Model model) {
   if (arguments.json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (std::size_t k = 0; k < choice.rows.size(); ++k) {
@@ -180,6 +182,7 @@ void print_report(const Arguments& arguments, const Choice& choice, std::size_t 
     }
     print_json({{"version", kVersion},
                 {"acquisition", settings_of(arguments).acquisition.text()},
+                {"model", model_name(model)},
                 {"candidates", num_candidates},
                 {"rows", rows},
                 {"reason", why},
@@ -317,7 +320,7 @@ void run_suggest(const Arguments& arguments) {
   if (!arguments.quiet && acquisition.info().uses_training && labelled.inputs.empty()) {
     fmt::print(stderr, "{} chose without knowing the labelled rows; --labelled tells it\n", acquisition.text());
   }
-  print_report(arguments, choice, num_candidates, why);
+  print_report(arguments, choice, num_candidates, why, model->options().model);
 }
 
 }  // namespace
