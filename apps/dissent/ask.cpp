@@ -103,6 +103,7 @@ void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
               {"round", campaign.rounds.size()},
               {"labelled", laboratory.num_labelled()},
               {"new", num_new},
+              {"model", model_name_of(campaign)},
               {"pending", rows}});
 }
 
@@ -167,6 +168,7 @@ void run_ask(const Arguments& arguments) {
       laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
+    say_choice(*laboratory.last_fit(), arguments.quiet || arguments.json, arguments.output == "-");
   }
   print_questions(arguments, laboratory);
   const std::size_t num_pending = laboratory.campaign().num_pending();

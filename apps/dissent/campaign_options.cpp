@@ -78,4 +78,8 @@ Values given_settings(const ChoiceOptions& choice, const Values& given_fit) {
   return given;
 }
 
+std::string_view model_name_of(const Campaign& campaign) {
+  return model_name(campaign.settled ? campaign.settled->model : campaign.settings.fit.ensemble.model);
+}
+
 }  // namespace dissent::cli

@@ -30,6 +30,9 @@ void add_table_options(Command& command, TablePaths& tables);
 void add_aim_option(Command& command, std::string& path);
 void add_choice_options(Command& command, ChoiceOptions& options);
 
+// The kind of its models: that given, or what "auto" has come to.
+std::string_view model_name_of(const Campaign& campaign);
+
 // One field of a table into a CsvText or CsvWriter.
 template <class Writer>
 void put_field(Writer& writer, const Column& column, std::size_t row) {

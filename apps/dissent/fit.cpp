@@ -87,6 +87,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
                                       {"kept_epochs", report.kept_epochs},
                                       {"restarted", report.restarted},
                                       {"diverged", report.diverged},
+                                      {"warnings", report.warnings},
                                       {"seed", arguments.fit.ensemble.seed},
                                       {"options", json_of(arguments.fit)},
                                       {"seconds", seconds}};
@@ -121,6 +122,9 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
   }
   std::unique_ptr<Progress> progress;
   const auto show = [&](const FitProgress& state) {
+    if (state.waiting) {
+      return !interrupt || !interrupt->noted();
+    }
     if (!progress) {
       progress = std::make_unique<Progress>("fit", state.epochs, arguments.quiet || arguments.json);
     }
@@ -146,6 +150,8 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   warn_diverged(result.report);
   warn_fit(result.report, result.model, arguments.fit.train);
+  warn_of_rows(result.report);
+  warn_without_effect(result, arguments.given_fit);
   print_report(arguments, result, elapsed.count());
 }
 

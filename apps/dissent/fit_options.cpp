@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 
+#include "console.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/ensemble/model_kind.hpp"
 #include "progress.hpp"
 
 namespace dissent::cli {
@@ -58,8 +60,43 @@ void warn_fit(const FitReport& report, const Ensemble& model, const TrainOptions
   }
 }
 
+void warn_of_rows(const FitReport& report) {
+  for (const std::string& warning : report.warnings) {
+    fmt::print(stderr, "{}\n", warning);
+  }
+}
+
+void warn_without_effect(const FitResult& result, const Values& given) {
+  const Model model = result.model.options().model;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : given) {
+    if (!has_option(model, name)) {
+      const Field<FitOptions>& field = *find_field<FitOptions>(name);
+      names.push_back(option_name(field, field.get(FitOptions())));
+    }
+  }
+  if (!names.empty()) {
+    fmt::print(stderr, "{} had no effect: {} was chosen, which has no {}; --model names another\n",
+               fmt::join(names, ", "), model_name(model), model_kind(model).has_network ? "flow" : "networks");
+  }
+}
+
+void say_choice(const FitReport& report, bool quiet, bool table) {
+  if (quiet || report.choice.empty()) {
+    return;
+  }
+  if (table) {
+    fmt::print(stderr, "model {}\n", report.choice);
+  } else {
+    print_line("model {}", report.choice);
+  }
+}
+
 std::function<bool(const FitProgress&)> fit_bar(bool quiet) {
   return [bar = std::make_shared<std::optional<Progress>>(), quiet](const FitProgress& state) {
+    if (state.waiting) {
+      return true;
+    }
     if (!*bar) {
       bar->emplace("fit", state.epochs, quiet);
     }

@@ -24,6 +24,13 @@ void warn_diverged(const FitReport& report, const std::string& when = "");
 // each, likewise.
 void warn_fit(const FitReport& report, const Ensemble& model, const TrainOptions& train);
 
+// What the report warns of, and options of networks that were given where the fit chose a model that has none: a line
+// each, likewise.
+void warn_of_rows(const FitReport& report);
+void warn_without_effect(const FitResult& result, const Values& given);
+// "model gp: ...", where the fit chose the kind; `table`: standard output is one, so it goes to standard error.
+void say_choice(const FitReport& report, bool quiet, bool table = false);
+
 // A bar of epochs, for FitControl::progress; it is wiped when the last copy of the function dies.
 std::function<bool(const FitProgress&)> fit_bar(bool quiet);
 

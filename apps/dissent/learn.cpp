@@ -121,6 +121,7 @@ void print_end(const Arguments& arguments, const Campaign& campaign, const Probl
     print_json({{"version", kVersion},
                 {"directory", arguments.directory},
                 {"acquisition", campaign.settings.acquisition.text()},
+                {"model", model_name_of(campaign)},
                 {"seed", campaign.settings.fit.ensemble.seed},
                 {"labelled", labelled},
                 {"pool_left", open_rows(campaign, data).size()},
@@ -195,6 +196,10 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
                                 interrupt.noted() ? ", stopping after this step" : ""));
   };
   control.fitted = [&](const FitReport& report) {
+    if (talk && !report.choice.empty()) {
+      progress.wipe();
+      say_choice(report, false);
+    }
     if (!report.diverged.empty()) {
       progress.wipe();
       warn_diverged(report, campaign.next_round() <= arguments.rounds ? fmt::format("round {}: ", campaign.next_round())

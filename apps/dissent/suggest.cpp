@@ -63,6 +63,8 @@ Ensemble fit_model(const Arguments& arguments, const Labelled& rows, EnsembleOpt
                           .networks_only = settings_of(arguments).acquisition.info().needs_network});
   if (round == kFirstRound) {
     warn_diverged(result.report);
+    warn_of_rows(result.report);
+    say_choice(result.report, arguments.silent(), arguments.output == "-");
   }
   return std::move(result.model);
 }
@@ -205,7 +207,9 @@ void run_suggest(const Arguments& arguments) {
                              .executor = &threads,
                              .aim = aim};
   const Acquisition& acquisition = settings.acquisition;
-  Suggestion suggestion{.acquisition = acquisition.text(), .seed = arguments.fit.ensemble.seed};
+  Suggestion suggestion{.acquisition = acquisition.text(),
+                        .model = std::string(model_name(model->options().model)),
+                        .seed = arguments.fit.ensemble.seed};
   suggestion.choice = pool.choose(task, arguments.silent());
   suggestion.num_candidates = pool.num_candidates();
   const std::vector<std::size_t>& rows = suggestion.choice.rows;

@@ -158,6 +158,7 @@ void print_suggestion_json(const std::string& output, const Suggestion& suggesti
   }
   print_json({{"version", kVersion},
               {"acquisition", suggestion.acquisition},
+              {"model", suggestion.model},
               {"candidates", suggestion.num_candidates},
               {"rows", rows},
               {"reason", suggestion.sentence},

@@ -15,6 +15,7 @@ namespace dissent::cli {
 
 struct Suggestion {
   std::string acquisition = {};
+  std::string model = {};             // its kind
   Choice choice = {};                 // rows of the pool
   Table rows = {};                    // the chosen ones, with every column
   std::vector<std::string> why = {};  // of each

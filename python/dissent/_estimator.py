@@ -41,6 +41,12 @@ class Mixture(_Components):
 
     space: str = "output"
 
+    def _replace(self, **changes: Any) -> Self:
+        space = changes.pop("space", self.space)
+        changed = super()._replace(**changes)
+        changed.space = space
+        return changed
+
 
 class _Ensemble(RegressorMixin, BaseEstimator):
     """What all models share; see FlowEnsemble."""

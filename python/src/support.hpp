@@ -108,7 +108,7 @@ class FitTeller {
 
   bool operator()(const FitProgress& state) {
     poll_();
-    if (!silent_) {
+    if (!silent_ && !state.waiting) {
       const py::gil_scoped_acquire lock;
       progress_(state.epoch, state.epochs, state.loss, state.validation_loss);
     }

@@ -382,6 +382,9 @@ class Logarithms(PackageTest):
         self.assertGreater(model.log_density(x, np.exp(3 * y)).mean(), plain.log_density(x, np.exp(3 * y)).mean())
         self.assertEqual(dissent.FlowEnsemble(epochs=1).fit(x, y).predict_mixture(x).space, "base")
         self.assertEqual(pickle.loads(pickle.dumps(mixture)).space, "base")
+        fewer = mixture._replace(mean=mixture.mean[:3])
+        self.assertEqual((fewer.space, type(fewer), len(fewer.mean)), ("base", dissent.Mixture, 3))
+        self.assertEqual(mixture._replace(space="output").space, "output")
 
     def test_all_of_them(self):
         x, y = rows(d=2)

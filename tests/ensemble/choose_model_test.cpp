@@ -53,6 +53,23 @@ ModelChoice race(double of_process, double of_flow, double spread, std::size_t n
   return choose_model(kAuto, {}, rows(num_rows, false).rows(), false, made_up, nullptr);
 }
 
+TEST(ChooseModel, IsHeardWhileKindsAreCompared) {
+  const SampleRows data = rows(60, false);
+  for (const int calls : {0, 10}) {
+    int left = calls;
+    int shown = 0;
+    const FitResult result = fit(kAuto, {}, data.rows(), {.progress = [&](const FitProgress& state) {
+                                   shown += state.waiting ? 0 : 1;
+                                   return left-- > 0;
+                                 }});
+    EXPECT_TRUE(result.report.interrupted);
+    EXPECT_EQ(shown, 0);
+    EXPECT_EQ(left, -1);  // asked no more once it had said no
+    EXPECT_EQ(result.report.choice, "gp: the comparison was interrupted");
+    EXPECT_TRUE(std::isfinite(result.model.log_density(data.x, data.y).front()));
+  }
+}
+
 TEST(ChooseModel, TheProcessStaysUnlessAnotherIsClearlyAhead) {
   EXPECT_EQ(race(-1, -1.1, 0.1).model, Model::kGp);
   EXPECT_EQ(race(-1, -0.95, 1).model, Model::kGp);  // ahead by half a standard error
@@ -73,6 +90,20 @@ TEST(ChooseModel, ARowSpeaksForTenNatsAtMost) {
     return density;
   };
   EXPECT_EQ(choose_model(kAuto, {}, rows(400, false).rows(), false, one_row_impossible, nullptr).model, Model::kFlow);
+}
+
+// Ahead by 0.05 nats a row, give or take 1: after 100 rows that would be half a standard error.
+TEST(ChooseModel, ALeadTooSmallToBecomeClearEndsTheRace) {
+  const auto hardly_ahead = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,
+                                std::span<const double>, std::span<const double> y) {
+    std::vector<double> density(y.size(), options.model == Model::kPne ? -100.0 : -2.0);
+    for (std::size_t k = 0; k < y.size() && options.model == Model::kFlow; ++k) {
+      density[k] += k % 2 == 0 ? 1.1 : -1;
+    }
+    return density;
+  };
+  EXPECT_EQ(choose_model(kAuto, {}, rows(100, false).rows(), false, hardly_ahead, nullptr).reason,
+            "gp: -2 nats a row on 20 rows held out in turn; flow 0.05 ahead, too little to tell, pne 98 behind");
 }
 
 TEST(ChooseModel, TakesTheProcessForASmoothFunctionAndTheFlowForTwoModes) {

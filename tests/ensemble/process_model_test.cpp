@@ -82,7 +82,7 @@ TEST(ProcessModel, HeldOutRowsAreNotTrainedOn) {
   EXPECT_EQ(result.report.epochs_run, 1U);
 }
 
-// Products of matrices round by the shape of their blocks.
+// Sums of vectors round by their length.
 TEST(ProcessModel, RowsHardlyDependOnTheirNeighbours) {
   const SampleRows data = pairs(300);
   const Ensemble model = fit(kProcess, {.validation = 0}, data.rows()).model;
@@ -103,8 +103,9 @@ TEST(ProcessModel, AFitInPiecesIsTheWholeFitToTheBit) {
   const std::string file = folder.file("state");
   int pieces = 0;
   while (true) {
-    const FitResult piece = fit(kProcess, {.validation = 0}, data.rows(),
-                                {.progress = [](const FitProgress&) { return false; }, .checkpoint = file});
+    const FitResult piece =
+        fit(kProcess, {.validation = 0}, data.rows(),
+            {.progress = [](const FitProgress& state) { return state.waiting; }, .checkpoint = file});
     if (!piece.report.interrupted) {
       EXPECT_EQ(piece.report.resumed_epoch, 4U);
       EXPECT_TRUE(std::ranges::equal(whole.model.parameters(), piece.model.parameters()));
@@ -120,6 +121,28 @@ TEST(ProcessModel, AFitInPiecesIsTheWholeFitToTheBit) {
   const std::string message = message_of<InputError>(
       [&] { fit({.model = Model::kGp, .num_components = 7}, {.validation = 0}, data.rows(), {.checkpoint = file}); });
   EXPECT_NE(message.find("checkpoint of another fit"), std::string::npos) << message;
+}
+
+// A search that is stopped on its way leaves a sound model, and a state that goes on to the same bits.
+TEST(ProcessModel, IsHeardWithinAnOutput) {
+  const TempDir folder;
+  const SampleRows data = wide(60, 2);
+  int calls = 0;
+  const FitResult whole =
+      fit(kProcess, {.validation = 0}, data.rows(), {.progress = [&](const FitProgress&) { return ++calls > 0; }});
+  const std::string file = folder.file("state");
+  for (const int heard : {5, calls - 5}) {  // in the first output, in the second
+    int left = heard;
+    const FitResult part = fit(kProcess, {.validation = 0}, data.rows(),
+                               {.progress = [&](const FitProgress&) { return left-- > 0; }, .checkpoint = file});
+    EXPECT_TRUE(part.report.interrupted);
+    EXPECT_LE(part.report.epochs_run, 1U);
+    for (const double value : part.model.predict(data.x).stddev) {
+      EXPECT_GT(value, 0);
+    }
+  }
+  const FitResult rest = fit(kProcess, {.validation = 0}, data.rows(), {.checkpoint = file});
+  EXPECT_TRUE(std::ranges::equal(whole.model.parameters(), rest.model.parameters()));
 }
 
 TEST(ProcessModel, RecalibrationSurvivesAFile) {

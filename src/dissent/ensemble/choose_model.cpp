@@ -20,12 +20,15 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kFolds = 5;
-constexpr std::size_t kFewestRows = 20;   // fewer cannot tell: the kind with the strongest prior it is
-constexpr std::size_t kRaceSteps = 3000;  // of a network
-constexpr double kMostNats = 10;          // that one row may speak for or against a kind
-constexpr double kClear = 2;              // standard errors
-constexpr double kFar = 5;                // likewise
+constexpr std::size_t kFewestRows = 20;    // fewer cannot tell: the kind with the strongest prior it is
+constexpr std::size_t kRaceSteps = 3000;   // of a network
+constexpr std::size_t kManyColumns = 100;  // with more of them a step costs more, and there are fewer
+constexpr std::size_t kFewestSteps = 500;
+constexpr double kMostNats = 10;  // that one row may speak for or against a kind
+constexpr double kClear = 2;      // standard errors
+constexpr double kFar = 5;        // likewise
 constexpr std::size_t kRowsToTell = 20;
+constexpr std::size_t kRowsToHope = 15;
 constexpr std::uint64_t kStreamIndex = 1;  // of Purpose::kSplit; the split of a fit is 0
 
 struct Runner {
@@ -65,7 +68,8 @@ TrainOptions race_options(TrainOptions train, const TrainingRows& rows) {
     const std::size_t n = rows.inputs.size() / C;
     const std::size_t given = train.resolved(C, rows.target_names.size(), n).batch_size.value_or(0);
     const std::size_t batch = given == 0 ? n : std::min(given, n);
-    train.epochs = std::max<std::size_t>(5, kRaceSteps * batch / n);
+    const std::size_t steps = std::max(kFewestSteps, kRaceSteps * kManyColumns / std::max(kManyColumns, C));
+    train.epochs = std::max<std::size_t>(5, steps * batch / n);
   }
   return train;
 }
@@ -87,6 +91,13 @@ Advantage advantage(const Runner& a, const Runner& b) {
   const auto count = static_cast<double>(a.density.size());
   const double mean = sum / count;
   return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
+}
+
+// Whether a lead after some of the folds is so small that it will hardly be clear after all: below that even where the
+// folds to come are one standard error better than those so far.
+bool is_hopeless(const Advantage& ahead, std::size_t folds_done) {
+  const double share = static_cast<double>(folds_done) / static_cast<double>(kFolds);
+  return ahead.mean / std::sqrt(share) + std::sqrt(1 - share) * ahead.error < kClear * ahead.error;
 }
 
 // The others by how far they were behind, over the rows that both were asked for.
@@ -121,27 +132,36 @@ class Race {
       running_.push_back({model});
     }
     for (std::size_t fold = 0; fold < kFolds && running_.size() > 1; ++fold) {
-      run_fold(make_fold(rows_, order_, fold));
-      drop(fold + 1 == kFolds);
+      if (!run_fold(make_fold(rows_, order_, fold))) {
+        const Model first = running_.front().model;
+        return {first, fmt::format("{}: the comparison was interrupted", model_name(first)), true};
+      }
+      drop(fold + 1);
     }
     return {running_.front().model, reason_of(running_.front(), dropped_)};
   }
 
  private:
-  void run_fold(const Fold& fold) {
+  // False where a fit was interrupted.
+  bool run_fold(const Fold& fold) {
     const TrainingRows rows{rows_.input_names, rows_.target_names, fold.inputs, fold.targets, rows_.source};
     for (Runner& runner : running_) {
       EnsembleOptions options = options_;
       options.model = runner.model;
       const std::vector<double> density =
           fit_and_predict_(options, race_options(train_, rows), rows, fold.held_inputs, fold.held_targets);
+      if (density.empty()) {
+        return false;
+      }
       runner.density.insert(runner.density.end(), density.begin(), density.end());
     }
+    return true;
   }
 
   // The first kind stays unless another is clearly ahead of it at the end, or far ahead before. One that is behind once
-  // there are some rows to tell by has lost.
-  void drop(bool last) {
+  // there are some rows to tell by has lost, and so has one whose lead is too small to become clear.
+  void drop(std::size_t folds_done) {
+    const bool last = folds_done == kFolds;
     const auto out = [&](std::size_t k) {
       dropped_.push_back(running_[k]);
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(k));
@@ -149,7 +169,8 @@ class Race {
     for (std::size_t k = running_.size(); k-- > 1;) {
       const Advantage ahead = advantage(running_[k], running_.front());
       const bool told = ahead.mean < -kClear * ahead.error || running_[k].density.size() >= kRowsToTell;
-      if (ahead.mean <= 0 ? told || last : last && ahead.mean < kClear * ahead.error) {
+      const bool weak = (last || running_[k].density.size() >= kRowsToHope) && is_hopeless(ahead, folds_done);
+      if (ahead.mean <= 0 ? told || last : weak) {
         out(k);
       }
     }

@@ -3,7 +3,8 @@
 // Five folds of the rows are held out in turn. Each kind is fitted to the others, and the log-likelihood of the
 // held-out rows compared, row by row. The first of gp, pne and flow that can take the rows stays unless another is
 // ahead by two standard errors: it has the strongest prior, and a few rows are weak evidence. One that is behind after
-// a fold drops out, so that mostly one fold is enough; networks take a quarter of their steps.
+// a fold drops out, and so does one whose lead is too small to become clear, so that mostly one fold is enough.
+// Networks take a quarter of their steps, and fewer with more than 100 input columns.
 #pragma once
 
 #include <functional>
@@ -19,10 +20,11 @@ namespace dissent {
 
 struct ModelChoice {
   Model model = Model::kGp;
-  std::string reason;  // "gp: -3.21 nats a row on 60 rows held out in turn; pne 0.2 behind, flow 0.3 behind"
+  std::string reason;        // "gp: -3.21 nats a row on 60 rows held out in turn; pne 0.2 behind, flow 0.3 behind"
+  bool interrupted = false;  // the comparison was not brought to its end
 };
 
-// The log densities that a model fitted to `rows` gives to rows held out.
+// The log densities that a model fitted to `rows` gives to rows held out; empty where the fit was interrupted.
 using FitAndPredict = std::function<std::vector<double>(const EnsembleOptions& options, const TrainOptions& train,
                                                         const TrainingRows& rows, std::span<const double> held_inputs,
                                                         std::span<const double> held_targets)>;

@@ -9,6 +9,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/ensemble/choose_model.hpp"
+#include "dissent/ensemble/fit_warnings.hpp"
 #include "dissent/ensemble/log_targets.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/output_map.hpp"
@@ -20,6 +21,8 @@
 
 namespace dissent {
 namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 [[noreturn]] void fail_value(std::size_t k, double value, const std::vector<std::string>& names,
                              std::string_view rule) {
@@ -156,14 +159,25 @@ FitResult fit_chosen(const EnsembleOptions& options, const TrainOptions& train, 
   const auto fit_and_predict = [&](const EnsembleOptions& of_kind, const TrainOptions& short_train,
                                    const TrainingRows& kept, std::span<const double> held_inputs,
                                    std::span<const double> held_targets) {
-    return fit(of_kind, short_train, kept, {control.executor})
-        .model.log_density(held_inputs, held_targets, control.executor);
+    FitControl quiet{.executor = control.executor, .warn = false};
+    if (control.progress) {
+      quiet.progress = [&](const FitProgress&) { return control.progress({0, 1, kNan, kNan, true}); };
+    }
+    const FitResult result = fit(of_kind, short_train, kept, quiet);
+    return result.report.interrupted ? std::vector<double>()
+                                     : result.model.log_density(held_inputs, held_targets, control.executor);
   };
   const ModelChoice choice =
       choose_model(options, train, rows, control.networks_only, fit_and_predict, control.executor);
   EnsembleOptions own = options;
   own.model = choice.model;
-  FitResult result = fit(own, train, rows, control);
+  FitControl last = control;
+  if (choice.interrupted) {  // a model all the same, but no checkpoint: the kind may yet be another
+    last.progress = [](const FitProgress&) { return false; };
+    last.checkpoint.clear();
+  }
+  FitResult result = fit(own, train, rows, last);
+  result.report.interrupted = result.report.interrupted || choice.interrupted;
   result.report.choice = choice.reason;
   return result;
 }
@@ -204,6 +218,9 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   }
   result.report.num_rows = rows.inputs.size() / rows.input_names.size() - prepared.num_held_out;
   result.report.num_validation_rows = prepared.num_held_out;
+  if (control.warn && !result.report.interrupted) {
+    result.report.warnings = fit_warnings(result.model, rows, control.executor);
+  }
   return result;
 }
 

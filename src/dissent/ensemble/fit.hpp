@@ -36,12 +36,14 @@ struct FitProgress {
   std::size_t epochs = 0;
   double loss = 0;
   double validation_loss = 0;  // on held-out rows, or on those that samples leave out; NaN without either
+  bool waiting = false;        // nothing new to show: only whether to go on is asked
 };
 
 struct FitControl {
   Executor* executor = nullptr;
-  // On the calling thread, every few epochs. False ends the fit there: its checkpoint is written, the best parameters
-  // so far are returned and the report says `interrupted`.
+  // On the calling thread, every few epochs, and while kinds of models are compared. False ends the fit there: its
+  // checkpoint is written if there is anything to go on from, the best parameters so far are returned and the report
+  // says `interrupted`.
   std::function<bool(const FitProgress&)> progress = {};
   // A file for the state of the fit, written every few seconds; empty: none. If it is there at the start, the fit goes
   // on from it and ends with the same bits as one that was never stopped; InputError if it belongs to other options or
@@ -49,6 +51,7 @@ struct FitControl {
   std::string checkpoint = {};
   double checkpoint_seconds = 5;  // at least, from one to the next
   bool networks_only = false;     // where the model is chosen: a network, since what follows needs one
+  bool warn = true;               // look for what the report warns of
 };
 
 struct FitReport {
@@ -65,6 +68,7 @@ struct FitReport {
   std::vector<std::size_t> kept_epochs;  // whose parameters were kept, of each component; of a joint model one
   std::vector<std::size_t> restarted;    // components that were trained again since their loss diverged
   std::vector<std::size_t> diverged;     // those whose loss did so each time; of a joint model all or none
+  std::vector<std::string> warnings;     // what about the rows should be looked at (fit_warnings.hpp)
 };
 
 template <>

@@ -1,8 +1,29 @@
 // The fields of what a fit and an evaluation report: the one place where they are listed.
+#include <fmt/ranges.h>
+
+#include <sstream>
+
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/metrics.hpp"
 
 namespace dissent {
+namespace {
+
+// A line each.
+Field<FitReport> warnings_field() {
+  return field<FitReport>(
+      {"warnings", FieldType::kText, false, {.help = "What about the rows should be looked at, a line each"}},
+      [](const FitReport& from) { return Value(fmt::format("{}", fmt::join(from.warnings, "\n"))); },
+      [](FitReport& to, const Value& value) {
+        to.warnings.clear();
+        std::istringstream lines(std::get<std::string>(value));
+        for (std::string line; std::getline(lines, line);) {
+          to.warnings.push_back(line);
+        }
+      });
+}
+
+}  // namespace
 
 template <>
 std::span<const Field<FitReport>> fields() {
@@ -21,6 +42,7 @@ std::span<const Field<FitReport>> fields() {
       field("kept_epochs", &R::kept_epochs, {.help = "Epoch kept, of each component; of a joint model one"}),
       field("restarted", &R::restarted, {.help = "Components trained again since their loss diverged"}),
       field("diverged", &R::diverged, {.help = "Components whose loss diverged each time"}),
+      warnings_field(),
   };
   return list;
 }

@@ -1,9 +1,11 @@
 // Training of `gp`: a search for the hyperparameters of each output, as many outputs at a time as there are threads.
 // What was found is the state of an unfinished fit: a checkpoint holds the outputs done, F32 [done][1 or 1 + M][3 + C].
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include "dissent/base/error.hpp"
@@ -49,6 +51,57 @@ double mean_loss(const Ensemble& model, const TrainingSet& data, bool held_out, 
   return -std::accumulate(density.begin(), density.end(), 0.0) / static_cast<double>(rows.size());
 }
 
+// The outputs found so far, of those that are searched one after the other, as many at a time as there are threads.
+struct Search {
+  std::vector<float> found;  // of the outputs done; where none is, of the first, as far as it came
+  std::size_t done = 0;
+  bool interrupted = false;
+};
+
+class OutputSearch {
+ public:
+  OutputSearch(const ProcessOptions& options, RowMatrix inputs, RowMatrix targets, const FitControl& control)
+      : options_(options), inputs_(std::move(inputs)), targets_(std::move(targets)), control_(control) {}
+
+  // The next few outputs. A search that is interrupted counts for nothing, so that one taken up again ends with the
+  // same bits.
+  void advance(Search& search) {
+    const auto D = static_cast<std::size_t>(targets_.cols());
+    std::vector<OutputHyperparameters> part(std::min(D - search.done, num_threads(control_.executor)));
+    const std::thread::id caller = std::this_thread::get_id();
+    std::atomic<bool> stopped = false;
+    const auto go_on = [&] {
+      if (control_.progress && std::this_thread::get_id() == caller && !stopped &&
+          !control_.progress({search.done, D, kNan, kNan, true})) {
+        stopped = true;
+      }
+      return !stopped;
+    };
+    for_blocks(control_.executor, part.size(), 1, [&](std::size_t k, std::size_t, std::size_t) {
+      const std::size_t d = search.done + k;
+      part[k] = GaussianProcess::search(options_, inputs_, targets_.col(static_cast<Eigen::Index>(d)), d, go_on);
+    });
+    search.interrupted = stopped;
+    if (stopped && search.done > 0) {
+      return;
+    }
+    part.resize(stopped ? 1 : part.size());
+    for (const OutputHyperparameters& output : part) {
+      append_logs(output, search.found);
+    }
+    if (!stopped) {
+      search.done += part.size();
+      search.interrupted = control_.progress && !control_.progress({search.done, D, kNan, kNan}) && search.done < D;
+    }
+  }
+
+ private:
+  ProcessOptions options_;
+  RowMatrix inputs_;
+  RowMatrix targets_;
+  const FitControl& control_;
+};
+
 }  // namespace
 
 FitReport train_process(Ensemble& model, TrainingSet data, const FitControl& control) {
@@ -58,39 +111,30 @@ FitReport train_process(Ensemble& model, TrainingSet data, const FitControl& con
   check(can_be_process(n, D), "model gp: {} rows are too many with {}; choose pne or flow", n, counted(D, "output"));
   ProcessModel& process = model.process();
   ProcessModel::Rows rows = slice(data.scaled, C, D, 0, n);
-  const ProcessOptions options = process.options();
-  const RowMatrix inputs = process.standard_inputs(rows);
-  const RowMatrix targets = process.standard_targets(rows);
+  OutputSearch outputs(process.options(), process.standard_inputs(rows), process.standard_targets(rows), control);
   const std::string identity = control.checkpoint.empty() ? "" : fit_identity(model, data.options, data.rows);
   FitReport report;
   report.epochs = D;
-  std::vector<float> found;
-  std::size_t done = control.checkpoint.empty() ? 0 : read_outputs(control.checkpoint, identity, found);
-  report.resumed_epoch = done;
-  while (done < D && !report.interrupted) {
-    const std::size_t count = std::min(D - done, num_threads(control.executor));
-    std::vector<OutputHyperparameters> part(count);
-    for_blocks(control.executor, count, 1, [&](std::size_t k, std::size_t, std::size_t) {
-      part[k] = GaussianProcess::search(options, inputs, targets.col(static_cast<Eigen::Index>(done + k)), done + k);
-    });
-    for (const OutputHyperparameters& output : part) {
-      append_logs(output, found);
-    }
-    done += count;
-    report.interrupted = control.progress && !control.progress({done, D, kNan, kNan}) && done < D;
-    if (!control.checkpoint.empty() && done < D) {
-      write_outputs(control.checkpoint, identity, done, found);
+  Search search;
+  search.done = control.checkpoint.empty() ? 0 : read_outputs(control.checkpoint, identity, search.found);
+  report.resumed_epoch = search.done;
+  while (search.done < D && !search.interrupted) {
+    outputs.advance(search);
+    if (!control.checkpoint.empty() && search.done > 0 && search.done < D) {
+      write_outputs(control.checkpoint, identity, search.done, search.found);
     }
   }
-  report.epochs_run = done;
+  report.interrupted = search.interrupted;
+  report.epochs_run = search.done;
   if (report.interrupted) {  // a model that can be used all the same: the last output's for those to come
-    const std::size_t size = found.size() / done;
-    const std::vector<float> last(found.end() - static_cast<std::ptrdiff_t>(size), found.end());
-    for (; done < D; ++done) {
-      found.insert(found.end(), last.begin(), last.end());
+    const std::size_t filled = std::max<std::size_t>(1, search.done);
+    const std::size_t size = search.found.size() / filled;
+    const std::vector<float> last(search.found.end() - static_cast<std::ptrdiff_t>(size), search.found.end());
+    for (std::size_t d = filled; d < D; ++d) {
+      search.found.insert(search.found.end(), last.begin(), last.end());
     }
   }
-  process.assign(std::move(rows), std::move(found), control.executor);
+  process.assign(std::move(rows), std::move(search.found), control.executor);
   report.loss = mean_loss(model, data, false, control.executor);
   report.validation_loss = data.num_held_out > 0 ? mean_loss(model, data, true, control.executor) : kNan;
   return report;

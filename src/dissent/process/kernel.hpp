@@ -7,13 +7,9 @@
 
 #include <Eigen/Core>
 
-#include "dissent/matrix/panel.hpp"
+#include "dissent/process/panels.hpp"
 
 namespace dissent {
-
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using RowsRef = Eigen::Ref<const RowMatrix>;
-using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
 
 struct Hyperparameters {
   double signal_variance = 1;

@@ -1,14 +1,16 @@
-// Eigen's view of a panel (matrix/panel.hpp), and panels of rows.
+// The matrices of Gaussian processes: Eigen's, and panels (matrix/panel.hpp) as Eigen sees them.
 #pragma once
 
 #include <Eigen/Core>
 
 #include "dissent/matrix/panel.hpp"
 #include "dissent/matrix/product.hpp"
-#include "dissent/process/kernel.hpp"
 
 namespace dissent {
 
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowsRef = Eigen::Ref<const RowMatrix>;
+using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
 using PanelMap = Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>>;
 
 // The first `columns` of a panel's columns.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
-#include "dissent/base/special.hpp"
 
 namespace dissent {
 namespace {
@@ -62,36 +61,26 @@ VectorXd weights_of(const ProcessOptions& options) {
   return Eigen::Map<const VectorXd>(options.weights.data(), static_cast<Index>(options.weights.size()));
 }
 
-std::vector<OutputHyperparameters> search_all(const ProcessOptions& options, const RowsRef& inputs,
-                                              const RowsRef& targets, Executor* executor) {
-  check_fit(options, inputs, targets);
-  std::vector<OutputHyperparameters> out(static_cast<std::size_t>(targets.cols()));
-  for_blocks(executor, out.size(), 1, [&](std::size_t d, std::size_t, std::size_t) {
-    out[d] = GaussianProcess::search(options, inputs, targets.col(static_cast<Index>(d)), d);
-  });
-  return out;
-}
-
 }  // namespace
 
 OutputHyperparameters GaussianProcess::search(const ProcessOptions& options, const RowsRef& inputs,
-                                              const VectorRef& targets, std::uint64_t output) {
-  const SearchResult found = find_hyperparameters(inputs, targets, options.search, output);
+                                              const VectorRef& targets, std::uint64_t output,
+                                              const std::function<bool()>& go_on) {
+  const SearchResult found = find_hyperparameters(inputs, targets, options.search, output, go_on);
   OutputHyperparameters out{found.hyperparameters, {}};
   const auto searched = static_cast<Index>(found.rows.size());
   if (options.vary_hyperparameters && inputs.rows() <= kMostRowsToVary &&
       Laplace::cost(searched, inputs.cols()) <= kMostCostToVary) {
+    if (go_on && !go_on()) {
+      out.components.assign(static_cast<std::size_t>(options.components), out.mode);
+      return out;
+    }
     const Laplace around(found, inputs, targets);
     for (Index m = 0; m < options.components; ++m) {
       out.components.push_back(around.sample(options.search.seed, output, static_cast<std::uint64_t>(m)));
     }
   }
   return out;
-}
-
-GaussianProcess GaussianProcess::fit(const ProcessOptions& options, const RowsRef& inputs, const RowsRef& targets,
-                                     Executor* executor) {
-  return GaussianProcess(options, inputs, targets, search_all(options, inputs, targets, executor), executor);
 }
 
 GaussianProcess::GaussianProcess(const ProcessOptions& options, const RowsRef& inputs, const RowsRef& targets,
@@ -180,32 +169,6 @@ void GaussianProcess::predict_block(const RowsRef& rows, double* mean, double* s
     centre +=
         std::sqrt(1 - options_.within) * (options_.recentre ? recentred(residual, weights_of(options_)) : residual);
   }
-}
-
-VectorXd GaussianProcess::loo_log_density(Executor* executor) const {
-  const auto outputs = static_cast<std::size_t>(targets_.cols());
-  std::vector<VectorXd> of_output(outputs);
-  for_blocks(executor, outputs, 1, [&](std::size_t d, std::size_t, std::size_t) {
-    const OutputHyperparameters& own = hyperparameters_[d];
-    const VectorXd targets = targets_.col(static_cast<Index>(d));
-    const auto alone = [&](const Hyperparameters& h) {
-      return Posterior(h, inputs_, targets).leave_one_out().log_density;
-    };
-    if (own.components.empty()) {
-      of_output[d] = alone(own.mode);
-      return;
-    }
-    of_output[d] = alone(own.components[0]);
-    for (std::size_t m = 1; m < own.components.size(); ++m) {
-      of_output[d] = of_output[d].binaryExpr(alone(own.components[m]), &log_add_exp);
-    }
-    of_output[d].array() -= std::log(static_cast<double>(own.components.size()));
-  });
-  VectorXd out = VectorXd::Zero(inputs_.rows());
-  for (const VectorXd& one : of_output) {
-    out += one;
-  }
-  return out;
 }
 
 }  // namespace dissent

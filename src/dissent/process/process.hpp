@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -42,14 +43,12 @@ class GaussianProcess {
  public:
   static constexpr Eigen::Index kMostRows = 4000;
 
-  // Searches for hyperparameters and draws the paths. Throws InputError for no rows or more than kMostRows, for shapes
-  // that do not agree, values that are not finite, and options out of range. `executor` may be null.
-  static GaussianProcess fit(const ProcessOptions& options, const RowsRef& inputs, const RowsRef& targets,
-                             Executor* executor = nullptr);
-  // What fit() looks for, of output number `output`; targets [n].
+  // The hyperparameters of output number `output`; targets [n]. `go_on` as in find_hyperparameters().
   static OutputHyperparameters search(const ProcessOptions& options, const RowsRef& inputs, const VectorRef& targets,
-                                      std::uint64_t output);
-  // The same process again, from the hyperparameters of a fit.
+                                      std::uint64_t output, const std::function<bool()>& go_on = {});
+  // Draws the paths, of processes with the hyperparameters that search() has found. Throws InputError for no rows or
+  // more than kMostRows, for shapes that do not agree, values that are not finite, and options out of range. `executor`
+  // may be null.
   GaussianProcess(const ProcessOptions& options, const RowsRef& inputs, const RowsRef& targets,
                   std::vector<OutputHyperparameters> hyperparameters, Executor* executor = nullptr);
 
@@ -64,10 +63,6 @@ class GaussianProcess {
   // Means and standard deviations of the components at rows [N x C], into mean[n][m][d] and stddev[n][m][d].
   void predict(const RowsRef& rows, std::span<double> mean, std::span<double> stddev,
                Executor* executor = nullptr) const;
-
-  // The log density of each training row's targets under the mixture of processes fitted to the other rows: [n]. The
-  // hyperparameters are those of all rows, which flatters the model a little where rows are few.
-  Eigen::VectorXd loo_log_density(Executor* executor = nullptr) const;
 
  private:
   void draw(Executor* executor);

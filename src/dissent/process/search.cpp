@@ -53,8 +53,9 @@ VectorXd start_near(VectorXd mode, const HyperPrior& prior, Stream& stream) {
 
 class Target {
  public:
-  Target(const RowsRef& inputs, const VectorRef& targets, std::span<const Index> rows, const HyperPrior& prior)
-      : prior_(prior), inputs_(inputs(rows, Eigen::all)), targets_(targets(rows)) {}
+  Target(const RowsRef& inputs, const VectorRef& targets, std::span<const Index> rows, const HyperPrior& prior,
+         const std::function<bool()>& go_on)
+      : prior_(prior), inputs_(inputs(rows, Eigen::all)), targets_(targets(rows)), go_on_(go_on) {}
 
   Minimum from(const VectorXd& start, int iterations) const {
     return minimise([this](const VectorXd& at, VectorXd& gradient) { return value(at, gradient); }, start,
@@ -63,7 +64,7 @@ class Target {
 
  private:
   double value(const VectorXd& at, VectorXd& gradient) const {
-    if (!(at.cwiseAbs().maxCoeff() <= kLargestLog)) {
+    if (!(at.cwiseAbs().maxCoeff() <= kLargestLog) || (go_on_ && !go_on_())) {
       return std::numeric_limits<double>::infinity();
     }
     const Evidence prior = log_prior(prior_, at);
@@ -75,31 +76,32 @@ class Target {
   HyperPrior prior_;
   RowMatrix inputs_;
   VectorXd targets_;
+  const std::function<bool()>& go_on_;
 };
 
 }  // namespace
 
 SearchResult find_hyperparameters(const RowsRef& inputs, const VectorRef& targets, const SearchOptions& options,
-                                  std::uint64_t output) {
+                                  std::uint64_t output, const std::function<bool()>& go_on) {
   Stream stream(options.seed, Purpose::kSearch, output);
   std::vector<Index> rows = shuffled_rows(inputs.rows(), stream);
   rows.resize(static_cast<std::size_t>(std::min(inputs.rows(), std::max(options.rows, options.start_rows))));
   const VectorXd mode = mode_of_prior(options.prior, inputs.cols());
   const auto few_rows = std::span<const Index>(rows).first(std::min(rows.size(), std::size_t(options.start_rows)));
-  const Target few(inputs, targets, few_rows, options.prior);
+  const Target few(inputs, targets, few_rows, options.prior, go_on);
   Minimum best = few.from(mode, options.iterations);
   for (int start = 1; start < options.starts; ++start) {
     const Minimum found = few.from(start_near(mode, options.prior, stream), options.iterations);
     best = found.value < best.value ? found : best;
   }
   HyperPrior prior = options.prior;
-  const Minimum freer = Target(inputs, targets, few_rows, options.loose).from(best.at, options.iterations);
+  const Minimum freer = Target(inputs, targets, few_rows, options.loose, go_on).from(best.at, options.iterations);
   if (freer.value + kLooseNats + kLooseNatsPerRow * static_cast<double>(few_rows.size()) < best.value) {
     best = freer;
     prior = options.loose;
   }
   if (rows.size() > few_rows.size()) {
-    best = Target(inputs, targets, rows, prior).from(best.at, options.iterations);
+    best = Target(inputs, targets, rows, prior, go_on).from(best.at, options.iterations);
   }
   return {Hyperparameters::from_log(best.at), -best.value, best.evaluations, std::move(rows), prior};
 }

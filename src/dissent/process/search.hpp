@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "dissent/process/evidence.hpp"
@@ -29,8 +30,9 @@ struct SearchResult {
   HyperPrior prior;                // that it had
 };
 
-// Of targets [n] at inputs [n x C], n > 0. `output` numbers the target: it names the random stream.
+// Of targets [n] at inputs [n x C], n > 0. `output` numbers the target: it names the random stream. `go_on`, if any, is
+// asked before each evaluation; once it says false the search ends with the best so far.
 SearchResult find_hyperparameters(const RowsRef& inputs, const VectorRef& targets, const SearchOptions& options,
-                                  std::uint64_t output = 0);
+                                  std::uint64_t output = 0, const std::function<bool()>& go_on = {});
 
 }  // namespace dissent

@@ -1,0 +1,121 @@
+#include "dissent/ensemble/fit_warnings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dissent/base/names.hpp"
+#include "dissent/ensemble/log_targets.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kFewestRows = 10;
+constexpr double kFarOut = 300;   // distances from the median to a quartile
+constexpr double kGap = 10;       // between what is far and the others
+constexpr std::size_t kFew = 50;  // of so many rows one may be such a value, and one more
+
+bool are_few(std::size_t count, std::size_t num_rows) { return count > 0 && count <= 1 + num_rows / kFew; }
+
+std::vector<double> column_of(std::span<const double> values, std::size_t columns, std::size_t column) {
+  std::vector<double> out;
+  for (std::size_t k = column; k < values.size(); k += columns) {
+    out.push_back(values[k]);
+  }
+  return out;
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// Nothing is said of a column that is mostly one value, whose others may be far and meant, nor of a long tail: what is
+// far must be far from the rest as well.
+void warn_outliers(const std::string& name, const std::vector<double>& values, std::vector<std::string>& out) {
+  const double median = median_of(values);
+  std::vector<double> distance(values.size());
+  std::ranges::transform(values, distance.begin(), [&](double value) { return std::abs(value - median); });
+  const double usual = median_of(distance);
+  std::size_t far = 0;
+  double least_far = std::numeric_limits<double>::infinity();
+  double largest_other = 0;
+  for (const double apart : distance) {
+    if (apart > kFarOut * usual) {
+      ++far;
+      least_far = std::min(least_far, apart);
+    } else {
+      largest_other = std::max(largest_other, apart);
+    }
+  }
+  if (!(usual > 0) || !are_few(far, values.size()) || least_far < kGap * largest_other) {
+    return;
+  }
+  const auto farthest = static_cast<std::size_t>(std::ranges::max_element(distance) - distance.begin());
+  out.push_back(
+      fmt::format("'{}' is {:g} in row {}, {:.2g} times as far from the median as half of the rows are: the fit serves "
+                  "{} more than "
+                  "the others; check it, or leave the row out",
+                  name, values[farthest], farthest + 1, distance[farthest] / usual,
+                  far == 1 ? "this value" : counted(far, "such value")));
+}
+
+// Whether the target would be fitted by its logarithm without the rows where it has none.
+void warn_zeros(const EnsembleOptions& options, const TrainingRows& rows, std::size_t d, Executor* executor,
+                std::vector<std::string>& out) {
+  const std::vector<double> values = column_of(rows.targets, rows.target_names.size(), d);
+  std::vector<std::uint32_t> kept;
+  std::vector<std::size_t> without;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (values[k] > 0) {
+      kept.push_back(static_cast<std::uint32_t>(k));
+    } else {
+      without.push_back(k);
+    }
+  }
+  if (!are_few(without.size(), values.size())) {
+    return;
+  }
+  const std::vector<double> inputs = pick_rows(rows.inputs, rows.input_names.size(), kept);
+  const std::vector<double> targets = pick_rows(values, 1, kept);
+  const TrainingRows positive{rows.input_names, {rows.target_names[d]}, inputs, targets};
+  if (!choose_logarithms(options, positive, executor).empty()) {
+    out.push_back(fmt::format(
+        "'{}' is {:g} in row {}{}: without {} its logarithm would be fitted, which predicts the other values "
+        "better; leave {} out if that is what you want",
+        rows.target_names[d], values[without.front()], without.front() + 1,
+        without.size() == 1 ? "" : fmt::format(", and not above 0 in {}", counted(without.size() - 1, "other row")),
+        without.size() == 1 ? "it" : "them", without.size() == 1 ? "the row" : "the rows"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> fit_warnings(const Ensemble& model, const TrainingRows& rows, Executor* executor) {
+  std::vector<std::string> out;
+  const std::size_t C = rows.input_names.size();
+  const std::size_t D = rows.target_names.size();
+  if (rows.targets.size() / D < kFewestRows) {
+    return out;
+  }
+  for (std::size_t c = 0; c < C; ++c) {
+    warn_outliers(rows.input_names[c], column_of(rows.inputs, C, c), out);
+  }
+  const std::vector<std::uint8_t>& logarithm = model.columns().logarithm;
+  for (std::size_t d = 0; d < D; ++d) {
+    if (!logarithm.empty() && logarithm[d] != 0) {
+      continue;  // its scale is another, and far values do not count for much on it
+    }
+    warn_outliers(rows.target_names[d], column_of(rows.targets, D, d), out);
+    if (model.options().log_targets == LogTargets::kAuto) {
+      warn_zeros(model.options(), rows, d, executor, out);
+    }
+  }
+  return out;
+}
+
+}  // namespace dissent
