@@ -232,7 +232,7 @@ class Candidates(CliTest):
             self.assertLess(hours(cheap), hours(rows))
         suggest = ("suggest", *self.tables, *QUICK, "-o", "n.csv")
         self.run_bad(2, *suggest, "-a", "random", "--cost", "hours",
-                     says="acquisition 'random' does not look at costs; use one that does: kl, ")
+                     says=["acquisition 'random' does not look at costs; use one that does: ", " kl, "])
         self.run_bad(2, *suggest, "-a", "kl", "--cost", "hour", says="p.csv: has no column 'hour'")
         with open(self.path("p.csv"), "a") as file:
             file.write("1,5,A,0\n")
@@ -247,7 +247,7 @@ class Candidates(CliTest):
         self.assertNotEqual([row["row"] for row in near], [row["row"] for row in pool])
         suggest = ("suggest", *self.tables, *QUICK, "-o", "n.csv", "--aim")
         self.run_bad(2, *suggest, "aim.csv", "-a", "kl",
-                     says=["acquisition 'kl' does not look at an aim; use one that does: ", "kl-aim", ", aim"])
+                     says=["acquisition 'kl' does not look at an aim; use one that does: ", " aim, ", "kl-aim"])
         self.run_bad(2, *suggest, "p.npz", "-a", "aim", says="p.npz: cannot be read")
 
     def test_an_archive_gives_the_same_rows(self):
