@@ -15,6 +15,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/mixture/mixture_file.hpp"
+#include "dissent/mixture/shape_doubt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "score_rows.hpp"
@@ -158,6 +159,18 @@ void score_chunks(const MixtureFile& input, const std::vector<Estimator>& estima
   }
 }
 
+// What a reader of the numbers should know of the input, on standard error.
+void print_notes(const MixtureFile& input) {
+  if (const std::string doubt = shape_doubt(input.num_inputs, input.num_components); !doubt.empty()) {
+    fmt::print(stderr, "{}: {}\n", input.mean.source(), doubt);
+  } else if (input.weights.entropy == 0) {
+    fmt::print(stderr, "{}\n", kOneWeightNote);
+  }
+  if (input.space == Space::kBase) {
+    fmt::print(stderr, "{}\n", kBaseSpaceNote);
+  }
+}
+
 void run_score(const ScoreOptions& options) {
   const std::vector<Estimator> estimators = parse_estimators(options);
   check_distinct(options.output, options.weights);
@@ -190,10 +203,10 @@ void run_score(const ScoreOptions& options) {
     }
     writer->commit();
   }
-  const ScoreSummary summary{options.input, options.output, input, estimators, names, receivers.summaries, top};
-  if (input.space == Space::kBase && !options.quiet) {
-    fmt::print(stderr, "{}\n", kBaseSpaceNote);
+  if (!options.quiet) {
+    print_notes(input);
   }
+  const ScoreSummary summary{options.input, options.output, input, estimators, names, receivers.summaries, top};
   if (options.json) {
     print_json(summary_json(summary));
   } else if (!options.quiet && options.output != "-") {

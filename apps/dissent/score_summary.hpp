@@ -43,6 +43,8 @@ struct ScoreSummary {
   Rows top;
 };
 
+inline constexpr const char* kOneWeightNote =
+    "all the weight is on one component: epistemic is 0, and log_deficit, ln 0, is -inf (null in JSON)";
 inline constexpr const char* kBaseSpaceNote =
     "the mixture is in a flow's base space: aleatoric and total are left out, for they would not be in your units; "
     "'dissent predict --output' gives them";

@@ -13,6 +13,7 @@
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
 #include "pool_choice.hpp"
+#include "suggest_mixture.hpp"
 #include "suggest_report.hpp"
 
 namespace dissent::cli {
@@ -25,6 +26,7 @@ constexpr std::size_t kMostRowsToFitAgain = 1000;  // labelled; with more a fit 
 struct Arguments {
   TablePaths tables;
   std::string fitted;
+  std::string mixture;
   ChoiceOptions choice;
   FitOptions fit;
   Values given_fit;
@@ -112,6 +114,16 @@ void check_columns(const Arguments& arguments, const EnsembleColumns& columns) {
         arguments.fitted, fmt::join(columns.inputs, ","));
 }
 
+void run_suggest_mixture(const Arguments& arguments) {
+  check(!arguments.tables.any() && arguments.fitted.empty(),
+        "--mixture has the predictions already; leave out tables, columns and --fitted");
+  for (const auto& [name, value] : arguments.given_fit) {
+    check(name == "seed", "--mixture has the predictions already, so `{}` would do nothing; leave it out", name);
+  }
+  suggest_from_mixture({arguments.mixture, settings_of(arguments), arguments.output, arguments.threads, arguments.json,
+                        arguments.quiet});
+}
+
 // The columns of a model fitted before, or those of the table.
 Labelled read_labelled(const Arguments& arguments, const std::optional<Ensemble>& model) {
   Labelled labelled;
@@ -166,6 +178,10 @@ std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelle
 }
 
 void run_suggest(const Arguments& arguments) {
+  if (!arguments.mixture.empty()) {
+    run_suggest_mixture(arguments);
+    return;
+  }
   check_arguments(arguments);
   const CampaignSettings settings = settings_of(arguments);
   PoolFile file(arguments.tables.pool);
@@ -217,7 +233,8 @@ void add_suggest(Command& app) {
       "suggest", "Choose the rows of a pool that are worth a label most, and say why",
       "  dissent suggest --labelled L.csv --pool P.csv --targets y --batch 10 --output next.csv\n"
       "  dissent suggest --labelled L.csv --pool P.csv --targets y --aim future.csv --cost hours --output next.csv\n"
-      "  dissent suggest --fitted y.model --pool P.csv --output next.csv");
+      "  dissent suggest --fitted y.model --pool P.csv --output next.csv\n"
+      "  dissent suggest --mixture predictions.npz --output next.csv");
   const auto arguments = std::make_shared<Arguments>();
   command.option("--labelled", arguments->tables.labelled,
                  {.help = "Rows whose targets are known; a model is fitted to them", .shown = "FILE"});
@@ -227,6 +244,9 @@ void add_suggest(Command& app) {
   add_column_options(command, arguments->tables.columns, Need::kOptional);
   command.option("--fitted", arguments->fitted,
                  {.help = "A model of 'dissent fit', in place of a fit", .shown = "MODEL"});
+  command.option(
+      "--mixture", arguments->mixture,
+      {.help = "Predictions of any ensemble, as 'score' takes them, in place of model and pool", .shown = "FILE.npz"});
   add_choice_options(command, arguments->choice);
   command.option("-o,--output", arguments->output,
                  {.help = "The rows chosen, best first; - is standard output", .shown = "OUT.csv"}, Need::kRequired);

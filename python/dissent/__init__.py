@@ -25,6 +25,7 @@ from ._uncertainty import (
 if TYPE_CHECKING:
     from . import plot
     from ._campaign import Campaign
+    from ._components import components_of
     from ._ensembles import AutoEnsemble, FlowEnsemble, GaussianProcessEnsemble, Mixture, ProbabilisticEnsemble
     from ._progress import FitProgress
     from ._query import AcquisitionInfo, QueryStrategy, acquisitions, query
@@ -44,6 +45,7 @@ __all__ = [
     "Uncertainty",
     "acquisitions",
     "bounds",
+    "components_of",
     "divergence",
     "epistemic",
     "estimators",
@@ -61,6 +63,7 @@ _LAZY = {
     "GaussianProcessEnsemble": "_ensembles",
     "Mixture": "_ensembles",
     "ProbabilisticEnsemble": "_ensembles",
+    "components_of": "_components",
     "AcquisitionInfo": "_query",
     "QueryStrategy": "_query",
     "acquisitions": "_query",

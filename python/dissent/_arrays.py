@@ -5,9 +5,13 @@ What is float32 or float64 and contiguous already is used where it lies; anythin
 from __future__ import annotations
 
 import operator
+import sys
+import warnings
 from typing import Any, List, Optional, Tuple
 
 import numpy as np
+
+from . import _core
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
@@ -62,19 +66,63 @@ def _from_dlpack(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} cannot be read by numpy ({error}){hint}") from None
 
 
+def _checked_axis(axis: int) -> int:
+    axis = operator.index(axis)
+    if axis not in (0, 1, -1):
+        raise ValueError(f"axis = {axis}: components are the first axis (0), the second (1) or the last (-1)")
+    return axis
+
+
 def as_mixture(mean: Any, stddev: Any, covariance: Any, axis: int) -> Tuple[np.ndarray, np.ndarray, bool]:
     """mean and stddev [N, M, D] or [N, M], or mean and covariance [N, M, D, D]; and whether it is the latter."""
     if (stddev is None) == (covariance is None):
         raise ValueError("give exactly one of stddev and covariance")
     full = stddev is None
     arrays = [as_array(mean, "mean"), as_array(covariance, "covariance") if full else as_array(stddev, "stddev")]
-    axis = operator.index(axis)
-    if axis not in (0, 1, -1):
-        raise ValueError(f"axis = {axis}: components are the first axis (0), the second (1) or the last (-1)")
+    axis = _checked_axis(axis)
     arrays = [np.moveaxis(array, axis, 1) if array.ndim >= 2 else array for array in arrays]
+    if not full:
+        arrays[1] = broadcast_stddev(arrays[1], arrays[0])
     narrow = all(array.dtype.kind == "f" and array.dtype.itemsize <= 4 for array in arrays)
     dtype = np.float32 if narrow else np.float64
     return np.require(arrays[0], dtype, ["C", "A"]), np.require(arrays[1], dtype, ["C", "A"]), full
+
+
+def broadcast_stddev(stddev: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """One number for all, or one per output [D], as an array like `mean`; any other shape as it is."""
+    if stddev.ndim == 0 or (mean.ndim == 3 and stddev.shape == mean.shape[2:]):
+        return np.broadcast_to(stddev, mean.shape)
+    return stddev
+
+
+def as_probabilities(probabilities: Any, axis: int) -> np.ndarray:
+    """[N, M, K] in float64."""
+    array = as_array(probabilities, "probabilities")
+    if array.ndim != 3:
+        raise ValueError(
+            f"probabilities has shape {list(array.shape)}; it must be [N, M, K] (inputs, components, classes)"
+        )
+    array = np.moveaxis(array, _checked_axis(axis), 1)
+    return np.require(array, np.float64, ["C", "A"])
+
+
+def warn_of_shape(array: np.ndarray, axis: int) -> None:
+    """A warning where [N, M, ...] is allowed but more likely meant in another order."""
+    doubt = _core.shape_doubt(*array.shape[:2]) if array.ndim >= 2 else ""
+    if doubt:
+        hint = "; pass axis=0 if components come first" if axis == 1 and array.shape[1] > 1 else ""
+        level = 2
+        while _is_ours(level):
+            level += 1
+        warnings.warn(f"an array {list(array.shape)} is {doubt}{hint}", stacklevel=level)
+
+
+def _is_ours(level: int) -> bool:
+    """Whether the caller as many levels up is a function of this package."""
+    try:
+        return str(sys._getframe(level).f_globals.get("__name__", "")).startswith(f"{__package__}.")
+    except ValueError:  # no such level
+        return False
 
 
 def as_targets(y: Any, num_rows: int, names: List[str]) -> np.ndarray:

@@ -47,6 +47,27 @@ def choose(
     utilities: bool,
     threads: int,
 ) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...
+
+class Asked:
+    def __init__(
+        self, acquisition: str, batch: int, seed: int, ranking: str, utilities: bool, threads: int
+    ) -> None: ...
+
+def choose_given(
+    asked: Asked,
+    mean: np.ndarray,
+    stddev: np.ndarray,
+    aim_mean: np.ndarray,
+    aim_stddev: np.ndarray,
+    weights: np.ndarray,
+) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...
+def choose_classes(
+    asked: Asked, probabilities: np.ndarray, weights: np.ndarray
+) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...
+def estimate_classes(
+    estimator: str, probabilities: np.ndarray, weights: np.ndarray, threads: int
+) -> Dict[str, np.ndarray]: ...
+def shape_doubt(num_inputs: int, num_components: int) -> str: ...
 def draw_candidates(pool_size: int, count: int, seed: int) -> np.ndarray: ...
 def acquisitions() -> List[Tuple[str, str, str]]: ...
 

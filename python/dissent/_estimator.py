@@ -15,8 +15,7 @@ from ._arrays import as_targets, without_tensors
 from ._parameters import ensemble_parameters
 from ._progress import Progress, reporter
 from ._sklearn import BaseEstimator, RegressorMixin
-from ._uncertainty import Uncertainty, _threads
-from ._uncertainty import uncertainty as uncertainty_of
+from ._uncertainty import Uncertainty, _name, _threads, named
 
 
 class _Components(NamedTuple):
@@ -286,9 +285,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _score(self, X: Any, estimator: str) -> Uncertainty:
         mixture = self.predict_mixture(X)
-        return uncertainty_of(
-            mixture.mean, mixture.stddev, weights=mixture.weights, estimator=estimator, threads=self._threads() or None
-        )
+        return named(_core.estimate(_name(estimator, "estimator"), *mixture[:2], False, mixture.weights, self._threads(), 0))
 
     def _as_y(self, values: np.ndarray) -> np.ndarray:
         """(N, D, ...) without the axis of outputs where `y` had none."""

@@ -6,13 +6,26 @@ from typing import Any, Callable, List, Literal, NamedTuple, Optional, Tuple, Un
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
 from ._arguments import seed_of, whole_number
 from ._arrays import without_tensors
+from ._components import components_of, has_components, refuse_components
 from ._estimator import _Ensemble
+from ._given import (
+    DEFAULT,
+    Chosen,
+    Given,
+    Question,
+    choose_by_classes,
+    choose_by_mixture,
+    is_prediction,
+    spread_choice,
+)
+from ._posterior import choose_by_posterior
 from ._sklearn import BaseEstimator
 from ._uncertainty import _name
 
@@ -31,11 +44,17 @@ class AcquisitionInfo(NamedTuple):
 
 @overload
 def query(
-    model: Any,
-    X_pool: Any,
+    model: Any = ...,
+    X_pool: Any = ...,
     batch: Optional[int] = ...,
-    acquisition: str = ...,
+    acquisition: Optional[str] = ...,
     *,
+    stddev: Any = ...,
+    probabilities: Any = ...,
+    weights: Any = ...,
+    aim_mean: Any = ...,
+    aim_stddev: Any = ...,
+    axis: int = ...,
     X_train: Any = ...,
     y_train: Any = ...,
     candidates: Optional[int] = ...,
@@ -46,11 +65,17 @@ def query(
 ) -> np.ndarray: ...
 @overload
 def query(
-    model: Any,
-    X_pool: Any,
+    model: Any = ...,
+    X_pool: Any = ...,
     batch: Optional[int] = ...,
-    acquisition: str = ...,
+    acquisition: Optional[str] = ...,
     *,
+    stddev: Any = ...,
+    probabilities: Any = ...,
+    weights: Any = ...,
+    aim_mean: Any = ...,
+    aim_stddev: Any = ...,
+    axis: int = ...,
     X_train: Any = ...,
     y_train: Any = ...,
     candidates: Optional[int] = ...,
@@ -61,11 +86,17 @@ def query(
 ) -> Tuple[np.ndarray, np.ndarray]: ...
 @overload
 def query(
-    model: Any,
-    X_pool: Any,
+    model: Any = ...,
+    X_pool: Any = ...,
     batch: Optional[int] = ...,
-    acquisition: str = ...,
+    acquisition: Optional[str] = ...,
     *,
+    stddev: Any = ...,
+    probabilities: Any = ...,
+    weights: Any = ...,
+    aim_mean: Any = ...,
+    aim_stddev: Any = ...,
+    axis: int = ...,
     X_train: Any = ...,
     y_train: Any = ...,
     candidates: Optional[int] = ...,
@@ -75,11 +106,17 @@ def query(
     n_instances: Optional[int] = ...,
 ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
 def query(
-    model: Any,
-    X_pool: Any,
+    model: Any = None,
+    X_pool: Any = None,
     batch: Optional[int] = None,
-    acquisition: str = "kl-joint",
+    acquisition: Optional[str] = None,
     *,
+    stddev: Any = None,
+    probabilities: Any = None,
+    weights: Any = None,
+    aim_mean: Any = None,
+    aim_stddev: Any = None,
+    axis: int = 1,
     X_train: Any = None,
     y_train: Any = None,
     candidates: Optional[int] = None,
@@ -94,16 +131,31 @@ def query(
     ----------
     model : a fitted ensemble, such as AutoEnsemble
         Or what holds one: a pipeline that ends in it, a grid search, or a learner of modAL, whose query strategy this
-        function can be.
+        function can be. It may also be an ensemble of scikit-learn or a list of regressors (:func:`components_of` says
+        which), or one of its Gaussian processes. Or predictions that are there already: a :class:`Mixture`, or the
+        means (N, M, D) of any ensemble, as in :func:`uncertainty`.
     X_pool : array or table (N, C)
+        With means: their standard deviations.
     batch : int, optional
         How many rows; 10 by default, 1 for a learner of modAL.
-    acquisition : str
-        Any of :func:`acquisitions`. "badge", "bait", "lcmd" and "lcmd-grad" look at layers of networks, which a
-        Gaussian process does not have: that is a ValueError.
+    acquisition : str, optional
+        Any of :func:`acquisitions`, "aim" by default. "badge", "bait", "lcmd" and "lcmd-grad" look at layers
+        of networks, which other models do not have: that is a ValueError. Of probabilities: "exact" (BALD), a divergence,
+        its joint form, or "random"; "bhattacharyya-joint" by default. Of one Gaussian process: "exact", the information
+        of each row by itself, or "exact-joint", that of the batch, the default.
+    stddev : number, array (D,) or array (N, M, D), optional
+        The noise, with means and for models that do not know theirs.
+    probabilities : array (N, M, K), optional
+        Of K classes, as the components of a classifier give them, in place of a model.
+    weights : array (M,), optional
+        Of given components; uniform by default.
+    aim_mean, aim_stddev : arrays (A, M, D), optional
+        With means: the same components where predictions will be needed, for methods that take an aim.
+    axis : 0, 1 or -1
+        Which axis of given arrays counts components, as in :func:`uncertainty`.
     X_train, y_train : arrays, optional
-        What the model was fitted to; "bait", "lcmd" and "lcmd-grad" keep away from those rows. A learner of modAL
-        knows its own.
+        What the model was fitted to; "bait", "lcmd" and "lcmd-grad" keep away from those rows, and the noise of scikit-learn's
+        ensembles comes from them (:func:`components_of`). A learner of modAL knows its own.
     candidates : int, optional
         Choose among as many rows drawn from the pool; among all by default.
     random_state : int, RandomState, Generator or None
@@ -136,36 +188,66 @@ def query(
     >>> chosen, utilities = dissent.query(model, pool, batch=4, return_utilities=True)
     >>> utilities.shape
     (4, 25)
+    >>> mean, stddev = np.array([[0.0, 0.1], [0.0, 4.0], [0.0, 2.0]]), np.ones((3, 2))    # of any two components
+    >>> dissent.query(mean, stddev, batch=2, acquisition="kl")
+    array([1, 2])
     """
     learner = hasattr(model, "X_training")
     if n_instances is not None:
         batch = n_instances
-    count = whole_number((1 if learner else 10) if batch is None else batch, "batch", 1)
     if X_train is None and y_train is None:
         X_train, y_train = getattr(model, "X_training", None), getattr(model, "y_training", None)
+    if (X_train is None) != (y_train is None):
+        raise ValueError("query: give both of X_train and y_train, or none")
+    question = Question(
+        "" if acquisition is None else _name(acquisition, "acquisition"),
+        whole_number((1 if learner else 10) if batch is None else batch, "batch", 1),
+        seed_of(random_state),
+        _name(ranking, "ranking"),
+        bool(return_utilities),
+        None if candidates is None else whole_number(candidates, "candidates", 1),
+    )
+    given = Given(X_pool, stddev, weights, (aim_mean, aim_stddev), axis)
+    if probabilities is not None:
+        if model is not None or X_pool is not None or stddev is not None:
+            raise ValueError("query: give probabilities, or a model, or means; not two of them")
+        chosen, scores, matrix = choose_by_classes(question, probabilities, weights, axis)
+    elif is_prediction(model):
+        chosen, scores, matrix = choose_by_mixture(question, model, given)
+    else:
+        given.check_none()
+        chosen, scores, matrix = _choose_by_model(question, model, X_pool, stddev, X_train, y_train)
+    if matrix is None:
+        return (chosen, scores) if learner else chosen
+    return chosen, matrix
+
+
+def _choose_by_model(question: Question, model: Any, X_pool: Any, stddev: Any, X_train: Any, y_train: Any) -> Chosen:
     estimator, transform = _unwrap(model)
-    pool = estimator._checked(transform(X_pool))
+    pool = transform(X_pool)
+    if isinstance(estimator, GaussianProcessRegressor):
+        return choose_by_posterior(question, estimator, pool, stddev)
+    if not isinstance(estimator, _Ensemble):
+        known = X_train if X_train is None else transform(X_train)
+        mixture = components_of(estimator, pool, stddev=stddev, X_train=known, y_train=y_train)
+        return choose_by_mixture(question, mixture)
+    if stddev is not None:
+        raise ValueError("query: the ensembles of dissent know their noise; leave stddev out")
+    pool = estimator._checked(pool)
     training = _training(estimator, transform, X_train, y_train)
-    seed = seed_of(random_state)
-    rows = None
-    if candidates is not None:
-        rows = np.asarray(_core.draw_candidates(len(pool), whole_number(candidates, "candidates", 1), seed))
-    chosen, scores, matrix = _core.choose(
-        _name(acquisition, "acquisition"),
+    rows = question.draw(len(pool))
+    chosen = _core.choose(
+        question.acquisition or DEFAULT,
         estimator.model_,
         pool if rows is None else pool[rows],
         *training,
-        count,
-        seed,
-        _name(ranking, "ranking"),
-        bool(return_utilities),
+        question.batch,
+        question.seed,
+        question.ranking,
+        question.utilities,
         estimator._threads(),
     )
-    if rows is not None:
-        chosen = rows[chosen]
-    if matrix is None:
-        return (chosen, scores) if learner else chosen
-    return chosen, matrix if rows is None else _spread(matrix, rows, len(pool))
+    return spread_choice(chosen, rows, len(pool))
 
 
 class QueryStrategy(BaseEstimator):
@@ -193,7 +275,7 @@ class QueryStrategy(BaseEstimator):
     ((3,), (3, 61), True)
     """
 
-    def __init__(self, acquisition: str = "kl-joint", *, random_state: Any = None, ranking: str = "deficit"):
+    def __init__(self, acquisition: str = DEFAULT, *, random_state: Any = None, ranking: str = "deficit"):
         self.acquisition = acquisition
         self.random_state = random_state
         self.ranking = ranking
@@ -344,10 +426,12 @@ def _spread(utilities: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     return result
 
 
-def _unwrap(model: Any) -> Tuple[_Ensemble, Callable[[Any], Any]]:
+def _unwrap(model: Any) -> Tuple[Any, Callable[[Any], Any]]:
     """The ensemble inside a learner, a search or a pipeline, and what the pipeline does to X before."""
     steps: List[Any] = []
-    while not isinstance(model, _Ensemble):
+    while not (isinstance(model, (_Ensemble, GaussianProcessRegressor)) or has_components(model)):
+        if hasattr(model, "estimators_"):
+            refuse_components(model)  # what it holds is no ensemble, but a part of one
         inner = [name for name in ("best_estimator_", "estimator_", "estimator") if hasattr(model, name)]
         if isinstance(model, Pipeline):
             steps += [model[:-1]] if len(model) > 1 else []
@@ -355,7 +439,7 @@ def _unwrap(model: Any) -> Tuple[_Ensemble, Callable[[Any], Any]]:
         elif inner:
             model = getattr(model, inner[0])
         else:
-            raise TypeError(f"model must be an ensemble of dissent, or hold one, not {type(model).__name__}")
+            refuse_components(model)
 
     def transform(X: Any) -> Any:
         for step in steps:
@@ -368,8 +452,6 @@ def _unwrap(model: Any) -> Tuple[_Ensemble, Callable[[Any], Any]]:
 def _training(
     estimator: _Ensemble, transform: Callable[[Any], Any], X_train: Any, y_train: Any
 ) -> Tuple[np.ndarray, np.ndarray]:
-    if (X_train is None) != (y_train is None):
-        raise ValueError("query: give both of X_train and y_train, or none")
     if X_train is None:
         return np.empty((0, estimator.n_features_in_)), np.empty((0, estimator.n_outputs_))
     return estimator._checked(transform(X_train), y_train)

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 import numpy as np
 
 from . import _core
-from ._arrays import as_mixture, as_weights
+from ._arrays import as_mixture, as_probabilities, as_weights, warn_of_shape
 
 
 class Uncertainty(NamedTuple):
@@ -96,12 +96,13 @@ def _name(text: str, argument: str) -> str:
 
 
 def uncertainty(
-    mean: Any,
+    mean: Any = None,
     stddev: Any = None,
     *,
     covariance: Any = None,
+    probabilities: Any = None,
     weights: Any = None,
-    estimator: str = "kl",
+    estimator: Optional[str] = None,
     axis: int = 1,
     seed: int = 0,
     threads: Optional[int] = None,
@@ -113,13 +114,16 @@ def uncertainty(
     mean : array (N, M, D), or (N, M) for one output
         Of N inputs, M components and D outputs. numpy, torch, anything with DLPack or the buffer protocol, or lists.
         Contiguous float32 and float64 arrays are read where they lie; others are converted once.
-    stddev : array (N, M, D)
-        Standard deviations. Give this or `covariance`.
+    stddev : array (N, M, D), array (D,) or a number
+        Standard deviations; one per output, or one for all. Give this or `covariance`.
     covariance : array (N, M, D, D)
+    probabilities : array (N, M, K)
+        Of K classes, as the components of a classifier give them, in place of `mean`. Those of a component sum to 1.
     weights : array (M,), optional
         Of the components; they sum to 1. Uniform by default.
     estimator : str
-        Any of :func:`estimators`: "kl", "bhattacharyya", "mc:5000", ...
+        Any of :func:`estimators`: "kl", "bhattacharyya", "mc:5000", ...; "kl" by default. Of probabilities "exact", the
+        default (BALD: the entropy of the mean less the mean entropy), or the pairwise estimate over any divergence.
     axis : 0, 1 or -1
         Which axis counts components: 1 for (N, M, D), 0 for (M, N, D), -1 for (N, D, M).
     seed : int
@@ -140,22 +144,39 @@ def uncertainty(
     array([0.007, 1.099])
     >>> u.log_deficit.round(3)    # how far below the ceiling ln 3 = 1.099, as a logarithm
     array([  0.088, -12.212])
+    >>> two = [[[0.9, 0.1], [0.2, 0.8]]]    # 1 input, 2 components, 2 classes
+    >>> dissent.uncertainty(probabilities=two).epistemic.round(3)
+    array([0.275])
     """
-    mean, spread, full = as_mixture(mean, stddev, covariance, axis)
-    columns = _core.estimate(
-        _name(estimator, "estimator"), mean, spread, full, as_weights(weights), _threads(threads), _seed(seed)
-    )
+    if probabilities is not None:
+        if mean is not None or stddev is not None or covariance is not None:
+            raise ValueError("give probabilities, or mean with stddev or covariance; not both")
+        array = as_probabilities(probabilities, axis)
+        name = "exact" if estimator is None else _name(estimator, "estimator")
+        columns = _core.estimate_classes(name, array, as_weights(weights), _threads(threads))
+        warn_of_shape(array, axis)
+    else:
+        name = "kl" if estimator is None else _name(estimator, "estimator")
+        mean, spread, full = as_mixture(mean, stddev, covariance, axis)
+        columns = _core.estimate(name, mean, spread, full, as_weights(weights), _threads(threads), _seed(seed))
+        warn_of_shape(mean, axis)
+    return named(columns)
+
+
+def named(columns: Dict[str, np.ndarray]) -> Uncertainty:
+    """The columns of a result of _core, which it takes over."""
     take = columns.pop
     return Uncertainty(take("epistemic"), take("aleatoric"), take("total"), take("log_deficit"), extras=columns)
 
 
 def epistemic(
-    mean: Any,
+    mean: Any = None,
     stddev: Any = None,
     *,
     covariance: Any = None,
+    probabilities: Any = None,
     weights: Any = None,
-    estimator: str = "kl",
+    estimator: Optional[str] = None,
     axis: int = 1,
     seed: int = 0,
     threads: Optional[int] = None,
@@ -176,6 +197,7 @@ def epistemic(
         mean,
         stddev,
         covariance=covariance,
+        probabilities=probabilities,
         weights=weights,
         estimator=estimator,
         axis=axis,

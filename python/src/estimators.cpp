@@ -76,12 +76,12 @@ double work_of(const Estimator& estimator, std::size_t num_components, std::size
   return estimator.info->passes(estimator) * pairs;
 }
 
-// A thread keeps two blocks of M x M divergences. Beyond a gigabyte the axes are more likely in another order than
-// meant.
+// A thread keeps at least one matrix of M x M divergences. Beyond a gigabyte the axes are more likely in another order
+// than meant.
 template <class T>
 void check_pairs(const MixtureView<T>& mixture) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-  constexpr std::size_t kMostPairs = kMostBytes / (2 * PairwiseDivergences::kBlock * sizeof(double));
+  constexpr std::size_t kMostPairs = kMostBytes / sizeof(double);
   const std::size_t M = mixture.num_components;
   check(M <= kMostPairs / M,
         "M = {} components of {} inputs; pass axis=0 if components come first. To compare so many in pairs would take "
@@ -133,12 +133,12 @@ void fill_divergences(const Divergence& kind, const MixtureView<T>& mixture, Exe
   validate_shape(mixture);
   const std::size_t num_pairs = mixture.num_components * mixture.num_components;
   const auto make = [&] { return PairwiseDivergences(kind, mixture.num_components, mixture.num_outputs); };
-  for_blocks(&executor, mixture.num_inputs, PairwiseDivergences::kBlock, make,
+  for_blocks(&executor, mixture.num_inputs, PairwiseDivergences::block_size(mixture.num_components), make,
              [&](std::size_t begin, std::size_t end, PairwiseDivergences& pairs) {
                pairs.compute(mixture, begin, end - begin, 0);
                for (std::size_t n = 0; n < end - begin; ++n) {
                  for (std::size_t k = 0; k < num_pairs; ++k) {
-                   result[(begin + n) * num_pairs + k] = pairs.divergence()[k * PairwiseDivergences::kBlock + n];
+                   result[(begin + n) * num_pairs + k] = pairs.divergence()[k * pairs.stride() + n];
                  }
                }
              });

@@ -24,5 +24,6 @@ PYBIND11_MODULE(_core, module) {
   python::bind_estimators(module);
   python::bind_ensemble(module);
   python::bind_acquisition(module);
+  python::bind_given(module);
   python::bind_campaign(module);
 }

@@ -124,6 +124,7 @@ class FitTeller {
 void bind_estimators(py::module_& module);
 void bind_ensemble(py::module_& module);
 void bind_acquisition(py::module_& module);
+void bind_given(py::module_& module);
 void bind_campaign(py::module_& module);
 
 }  // namespace dissent::python

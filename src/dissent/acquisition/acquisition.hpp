@@ -72,8 +72,8 @@ std::vector<std::string> ranking_names();
 
 // What a method may ask of a model.
 struct ModelTraits {
-  std::size_t num_components = 1;
-  bool has_network = true;  // so that there is a last layer
+  std::size_t num_components = 1;  // whose weight is not 0
+  bool has_network = true;         // so that there is a last layer
 };
 
 // Which method, with its parameter: a plain value, as typed on a command line.

@@ -12,28 +12,16 @@
 #include "dissent/acquisition/aim_information.hpp"
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
-#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr std::size_t kMostAimRows = 300;
+constexpr std::size_t kDrawnPairwise = 100;  // for pairwise estimates, from the candidates
 constexpr std::size_t kMostOutputs = 48;
 constexpr std::size_t kShortList = 1000;
 constexpr std::size_t kShortListPerPick = 20;
-
-// `count` of the numbers below `of`, all when there are no more: uniform, ascending.
-std::vector<std::size_t> drawn(std::size_t of, std::size_t count, Stream& draw) {
-  std::vector<std::size_t> rows(of);
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  for (std::size_t k = 0; k < std::min(of, count); ++k) {
-    std::swap(rows[k], rows[k + draw.below(of - k)]);
-  }
-  rows.resize(std::min(of, count));
-  std::ranges::sort(rows);
-  return rows;
-}
 
 // Greedy picks of one task.
 class AimChoice {
@@ -108,8 +96,9 @@ Choice choose_aim(const Divergence& divergence, bool exact, const AcquisitionTas
   const std::size_t D = task.model.num_outputs();
   Stream draw = task.stream.substream(kMethodDraw);
   const std::span<const double> from = task.aim.empty() ? candidates : task.aim;
-  const std::vector<double> aim = pick_rows(from, C, drawn(from.size() / C, kMostAimRows, draw));
-  const std::vector<std::size_t> outputs = drawn(D, kMostOutputs, draw);
+  const std::size_t most = exact || !task.aim.empty() ? kMostAimRows : kDrawnPairwise;
+  const std::vector<double> aim = pick_rows(from, C, draw_numbers(from.size() / C, most, draw));
+  const std::vector<std::size_t> outputs = draw_numbers(D, kMostOutputs, draw);
   const AimTask of{.model = task.model, .aim = aim, .outputs = outputs, .executor = task.executor};
   const std::unique_ptr<AimInformation> information =
       exact ? exact_information(of) : pairwise_information(divergence, of);

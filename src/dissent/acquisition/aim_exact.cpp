@@ -11,6 +11,7 @@
 
 #include "dissent/acquisition/aim_information.hpp"
 #include "dissent/ensemble/process_model.hpp"
+#include "dissent/process/panels.hpp"
 
 namespace dissent {
 namespace {
@@ -28,28 +29,34 @@ constexpr Index kFactorsPerLogarithm = 8;
 struct OutputAim {
   const Posterior* posterior = nullptr;
   double noise = 0;
-  MatrixXd weights;   // n x A: K^-1 k(X, a)
-  VectorXd variance;  // A
+  PanelBuffer<double> half;  // [n][A]: L^-1 k(X, a)
+  VectorXd variance;         // A
 };
 
 // One output between candidates and the aim, after the picks.
 struct OutputState {
-  VectorXd variance;      // N
-  VectorXd aim_variance;  // A
-  MatrixXd covariance;    // N x A
-  MatrixXd picks;         // N x picks: u of each
+  VectorXd variance;               // N
+  VectorXd aim_variance;           // A
+  PanelBuffer<double> covariance;  // [A][N]
+  MatrixXd picks;                  // N x picks: u of each
 };
+
+VectorXd variance_of(const Posterior& posterior, const RowsRef& rows, const PanelBuffer<double>& half) {
+  return (prior_variance(posterior.hyperparameters(), rows).array() -
+          mapped(half.panel(), rows.rows()).colwise().squaredNorm().transpose().array())
+      .max(0);
+}
 
 // Gains of the candidates [begin, begin + count) from one output.
 ArrayXd gains_of(const OutputState& state, double noise, Index begin, Index count) {
   const ArrayXd inverse = (state.variance.segment(begin, count).array() + noise).inverse();
   ArrayXd sum = ArrayXd::Zero(count);
   ArrayXd product = ArrayXd::Ones(count);
-  const Index A = state.covariance.cols();
+  const Index A = state.aim_variance.size();
   for (Index a = 0; a < A; ++a) {
+    const Eigen::Map<const ArrayXd> with(state.covariance.panel().row(static_cast<std::size_t>(a)) + begin, count);
     const double scale = 1 / (state.aim_variance[a] + noise);
-    product *=
-        1 - (state.covariance.col(a).segment(begin, count).array().square() * inverse * scale).min(kMostCorrelated);
+    product *= 1 - (with.square() * inverse * scale).min(kMostCorrelated);
     if ((a + 1) % kFactorsPerLogarithm == 0 || a + 1 == A) {
       sum -= product.log();
       product.setOnes();
@@ -64,16 +71,11 @@ class ExactInformation : public AimInformation {
       : model_(task.model), executor_(task.executor), aim_(standard_rows(task.aim)), outputs_(task.outputs.size()) {
     const GaussianProcess& process = model_.process().process();
     for_blocks(executor_, outputs_.size(), 1, [&](std::size_t k, std::size_t, std::size_t) {
-      const Posterior& posterior = process.posterior(task.outputs[k]);
-      const Hyperparameters& h = posterior.hyperparameters();
-      const MatrixXd between = covariance(h, posterior.inputs(), aim_);
       OutputAim& own = outputs_[k];
-      own.posterior = &posterior;
-      own.noise = h.noise_variance;
-      own.weights = posterior.factor().solve(between);
-      own.variance =
-          (prior_variance(h, aim_).array() - between.cwiseProduct(own.weights).colwise().sum().transpose().array())
-              .max(0);
+      own.posterior = &process.posterior(task.outputs[k]);
+      own.noise = own.posterior->hyperparameters().noise_variance;
+      own.half = own.posterior->half_panel(aim_);
+      own.variance = variance_of(*own.posterior, aim_, own.half);
     });
   }
 
@@ -120,26 +122,43 @@ class ExactInformation : public AimInformation {
 
   OutputState state_at(const OutputAim& output, const RowMatrix& rows) const {
     const Posterior& posterior = *output.posterior;
-    const Hyperparameters& h = posterior.hyperparameters();
-    OutputState state{posterior.variance(rows), output.variance, covariance(h, rows, aim_), MatrixXd(rows.rows(), 0)};
-    state.covariance.noalias() -= covariance(h, rows, posterior.inputs()) * output.weights;
+    const PanelBuffer<double> half = posterior.half_panel(rows);
+    OutputState state{variance_of(posterior, rows, half), output.variance,
+                      covariance_panel(posterior.hyperparameters(), aim_, rows), MatrixXd(rows.rows(), 0)};
+    const Panel<const double> aim = output.half.panel();
+    multiply({.left = Strided{aim.data, aim.stride, 1}.transposed(),
+              .scale = -1,
+              .right = half.panel(),
+              .out = state.covariance.panel(),
+              .columns = state.covariance.capacity(),
+              .add = true});
     return state;
   }
 
-  void take_of(const OutputAim& output, OutputState& state, Index row) const {
+  // Covariances of the candidates with one of them, given the picks before.
+  VectorXd covariance_with(const OutputAim& output, const OutputState& state, Index row) const {
     const Posterior& posterior = *output.posterior;
     const Hyperparameters& h = posterior.hyperparameters();
     const RowMatrix own = candidates_.row(row);
     const VectorXd weights = posterior.factor().solve(covariance(h, posterior.inputs(), own));
-    VectorXd with = covariance(h, candidates_, own);
-    with.noalias() -= covariance(h, candidates_, posterior.inputs()) * weights;
-    with.noalias() -= state.picks * state.picks.row(row).transpose();
+    PanelBuffer<double> with = covariance_panel(h, own, candidates_);
+    multiply({.left = {weights.data(), 0, 1},
+              .scale = -1,
+              .right = covariance_panel(h, posterior.inputs(), candidates_).panel(),
+              .out = with.panel(),
+              .columns = with.capacity(),
+              .add = true});
+    return mapped(with.panel(), candidates_.rows()).row(0).transpose() - state.picks * state.picks.row(row).transpose();
+  }
+
+  void take_of(const OutputAim& output, OutputState& state, Index row) const {
     const double root = std::sqrt(state.variance[row] + output.noise);
-    const VectorXd u = with / root;
-    const VectorXd at_aim = state.covariance.row(row).transpose() / root;
+    const VectorXd u = covariance_with(output, state, row) / root;
+    PanelMap with_aim = mapped(state.covariance.panel(), candidates_.rows());
+    const VectorXd at_aim = with_aim.col(row) / root;
     state.variance = (state.variance.array() - u.array().square()).max(0);
     state.aim_variance = (state.aim_variance.array() - at_aim.array().square()).max(0);
-    state.covariance.noalias() -= u * at_aim.transpose();
+    with_aim.noalias() -= at_aim * u.transpose();
     state.picks.conservativeResize(Eigen::NoChange, state.picks.cols() + 1);
     state.picks.rightCols(1) = u;
   }

@@ -20,6 +20,7 @@ Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span
   std::vector<double> alone;  // epistemic uncertainty of each row by itself
   GreedyPicks picks(task.stream, mixture.num_inputs, task.utilities);
   ChosenRatios chosen;
+  double total = task.ranking == Ranking::kValue ? 0 : -std::log(weights.entropy);  // of the picks
   Choice choice;
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
     const SampleNoise noise(weights, num_samples, mixture.num_outputs, task.stream, kNoiseDraw + pick * weights.size());
@@ -38,9 +39,11 @@ Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span
         alone.push_back(rank(n).second);
       }
     }
-    const Ranked best = picks.take_best(rank);
+    const double before = total;
+    const Ranked best = picks.take_best(rank, [&](const Ranked& row) { return row.score - before; });
+    total = best.score;
     choice.rows.push_back(best.row);
-    choice.scores.push_back(best.score);
+    choice.scores.push_back(total - before);
     choice.epistemic.push_back(alone[best.row]);
     add_ratios(noise, mixture.view(), best.row, chosen);
   }

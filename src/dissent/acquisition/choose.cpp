@@ -12,7 +12,6 @@
 #include "dissent/acquisition/uncertainty.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/special.hpp"
-#include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -21,7 +20,8 @@ namespace {
 constexpr std::size_t kReadRows = 8192;  // read from a source at a time
 
 ModelTraits traits_of(const Ensemble& model) {
-  return {model.num_components(), model_kind(model.options().model).has_network};
+  const auto weighted = std::ranges::count_if(model.weights().value, [](double weight) { return weight > 0; });
+  return {static_cast<std::size_t>(weighted), model.has_networks()};
 }
 
 void check_finite(const Ensemble& model, std::string_view what, std::span<const double> inputs, std::size_t first_row) {

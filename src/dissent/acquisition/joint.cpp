@@ -4,7 +4,8 @@
 // estimate of the joint mutual information has the closed form of one row's with D_ij summed. Greedy: each pick is the
 // row with the largest estimate together with the picks before it, one running M x M matrix, O(N M^2) a pick. The
 // estimate soon reaches H(w) to the last bit; rows are ranked by its log deficit, which does not saturate. With a batch
-// of one this is the pairwise estimate itself.
+// of one this is the pairwise estimate itself. Once the picks tell every two components apart, further ones are chosen
+// by the disagreement that those leave (residual.hpp).
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "dissent/acquisition/joint_kernel.hpp"
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
+#include "dissent/acquisition/residual.hpp"
 #include "dissent/base/executor.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
@@ -20,8 +22,8 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
-constexpr std::size_t kBlockRows = 8 * kBlock;  // predicted at a time, so that a mixture stays in the cache
+constexpr std::size_t kBlockRows =
+    8 * PairwiseDivergences::kBlock;  // predicted at a time, so that a mixture stays in the cache
 
 constexpr double kLargest = 1e37;  // of a divergence, so that sums stay finite in single precision
 
@@ -53,13 +55,14 @@ Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const A
           Scratch{{divergence, M, model.num_outputs()}, Combiner({model.weights(), divergence.symmetric(), true}), {}});
     }
     model.predict_base(candidates.subspan(begin * C, (end - begin) * C), own->mixture);
-    for (std::size_t first = begin; first < end; first += kBlock) {
-      const std::size_t count = std::min(kBlock, end - first);
+    const std::size_t stride = own->divergences.stride();
+    for (std::size_t first = begin; first < end; first += stride) {
+      const std::size_t count = std::min(stride, end - first);
       own->divergences.compute(own->mixture.view(), first - begin, count, begin);
       const double* from = own->divergences.divergence();
-      own->combiner.run({from, kBlock, count, result.epistemic.data() + first, result.log_deficit.data() + first});
+      own->combiner.run({from, stride, count, result.epistemic.data() + first, result.log_deficit.data() + first});
       for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
-        const double* row = from + (pairs.pairs[k].i * M + pairs.pairs[k].j) * kBlock;
+        const double* row = from + (pairs.pairs[k].i * M + pairs.pairs[k].j) * stride;
         std::transform(row, row + count, result.divergence.panel().row(k) + first,
                        [](double value) { return static_cast<float>(std::min(value, kLargest)); });
       }
@@ -68,52 +71,124 @@ Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const A
   return result;
 }
 
-}  // namespace
+// What joint choice goes on by, after its first picks.
+class AfterSaturation {
+ public:
+  AfterSaturation(const AcquisitionTask& task, std::span<const double> candidates)
+      : task_(task), candidates_(candidates), nats_(candidates.size() / task.model.num_input_columns()) {}
 
-Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates) {
-  const std::size_t M = task.model.num_components();
-  const bool by_value = task.ranking == Ranking::kValue;
-  const JointPairs pairs(task.model.weights());
-  const Alone alone = score_alone(divergence, pairs, task, candidates);
-  const std::size_t num_rows = alone.epistemic.size();
-  GreedyPicks picks(task.stream, num_rows, task.utilities);
-  std::vector<double> picked(M * M);  // sums over the picks
-  RunningSums running(pairs.pairs.size());
-  AlignedVector<float> information(padded_batch(num_rows));  // stays 0 when there is no pair
-  Choice choice;
-  for (std::size_t pick = 0; pick < task.batch; ++pick) {
-    if (pick > 0 && !pairs.pairs.empty()) {
-      for_blocks(task.executor, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t) {
-        const Panel<const float> all = alone.divergence.panel();
-        joint_information(pairs, {all.data + begin, all.rows, all.stride}, running, end - begin,
-                          information.data() + begin);
+  const std::vector<double>& left(std::span<const std::size_t> picks) {
+    if (!residual_) {
+      Stream draw = task_.stream.substream(kMethodDraw);
+      const std::vector<std::size_t> outputs = draw_numbers(task_.model.num_outputs(), kMostOutputs, draw);
+      residual_.emplace(task_.model, candidates_, outputs, task_.executor);
+    }
+    for (; taken_ < picks.size(); ++taken_) {
+      residual_->take(picks[taken_]);
+    }
+    residual_->left(nats_);
+    return nats_;
+  }
+
+ private:
+  static constexpr std::size_t kMostOutputs = 48;
+
+  const AcquisitionTask& task_;
+  std::span<const double> candidates_;
+  std::vector<double> nats_;
+  std::size_t taken_ = 0;
+  std::optional<ResidualDisagreement> residual_;
+};
+
+// The joint estimate of picks and each candidate.
+class JointChoice {
+ public:
+  JointChoice(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates)
+      : task_(task),
+        pairs_(task.model.weights()),
+        alone_(score_alone(divergence, pairs_, task, candidates)),
+        picks_(task.stream, alone_.epistemic.size(), task.utilities),
+        running_(pairs_.pairs.size()),
+        information_(padded_batch(alone_.epistemic.size())),
+        after_(task, candidates) {}
+
+  Choice run() {
+    while (choice_.rows.size() < task_.batch) {
+      const Ranked best = choice_.rows.empty() ? first() : running_.taken_off > 0 && !by_value() ? beyond() : next();
+      add(best);
+    }
+    return std::move(choice_);
+  }
+
+ private:
+  bool by_value() const { return task_.ranking == Ranking::kValue; }
+  double entropy() const { return task_.model.weights().entropy; }
+
+  Ranked first() {
+    const double nothing = by_value() ? 0 : -std::log(entropy());
+    Ranked best = picks_.take_best(
+        [&](std::size_t n) { return ranked_by(task_.ranking, alone_.epistemic[n], alone_.log_deficit[n]); },
+        [&](const Ranked& row) { return row.score - nothing; });
+    total_ = best.score;
+    best.score -= nothing;
+    return best;
+  }
+
+  Ranked next() {
+    const std::size_t num_rows = alone_.epistemic.size();
+    if (!pairs_.pairs.empty()) {
+      for_blocks(task_.executor, num_rows, kBlockRows, [&](std::size_t begin, std::size_t end, std::size_t) {
+        const Panel<const float> all = alone_.divergence.panel();
+        joint_information(pairs_, {all.data + begin, all.rows, all.stride}, running_, end - begin,
+                          information_.data() + begin);
       });
     }
     // information = ln H(w) - log_deficit, less what was taken off
-    const double entropy = task.model.weights().entropy;
-    const double base = pick == 0 || pairs.pairs.empty() ? 0 : running.taken_off - std::log(entropy);
+    const double base = pairs_.pairs.empty() ? 0 : running_.taken_off - std::log(entropy());
+    const double before = total_;
     const auto rank = [&](std::size_t n) {
-      if (pick == 0) {
-        return ranked_by(task.ranking, alone.epistemic[n], alone.log_deficit[n]);
-      }
-      const auto score = static_cast<double>(information[n]);
-      return by_value ? ranked_by(task.ranking, entropy - std::exp(-score - base), 0) : Ranked{.score = score};
+      const auto score = static_cast<double>(information_[n]);
+      return by_value() ? ranked_by(task_.ranking, entropy() - std::exp(-score - base), 0) : Ranked{.score = score};
     };
-    const Ranked best =
-        picks.take_best(rank, [&](const Ranked& row) { return by_value ? row.score : row.score + base; });
-    for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
-      running.add(k, static_cast<double>(alone.divergence.panel()(k, best.row)));
-      picked[pairs.pairs[k].i * M + pairs.pairs[k].j] = running.sums[k];
-    }
-    if (!pairs.pairs.empty()) {
-      running.update();
-    }
-    choice.rows.push_back(best.row);
-    // What the picks have come to, in double precision unless values rank.
-    choice.scores.push_back(pick == 0 || by_value ? best.score : -combine(task.model.weights(), picked).log_deficit);
-    choice.epistemic.push_back(alone.epistemic[best.row]);
+    const auto total = [&](const Ranked& row) { return by_value() ? row.score : row.score + base; };
+    Ranked best = picks_.take_best(rank, [&](const Ranked& row) { return total(row) - before; });
+    total_ = total(best);
+    best.score = total_ - before;
+    return best;
   }
-  return choice;
+
+  Ranked beyond() {
+    const std::vector<double>& left = after_.left(choice_.rows);
+    return picks_.take_best([&](std::size_t n) { return Ranked{.score = left[n]}; });
+  }
+
+  void add(const Ranked& best) {
+    for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
+      running_.add(k, static_cast<double>(alone_.divergence.panel()(k, best.row)));
+    }
+    if (!pairs_.pairs.empty()) {
+      running_.update();
+    }
+    choice_.rows.push_back(best.row);
+    choice_.scores.push_back(best.score);
+    choice_.epistemic.push_back(alone_.epistemic[best.row]);
+  }
+
+  const AcquisitionTask& task_;
+  JointPairs pairs_;
+  Alone alone_;
+  GreedyPicks picks_;
+  RunningSums running_;
+  AlignedVector<float> information_;  // stays 0 when there is no pair
+  AfterSaturation after_;
+  double total_ = 0;  // of the picks: -ln(H(w) - estimate), or the estimate
+  Choice choice_;
+};
+
+}  // namespace
+
+Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates) {
+  return JointChoice(divergence, task, candidates).run();
 }
 
 }  // namespace dissent

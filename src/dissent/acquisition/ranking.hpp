@@ -2,9 +2,11 @@
 // stream. And picks by it, one after the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "dissent/acquisition/acquisition.hpp"
@@ -46,6 +48,18 @@ inline bool goes_before(const Stream& stream, const Ranked& a, const Ranked& b) 
   const std::uint64_t key_a = tie_key(stream, a.row);
   const std::uint64_t key_b = tie_key(stream, b.row);
   return key_a != key_b ? key_a > key_b : a.row < b.row;
+}
+
+// `count` of the numbers below `of`, all when there are no more: uniform, ascending.
+inline std::vector<std::size_t> draw_numbers(std::size_t of, std::size_t count, Stream& draw) {
+  std::vector<std::size_t> numbers(of);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  for (std::size_t k = 0; k < std::min(of, count); ++k) {
+    std::swap(numbers[k], numbers[k + draw.below(of - k)]);
+  }
+  numbers.resize(std::min(of, count));
+  std::ranges::sort(numbers);
+  return numbers;
 }
 
 // Takes rows one at a time, each once. `utilities` (AcquisitionTask's) gets a row of values for each.

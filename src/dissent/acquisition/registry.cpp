@@ -8,13 +8,12 @@
 #include "dissent/acquisition/scorers.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
-#include "dissent/ensemble/model_kind.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr std::string_view kDeficit = "-ln(H(w) - estimate)";
-constexpr std::string_view kBatchDeficit = "-ln(H(w) - estimate) of the picks so far";
+constexpr std::string_view kBatchDeficit = "by how much it lowers ln(H(w) - estimate) of the picks before it";
 constexpr std::string_view kAimGain = "nats that it adds to what the picks tell about a row of the aim";
 constexpr std::string_view kJointSuffix = "-joint";
 constexpr std::string_view kAimSuffix = "-aim";
@@ -98,8 +97,7 @@ AcquisitionInfo best_aim_row() {
           .uses_aim = true,
           .uses_cost = true,
           .choose = [](const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> rows) {
-            return choose_aim(acquisition.divergence(), model_kind(task.model.options().model).has_posterior, task,
-                              rows);
+            return choose_aim(acquisition.divergence(), task.model.has_posterior(), task, rows);
           }};
 }
 
@@ -219,8 +217,8 @@ Acquisition Acquisition::parse(std::string_view text) {
 
 void Acquisition::check_model(const ModelTraits& model) const {
   check(!info_->needs_components || model.num_components >= 2,
-        "acquisition '{}' needs at least two components, for it looks at where they differ; there is {}", text_,
-        model.num_components);
+        "acquisition '{}' needs at least two components of weight > 0, for it looks at where they differ; there is {}",
+        text_, model.num_components);
   check(!info_->needs_network || model.has_network,
         "acquisition '{}' looks at the last layer of a network, and this model has none; choose another", text_);
 }

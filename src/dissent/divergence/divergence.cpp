@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dissent/divergence/categorical_forms.hpp"
 #include "dissent/divergence/closed_forms.hpp"
 #include "dissent/divergence/kernels.hpp"
 
@@ -180,6 +181,10 @@ double divergence(const Divergence& d, const DiagonalGaussian& p, const Diagonal
 
 double divergence(const Divergence& d, const FullGaussian& p, const FullGaussian& q) {
   return d.info->plain.full(d.alpha, p, q);
+}
+
+double divergence(const Divergence& d, const Categorical& p, const Categorical& q) {
+  return d.info->plain.categorical(d.alpha, p, q);
 }
 
 }  // namespace dissent

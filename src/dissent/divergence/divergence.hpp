@@ -27,6 +27,7 @@ namespace dissent {
 
 struct DiagonalGaussian;  // mixture/gaussian.hpp
 struct FullGaussian;
+struct Categorical;  // mixture/categorical.hpp
 
 namespace kernels {
 struct Kernel;
@@ -39,13 +40,14 @@ std::string_view name_of(Bound bound);
 
 enum class Symmetry { kNever, kAtHalf, kAlways };  // kAtHalf: for alpha = 1/2 alone
 
-// D(p || q) of two components, diagonal or full; made of one function that takes either.
+// D(p || q) of two components of a kind; made of one function that takes any.
 struct PlainDivergence {
   double (*diagonal)(double alpha, const DiagonalGaussian& p, const DiagonalGaussian& q);
   double (*full)(double alpha, const FullGaussian& p, const FullGaussian& q);
+  double (*categorical)(double alpha, const Categorical& p, const Categorical& q);
 
   template <class F>
-  constexpr PlainDivergence(F f) : diagonal(f), full(f) {}
+  constexpr PlainDivergence(F f) : diagonal(f), full(f), categorical(f) {}
 };
 
 struct DivergenceInfo {
@@ -81,5 +83,6 @@ Divergence parse_divergence(std::string_view text);
 // The plain functions, which hold everywhere.
 double divergence(const Divergence& d, const DiagonalGaussian& p, const DiagonalGaussian& q);
 double divergence(const Divergence& d, const FullGaussian& p, const FullGaussian& q);
+double divergence(const Divergence& d, const Categorical& p, const Categorical& q);
 
 }  // namespace dissent

@@ -88,6 +88,13 @@ Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, std::vector
 
 std::size_t Ensemble::num_components() const { return parts_.components->num_components(); }
 
+bool Ensemble::has_networks() const { return dynamic_cast<const NetworkModel*>(parts_.components.get()) != nullptr; }
+
+bool Ensemble::has_posterior() const {
+  const auto* const process = dynamic_cast<const ProcessModel*>(parts_.components.get());
+  return process != nullptr && process->is_fitted();
+}
+
 std::span<float> Ensemble::parameters() { return networks().parameters(); }
 
 std::span<const float> Ensemble::parameters() const { return std::as_const(*parts_.components).parameters(); }

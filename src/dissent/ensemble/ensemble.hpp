@@ -56,6 +56,8 @@ class Ensemble {
   std::size_t num_outputs() const { return columns_.targets.size(); }
   std::size_t num_components() const;
   const OutputMap& output_map() const { return *parts_.output_map; }
+  bool has_networks() const;   // its components are, so that there is a last layer
+  bool has_posterior() const;  // its components are drawn from one that is known: process()
 
   // What was learned, as one block: the same bits from the same rows, the same predictions. Those of networks can be
   // changed; InputError for a model without.
@@ -144,6 +146,7 @@ class Ensemble {
  private:
   // The options as an ensemble of these columns takes them; InputError for either.
   static EnsembleOptions checked(EnsembleOptions options, const EnsembleColumns& columns);
+  friend Ensemble given_ensemble(const MixtureView<double>& pool, const MixtureView<double>& aim);
   Ensemble(EnsembleOptions options, EnsembleColumns columns, ModelParts parts);
   static Ensemble read(const SafetensorsFile& file);
 

@@ -46,7 +46,6 @@ constexpr std::array kKinds{
               .hidden = {},
               .has_flow = false,
               .has_network = false,
-              .has_posterior = true,
               .make = make_process,
               .load = load_process,
               .train = train_process},

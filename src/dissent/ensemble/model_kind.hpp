@@ -26,7 +26,6 @@ struct ModelKind {
   std::span<const std::size_t> hidden;  // default widths
   bool has_flow = false;                // behind its components
   bool has_network = true;              // its components are networks, with a last layer to look at
-  bool has_posterior = false;           // they are drawn from Gaussian processes, whose posterior is known (process())
 
   // Options and columns are checked, and agree.
   ModelParts (*make)(const EnsembleOptions& options, const EnsembleColumns& columns);

@@ -44,7 +44,8 @@ class ProcessModel final : public ComponentModel {
   RowMatrix standard_inputs(const Rows& rows) const;
   RowMatrix standard_targets(const Rows& rows) const;
 
-  // What predicts; the model must have rows. And inputs [N][C] in the user's units, as it takes them.
+  bool is_fitted() const { return process_ != nullptr; }
+  // What predicts; it must be fitted. And inputs [N][C] in the user's units, as it takes them.
   const GaussianProcess& process() const { return *process_; }
   RowMatrix standard_rows(const Scaling& input_scaling, std::span<const double> inputs) const;
 

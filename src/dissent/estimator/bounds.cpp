@@ -60,7 +60,7 @@ struct ChernoffBound {
     Column epistemic;
     Column log_deficit;
     pairs.compute(mixture, begin, count, first_input, std::span(alpha).first(count));
-    combiner.run({pairs.divergence(), kBlock, count, epistemic.data(), log_deficit.data()});
+    combiner.run({pairs.divergence(), pairs.stride(), count, epistemic.data(), log_deficit.data()});
     for (std::size_t n = 0; n < count; ++n) {
       rank[n] = rank_of(epistemic[n], log_deficit[n], entropy);
       if (rank[n] < best.rank[n]) {
@@ -150,35 +150,38 @@ Uncertainty bounds(const MixtureView<T>& mixture, const EstimateOptions& options
   const Divergence kl = parse_divergence("kl");
   const Divergence chernoff = parse_divergence("chernoff:0.5");
   const auto make = [&] {
-    return Scratch{{kl, weights.size(), D}, {chernoff, weights.size(), D}, Combiner({.weights = weights})};
+    const std::size_t N = mixture.num_inputs;
+    return Scratch{{kl, weights.size(), D, N}, {chernoff, weights.size(), D, N}, Combiner({.weights = weights})};
   };
-  for_blocks(
-      options.executor, mixture.num_inputs, kBlock, make, [&](std::size_t begin, std::size_t end, Scratch& scratch) {
-        const std::size_t count = end - begin;
-        scratch.kl.compute(mixture, begin, count, options.first_input);
-        Column upper;
-        Column upper_log_deficit;
-        scratch.combiner.run({scratch.kl.divergence(), kBlock, count, upper.data(), upper_log_deficit.data()});
-        Best best;
-        best.rank.fill(std::numeric_limits<double>::infinity());
-        best.alpha.fill(0.5);
-        search(ChernoffBound<T>{scratch.chernoff, scratch.combiner, mixture, weights.entropy, begin, count,
-                                options.first_input, best},
-               count);
-        for (std::size_t n = 0; n < count; ++n) {
-          const std::size_t to = begin + n;
-          // Rounding can put the ends in the wrong order by an ulp where they meet.
-          ends.lower[to] = std::min(best.epistemic[n], upper[n]);
-          ends.upper[to] = upper[n];
-          ends.alpha[to] = best.alpha[n];
-          ends.lower_log_deficit[to] = std::max(best.log_deficit[n], upper_log_deficit[n]);
-          ends.upper_log_deficit[to] = upper_log_deficit[n];
-          result.epistemic[to] = 0.5 * (ends.lower[to] + upper[n]);
-          result.log_deficit[to] = log_add_exp(ends.lower_log_deficit[to], upper_log_deficit[n]) - std::numbers::ln2;
-          result.aleatoric[to] = mean_entropy(weights, D, scratch.kl.sum_log_stddev() + n, kBlock);
-          result.total[to] = result.aleatoric[to] + result.epistemic[to];
-        }
-      });
+  for_blocks(options.executor, mixture.num_inputs, PairwiseDivergences::block_size(weights.size()), make,
+             [&](std::size_t begin, std::size_t end, Scratch& scratch) {
+               const std::size_t count = end - begin;
+               scratch.kl.compute(mixture, begin, count, options.first_input);
+               Column upper;
+               Column upper_log_deficit;
+               scratch.combiner.run(
+                   {scratch.kl.divergence(), scratch.kl.stride(), count, upper.data(), upper_log_deficit.data()});
+               Best best;
+               best.rank.fill(std::numeric_limits<double>::infinity());
+               best.alpha.fill(0.5);
+               search(ChernoffBound<T>{scratch.chernoff, scratch.combiner, mixture, weights.entropy, begin, count,
+                                       options.first_input, best},
+                      count);
+               for (std::size_t n = 0; n < count; ++n) {
+                 const std::size_t to = begin + n;
+                 // Rounding can put the ends in the wrong order by an ulp where they meet.
+                 ends.lower[to] = std::min(best.epistemic[n], upper[n]);
+                 ends.upper[to] = upper[n];
+                 ends.alpha[to] = best.alpha[n];
+                 ends.lower_log_deficit[to] = std::max(best.log_deficit[n], upper_log_deficit[n]);
+                 ends.upper_log_deficit[to] = upper_log_deficit[n];
+                 result.epistemic[to] = 0.5 * (ends.lower[to] + upper[n]);
+                 result.log_deficit[to] =
+                     log_add_exp(ends.lower_log_deficit[to], upper_log_deficit[n]) - std::numbers::ln2;
+                 result.aleatoric[to] = mean_entropy(weights, D, scratch.kl.sum_log_stddev() + n, scratch.kl.stride());
+                 result.total[to] = result.aleatoric[to] + result.epistemic[to];
+               }
+             });
   return result;
 }
 

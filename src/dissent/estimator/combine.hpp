@@ -29,8 +29,8 @@ struct CombineRule {
   bool single_precision = false;
 };
 
-// Divergences of `count` inputs as PairwiseDivergences lays them out, [M][M][stride], stride a multiple of 16; and
-// where the results go, [count] each.
+// Divergences of `count` inputs as PairwiseDivergences lays them out, [M][M][stride], with 16 values more behind the
+// last; and where the results go, [count] each.
 struct CombineBlock {
   const double* divergence;
   std::size_t stride;

@@ -15,13 +15,11 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
-
 // Fills aleatoric and total of one block; epistemic is there already.
 void add_aleatoric(const PairwiseDivergences& pairs, const Weights& weights, std::size_t num_outputs, std::size_t begin,
                    std::size_t count, Uncertainty& result) {
   for (std::size_t n = 0; n < count; ++n) {
-    result.aleatoric[begin + n] = mean_entropy(weights, num_outputs, pairs.sum_log_stddev() + n, kBlock);
+    result.aleatoric[begin + n] = mean_entropy(weights, num_outputs, pairs.sum_log_stddev() + n, pairs.stride());
     result.total[begin + n] = result.aleatoric[begin + n] + result.epistemic[begin + n];
   }
 }
@@ -35,7 +33,7 @@ double expected_divergence(const PairwiseDivergences& pairs, const Weights& weig
     for (std::size_t j = 0; j < num_components; ++j) {
       const double weight = i == j ? 0 : weights.value[i] * weights.value[j];
       if (weight > 0) {
-        sum += weight * pairs.divergence()[(i * num_components + j) * kBlock + n];
+        sum += weight * pairs.divergence()[(i * num_components + j) * pairs.stride() + n];
         pairs_weight += weight;
       }
     }
@@ -62,13 +60,15 @@ Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture
     Combiner combiner;
   };
   const CombineRule rule{weights, divergence.symmetric(), std::is_same_v<T, float>};
-  const auto make = [&] { return Scratch{{divergence, mixture.num_components, mixture.num_outputs}, Combiner(rule)}; };
-  for_blocks(options.executor, mixture.num_inputs, kBlock, make,
+  const auto make = [&] {
+    return Scratch{{divergence, mixture.num_components, mixture.num_outputs, mixture.num_inputs}, Combiner(rule)};
+  };
+  for_blocks(options.executor, mixture.num_inputs, PairwiseDivergences::block_size(weights.size()), make,
              [&](std::size_t begin, std::size_t end, Scratch& scratch) {
                const std::size_t count = end - begin;
                scratch.pairs.compute(mixture, begin, count, options.first_input);
-               scratch.combiner.run({scratch.pairs.divergence(), kBlock, count, result.epistemic.data() + begin,
-                                     result.log_deficit.data() + begin});
+               scratch.combiner.run({scratch.pairs.divergence(), scratch.pairs.stride(), count,
+                                     result.epistemic.data() + begin, result.log_deficit.data() + begin});
                add_aleatoric(scratch.pairs, weights, mixture.num_outputs, begin, count, result);
              });
   return result;
@@ -79,8 +79,10 @@ Uncertainty epkl(const MixtureView<T>& mixture, const EstimateOptions& options) 
   const Weights& weights = *mixture.weights;
   Uncertainty result = Uncertainty::of(mixture.num_inputs);
   const Divergence kl = parse_divergence("kl");
-  const auto make = [&] { return PairwiseDivergences(kl, mixture.num_components, mixture.num_outputs); };
-  for_blocks(options.executor, mixture.num_inputs, kBlock, make,
+  const auto make = [&] {
+    return PairwiseDivergences(kl, mixture.num_components, mixture.num_outputs, mixture.num_inputs);
+  };
+  for_blocks(options.executor, mixture.num_inputs, PairwiseDivergences::block_size(weights.size()), make,
              [&](std::size_t begin, std::size_t end, PairwiseDivergences& pairs) {
                const std::size_t count = end - begin;
                pairs.compute(mixture, begin, count, options.first_input);

@@ -68,6 +68,7 @@ Field<CampaignSettings> preset_field() {
       *find_field<FitOptions>("preset"), [](const S& from) { return Value(from.fit.preset); },
       [](S& to, const Value& value) {
         CampaignSettings preset = campaign_preset(std::get<std::string>(value));
+        to.acquisition = preset.acquisition;
         to.candidates = preset.candidates;
         to.ranking = preset.ranking;
         to.fit = std::move(preset.fit);
@@ -76,7 +77,7 @@ Field<CampaignSettings> preset_field() {
 
 }  // namespace
 
-std::string_view default_acquisition() { return "kl"; }
+std::string_view default_acquisition() { return "aim"; }
 
 Candidates parse_candidates(std::string_view text) {
   if (text.empty()) {
@@ -147,6 +148,7 @@ CampaignSettings campaign_preset(std::string_view name) {
   CampaignSettings settings;
   settings.fit = fit_preset(name);
   if (name == "paper") {
+    settings.acquisition = Acquisition::parse("kl");
     settings.candidates = PaperNumber();
     settings.ranking = Ranking::kValue;
   }

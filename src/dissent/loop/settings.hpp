@@ -57,7 +57,8 @@ struct CampaignSettings {
 // InputError for a method that has no use for what it is given.
 void check_uses(const Acquisition& acquisition, bool has_aim, bool has_cost);
 
-// What a preset (fit_preset) stands for in a campaign: "paper" has the paper's candidates and its ranking by value.
+// What a preset (fit_preset) stands for in a campaign: "paper" has kl, the paper's candidates and
+// its ranking by value.
 CampaignSettings campaign_preset(std::string_view name);
 
 // The preset comes first: it sets the others, and what is given besides overrides it.

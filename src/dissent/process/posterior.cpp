@@ -46,11 +46,6 @@ VectorXd Posterior::variance(const RowsRef& at) const {
       .max(0);
 }
 
-MatrixXd Posterior::half(const RowsRef& at) const {
-  const PanelBuffer<double> values = half_panel(at);
-  return mapped(values.panel(), at.rows());
-}
-
 LeaveOneOut Posterior::leave_one_out() const {
   LeaveOneOut out;
   const PanelBuffer<double> inverse = inverse_of_lower(factor_);

@@ -35,12 +35,10 @@ class Posterior {
   Eigen::VectorXd variance(const RowsRef& at) const;
   // L^-1 k(X, at), [n x N]: what the rows `at` [N x C] share with the training rows. The covariance of the latent
   // function between two rows is k(a, b) minus the inner product of their columns.
-  Eigen::MatrixXd half(const RowsRef& at) const;
+  PanelBuffer<double> half_panel(const RowsRef& at) const;
   LeaveOneOut leave_one_out() const;
 
  private:
-  PanelBuffer<double> half_panel(const RowsRef& at) const;
-
   Hyperparameters hyperparameters_;
   RowMatrix inputs_;
   Eigen::VectorXd targets_;

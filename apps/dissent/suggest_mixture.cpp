@@ -1,0 +1,150 @@
+#include "suggest_mixture.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "console.hpp"
+#include "dissent/acquisition/acquisition.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/ensemble/given_model.hpp"
+#include "dissent/mixture/mixture_file.hpp"
+#include "dissent/mixture/shape_doubt.hpp"
+#include "dissent/table/csv.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct Chosen {
+  Choice choice;  // rows of the file
+  std::size_t num_candidates = 0;
+  Space space = Space::kOutput;
+
+  // Names and values of the columns. Noise in base space would not be in the user's units, and is left out.
+  std::vector<std::pair<std::string, const std::vector<double>*>> columns() const {
+    std::vector<std::pair<std::string, const std::vector<double>*>> all{{"score", &choice.scores},
+                                                                        {"epistemic", &choice.epistemic}};
+    if (space == Space::kOutput) {
+      all.emplace_back("aleatoric", &choice.aleatoric);
+    }
+    return all;
+  }
+};
+
+// What is predicted already costs nothing to look at: all rows, but for methods that sample or compare pairs of rows.
+std::vector<double> candidate_rows(const MixtureSuggestion& asked, const MixtureFile& file, const Stream& stream) {
+  const CampaignSettings& settings = asked.settings;
+  const bool cheap = settings.acquisition.streams() && !settings.acquisition.info().samples;
+  const std::size_t wanted =
+      std::holds_alternative<MethodDefault>(settings.candidates) && cheap
+          ? file.num_inputs
+          : num_candidates(settings.candidates, settings.acquisition, file.num_outputs, file.num_inputs);
+  const std::vector<std::size_t> rows =
+      draw_candidates(file.num_inputs, wanted == 0 ? 0 : std::max(wanted, settings.batch), stream);
+  return {rows.begin(), rows.end()};
+}
+
+Chosen choose_from(const MixtureSuggestion& asked, const MixtureFile& file) {
+  const CampaignSettings& settings = asked.settings;
+  MixtureReader<double> reader(file);
+  const MixtureView<double> pool = reader.read(0, file.num_inputs);
+  reader.validate(pool, 0);
+  const Ensemble model = given_ensemble(pool);
+  ThreadPool threads(asked.threads);
+  const AcquisitionTask task{.model = model,
+                             .training = {},
+                             .batch = settings.batch,
+                             .stream = Stream(settings.fit.ensemble.seed, Purpose::kAcquire),
+                             .executor = &threads,
+                             .ranking = settings.ranking};
+  const std::vector<double> candidates = candidate_rows(asked, file, task.stream);
+  Choice choice = choose(settings.acquisition, task, candidates);
+  for (std::size_t& row : choice.rows) {
+    row = static_cast<std::size_t>(candidates[row]);
+  }
+  return {std::move(choice), candidates.size(), file.space};
+}
+
+template <class Writer>
+void put_rows(Writer& writer, const Chosen& chosen) {
+  for (std::size_t k = 0; k < chosen.choice.rows.size(); ++k) {
+    writer.field(chosen.choice.rows[k]);
+    for (const auto& [name, values] : chosen.columns()) {
+      writer.field((*values)[k]);
+    }
+    writer.end_row();
+  }
+}
+
+void write_rows(const std::string& output, const Chosen& chosen) {
+  std::vector<std::string> names{"row"};
+  for (const auto& [name, values] : chosen.columns()) {
+    names.push_back(name);
+  }
+  if (output == "-") {
+    CsvText text("standard output", names);
+    put_rows(text, chosen);
+    print(text.text());
+    return;
+  }
+  CsvWriter writer(output, names);
+  put_rows(writer, chosen);
+  writer.commit();
+}
+
+void print_report(const MixtureSuggestion& asked, const Chosen& chosen) {
+  const Choice& choice = chosen.choice;
+  if (asked.json) {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (std::size_t k = 0; k < choice.rows.size(); ++k) {
+      nlohmann::ordered_json row{{"row", choice.rows[k]}};
+      for (const auto& [name, values] : chosen.columns()) {
+        row[name] = (*values)[k];
+      }
+      rows.push_back(row);
+    }
+    print_json({{"version", kVersion},
+                {"acquisition", asked.settings.acquisition.text()},
+                {"candidates", chosen.num_candidates},
+                {"rows", rows},
+                {"seed", asked.settings.fit.ensemble.seed},
+                {"output", asked.output}});
+  } else if (!asked.quiet && asked.output != "-") {
+    const double sum = std::accumulate(choice.epistemic.begin(), choice.epistemic.end(), 0.0);
+    print_line("{}: {} of {}", asked.output, choice.rows.size(), counted(chosen.num_candidates, "row"));
+    print_line("The components disagree about these rows by {:.3g} nats on average.",
+               sum / static_cast<double>(choice.rows.size()));
+  }
+}
+
+}  // namespace
+
+void suggest_from_mixture(const MixtureSuggestion& asked) {
+  const CampaignSettings& settings = asked.settings;
+  check_candidates(settings.candidates, settings.batch);
+  check_csv_output(asked.output);
+  check(!asked.json || asked.output != "-", "--json and --output - both write to standard output");
+  const MixtureFile file = open_mixture(asked.mixture);
+  check(!file.full, "{}: has covariances; rows can be chosen by standard deviations alone", file.spread.source());
+  check(settings.batch <= file.num_inputs, "--batch: {} rows are wanted; {} has {}", settings.batch, file.mean.source(),
+        file.num_inputs);
+  if (asked.output != "-") {
+    for (const NpyFile* read : {&file.mean, &file.spread}) {
+      check_distinct(asked.output, read->source().substr(0, read->source().rfind('[')));
+    }
+    check_writable(asked.output);
+  }
+  if (const std::string doubt = shape_doubt(file.num_inputs, file.num_components); !doubt.empty() && !asked.quiet) {
+    fmt::print(stderr, "{}: {}\n", file.mean.source(), doubt);
+  }
+  const Chosen chosen = choose_from(asked, file);
+  write_rows(asked.output, chosen);
+  print_report(asked, chosen);
+}
+
+}  // namespace dissent::cli

@@ -1,0 +1,21 @@
+// dissent suggest --mixture: rows chosen by predictions that someone has in a file.
+#pragma once
+
+#include <string>
+
+#include "dissent/loop/settings.hpp"
+
+namespace dissent::cli {
+
+struct MixtureSuggestion {
+  std::string mixture;  // as `dissent score` takes it
+  CampaignSettings settings;
+  std::string output;  // "-": standard output
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+void suggest_from_mixture(const MixtureSuggestion& asked);
+
+}  // namespace dissent::cli

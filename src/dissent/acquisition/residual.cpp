@@ -1,0 +1,106 @@
+#include "dissent/acquisition/residual.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kBlock = 256;
+
+}  // namespace
+
+ResidualDisagreement::ResidualDisagreement(const Ensemble& model, std::span<const double> candidates,
+                                           std::span<const std::size_t> outputs, Executor* executor)
+    : num_rows_(candidates.size() / model.num_input_columns()),
+      num_outputs_(outputs.size()),
+      num_components_(model.num_components()),
+      executor_(executor),
+      apart_(num_rows_ * num_outputs_ * num_components_),
+      variance_(num_rows_ * num_outputs_) {
+  const std::vector<double>& weight = model.weights().value;
+  const std::size_t C = model.num_input_columns();
+  const std::size_t M = num_components_;
+  for_blocks(executor_, num_rows_, kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
+    Mixture<float> mixture;
+    model.predict_base(candidates.subspan(begin * C, (end - begin) * C), mixture);
+    for (std::size_t n = begin; n < end; ++n) {
+      for (std::size_t k = 0; k < num_outputs_; ++k) {
+        const std::size_t first = (n - begin) * M * model.num_outputs() + outputs[k];
+        double centre = 0;
+        double noise = 0;
+        for (std::size_t m = 0; m < M; ++m) {
+          const auto stddev = static_cast<double>(mixture.stddev[first + m * model.num_outputs()]);
+          centre += weight[m] * static_cast<double>(mixture.mean[first + m * model.num_outputs()]);
+          noise += weight[m] * stddev * stddev;
+        }
+        double variance = 0;
+        for (std::size_t m = 0; m < M; ++m) {
+          const auto mean = static_cast<double>(mixture.mean[first + m * model.num_outputs()]);
+          const double apart = std::sqrt(weight[m] / noise) * (mean - centre);
+          apart_[at(n, k) * M + m] = static_cast<float>(apart);
+          variance += apart * apart;
+        }
+        variance_[at(n, k)] = static_cast<float>(variance);
+      }
+    }
+  });
+  before_ = variance_;
+}
+
+void ResidualDisagreement::covariances(std::size_t row, std::size_t candidate, std::span<double> out) const {
+  const std::size_t M = num_components_;
+  double squared = 0;  // correlation, averaged over outputs
+  for (std::size_t k = 0; k < num_outputs_; ++k) {
+    const float* const own = &apart_[at(row, k) * M];
+    const float* const other = &apart_[at(candidate, k) * M];
+    out[k] = 0;
+    for (std::size_t m = 0; m < M; ++m) {
+      out[k] += static_cast<double>(own[m]) * static_cast<double>(other[m]);
+    }
+    const double scale = static_cast<double>(before_[at(row, k)]) * static_cast<double>(before_[at(candidate, k)]);
+    squared += scale > 0 ? out[k] * out[k] / scale / static_cast<double>(num_outputs_) : 0;
+  }
+  const double by_chance = 1 / (static_cast<double>(M) - 1);
+  const double kept = M > 2 ? std::clamp((squared - by_chance) / (1 - by_chance), 0.0, 1.0) : squared;
+  for (double& covariance : out) {
+    covariance *= std::sqrt(kept);
+  }
+}
+
+void ResidualDisagreement::take(std::size_t candidate) {
+  std::vector<double> scale(num_outputs_);
+  for (std::size_t k = 0; k < num_outputs_; ++k) {
+    scale[k] = 1 / std::sqrt(static_cast<double>(variance_[at(candidate, k)]) + 1);
+  }
+  std::vector<float> pick(num_rows_ * num_outputs_);
+  for_blocks(executor_, num_rows_, kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
+    std::vector<double> with(num_outputs_);
+    for (std::size_t n = begin; n < end; ++n) {
+      covariances(n, candidate, with);
+      for (std::size_t k = 0; k < num_outputs_; ++k) {
+        for (const std::vector<float>& before : picks_) {
+          with[k] -= static_cast<double>(before[at(n, k)]) * static_cast<double>(before[at(candidate, k)]);
+        }
+        pick[at(n, k)] = static_cast<float>(with[k] * scale[k]);
+      }
+    }
+  });
+  for (std::size_t k = 0; k < pick.size(); ++k) {
+    variance_[k] = std::max(0.0F, variance_[k] - pick[k] * pick[k]);
+  }
+  picks_.push_back(std::move(pick));
+}
+
+void ResidualDisagreement::left(std::span<double> nats) const {
+  for_blocks(executor_, num_rows_, kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t n = begin; n < end; ++n) {
+      nats[n] = 0;
+      for (std::size_t k = 0; k < num_outputs_; ++k) {
+        nats[n] += 0.5 * std::log1p(static_cast<double>(variance_[at(n, k)]));
+      }
+    }
+  });
+}
+
+}  // namespace dissent
