@@ -154,7 +154,7 @@ TEST_F(LaboratoryTest, RulesForThePoolCanChange) {
   EXPECT_EQ(message_of([&] {
               open({.settings = {{"require", "z<1"}}});
             }),
-            dir_.file("lab/pool.csv") + ": has no column 'z'; it has: x, name");
+            dir_.file("lab/pool.csv") + ": has no column 'z'; did you mean 'x'?");
 }
 
 TEST_F(LaboratoryTest, RowsRememberWhyTheyWereChosen) {
