@@ -226,7 +226,9 @@ class Fit(CliTest):
         for model in ("pne", "flow"):
             for name, target in targets.items():
                 self.table("hard.csv", np.column_stack([x, target]), "a,b,y")
-                self.run_ok("fit", "hard.csv", "-t", "y", "-m", model, "-o", "h.model", "-q", *QUICK)
+                fitted = dissent("fit", "hard.csv", "-t", "y", "-m", model, "-o", "h.model", "-q", *QUICK, cwd=self.dir)
+                self.assertEqual(fitted.returncode, 0, fitted.stderr)
+                self.assertEqual("'y' is 1e+12 in row 6, " in fitted.stderr, name == "outlier", fitted.stderr)
                 self.run_ok("predict", "h.model", "hard.csv", "-o", "out.csv", "-q")
                 out = self.read_csv("out.csv")
                 for column in out.dtype.names:
