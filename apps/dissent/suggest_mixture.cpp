@@ -12,6 +12,7 @@
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/given_model.hpp"
+#include "dissent/loop/learn.hpp"
 #include "dissent/mixture/mixture_file.hpp"
 #include "dissent/mixture/shape_doubt.hpp"
 #include "dissent/table/csv.hpp"
@@ -59,7 +60,7 @@ Chosen choose_from(const MixtureSuggestion& asked, const MixtureFile& file) {
   const AcquisitionTask task{.model = model,
                              .training = {},
                              .batch = settings.batch,
-                             .stream = Stream(settings.fit.ensemble.seed, Purpose::kAcquire),
+                             .stream = choice_stream(settings.fit.ensemble.seed, 1),
                              .executor = &threads,
                              .ranking = settings.ranking};
   const std::vector<double> candidates = candidate_rows(asked, file, task.stream);

@@ -1,6 +1,7 @@
 // Which rows of a pool to label next.
 #include "dissent/acquisition/acquisition.hpp"
 
+#include "dissent/loop/learn.hpp"
 #include "support.hpp"
 
 namespace dissent::python {
@@ -20,7 +21,7 @@ py::tuple choose_rows(const std::string& name, const Ensemble& model, const Doub
     const AcquisitionTask task{.model = model,
                                .training = training,
                                .batch = batch,
-                               .stream = Stream(seed, Purpose::kAcquire),
+                               .stream = choice_stream(seed, 1),
                                .executor = &executor,
                                .ranking = ranking_from_name(ranking),
                                .aleatoric = false,
@@ -36,7 +37,7 @@ py::tuple choose_rows(const std::string& name, const Ensemble& model, const Doub
 }
 
 py::array_t<std::int64_t> candidate_rows(std::size_t pool_size, std::size_t count, std::uint64_t seed) {
-  const std::vector<std::size_t> rows = draw_candidates(pool_size, count, Stream(seed, Purpose::kAcquire));
+  const std::vector<std::size_t> rows = draw_candidates(pool_size, count, choice_stream(seed, 1));
   return to_numpy(std::vector<std::int64_t>(rows.begin(), rows.end()));
 }
 

@@ -5,6 +5,7 @@
 #include "dissent/acquisition/categorical.hpp"
 #include "dissent/ensemble/given_model.hpp"
 #include "dissent/estimator/categorical.hpp"
+#include "dissent/loop/learn.hpp"
 #include "dissent/mixture/shape_doubt.hpp"
 #include "support.hpp"
 
@@ -59,7 +60,7 @@ py::tuple choose_given(const Asked& asked, const MixtureView<double>& pool, cons
     const AcquisitionTask task{.model = model,
                                .training = {},
                                .batch = asked.batch,
-                               .stream = Stream(asked.seed, Purpose::kAcquire),
+                               .stream = choice_stream(asked.seed, 1),
                                .executor = &executor,
                                .ranking = ranking_from_name(asked.ranking),
                                .aim = std::span(rows).subspan(pool.num_inputs),
@@ -109,7 +110,7 @@ py::tuple choose_by_classes(const Asked& asked, const Doubles& probabilities, co
   Choice choice = unlocked(asked.threads, kAllThreads, [&](Executor& executor) {
     return choose_classes(asked.acquisition, {.classes = classes.view,
                                               .batch = asked.batch,
-                                              .stream = Stream(asked.seed, Purpose::kAcquire),
+                                              .stream = choice_stream(asked.seed, 1),
                                               .executor = &executor,
                                               .ranking = ranking_from_name(asked.ranking),
                                               .utilities = asked.utilities ? &utilities : nullptr});

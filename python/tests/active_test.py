@@ -118,7 +118,7 @@ class Query(PackageTest, FolderTest):
         self.assertFalse((rows == dissent.query(self.model, self.pool, 3, "lcmd")).all())
 
     def test_control_c(self):
-        pool = pd.concat([self.pool] * 500)
+        pool = pd.concat([self.pool + 1e-6 * k for k in range(500)])  # none twice
         self.assert_interrupted(lambda: dissent.query(self.model, pool, 2000))
 
     def test_inside_pipelines_and_searches(self):

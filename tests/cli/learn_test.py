@@ -153,7 +153,7 @@ class Learn(CampaignTest):
         self.run_ok(*self.learn("out", "--rounds", 1, "-q"))
         self.refuse(*self.learn("out", "--seed", 1), says="begun with --seed = 0 and cannot go on with --seed = 1")
         self.refuse(*self.learn("out", "--acquisition", "random"),
-                    says="begun with --acquisition = kl and cannot go on with --acquisition = random")
+                    says="begun with --acquisition = aim and cannot go on with --acquisition = random")
         # The flag says the opposite of what it switches, so that the switch goes by its own name.
         self.refuse(*self.learn("out", "--no-bootstrap"), says="begun with bootstrap on and cannot go on with bootstrap off")
         self.run_ok(*self.learn("rate", "--rounds", 1, "-q", "--learning-rate", "0.020"))

@@ -76,7 +76,7 @@ class Json(DocsTest):
         ):
             name = re.match(r"(policy )?\w+", command).group()
             with self.subTest(command):
-                printed = json.loads(self.shell(f"dissent {command} --json"))
+                printed = json.loads(self.shell(f"dissent {command} --json 2>notes.txt"))
                 self.assertEqual(keys(printed) - self.documented(name) - also.get(name, set()), set())
 
 

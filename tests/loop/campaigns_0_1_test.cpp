@@ -63,6 +63,20 @@ bool as_first_release() {
 #endif
 }
 
+// chosen.csv without its third column: scores of joint methods are what a row adds now, and were what all came to.
+std::string without_scores(const std::string& path) {
+  std::string result;
+  std::istringstream lines(read_bytes(path));
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t begin = 0;
+    for (int comma = 0; comma < 2; ++comma) {
+      begin = line.find(',', begin) + 1;
+    }
+    result += line.substr(0, begin) + line.substr(line.find(',', begin)) + "\n";
+  }
+  return result;
+}
+
 // Elsewhere last digits may differ. `same_bits` says that this must be, or that this build has computed the rounds
 // before with the bits that the files have; then so must be those after.
 void expect_same_end(const std::string& directory, const std::string& end, bool same_bits) {
@@ -71,7 +85,7 @@ void expect_same_end(const std::string& directory, const std::string& end, bool 
     EXPECT_EQ(rounds_text(directory + "/rounds.csv", num_rounds),
               rounds_text(data_file(end + "/rounds.csv"), num_rounds));
     expect_same_errors(directory + "/rounds.csv", data_file(end + "/rounds.csv"));
-    EXPECT_EQ(read_bytes(directory + "/chosen.csv"), read_bytes(data_file(end + "/chosen.csv")));
+    EXPECT_EQ(without_scores(directory + "/chosen.csv"), without_scores(data_file(end + "/chosen.csv")));
     return;
   }
   const Table ours = read_table(directory + "/chosen.csv");
@@ -79,7 +93,7 @@ void expect_same_end(const std::string& directory, const std::string& end, bool 
   EXPECT_EQ(ours.column("row").values, theirs.column("row").values);
   EXPECT_EQ(ours.column("round").values, theirs.column("round").values);
   for (std::size_t row = 0; row < theirs.num_rows; ++row) {
-    EXPECT_NEAR(ours.column("score").values[row], theirs.column("score").values[row], 1e-4);
+    EXPECT_NEAR(ours.column("epistemic").values[row], theirs.column("epistemic").values[row], 1e-4);
   }
 }
 

@@ -64,7 +64,7 @@ TEST(CampaignSettings, FieldsReadBackFromTheirTexts) {
 // What every edge takes by default; campaigns of before keep theirs.
 TEST(CampaignSettings, OneDefaultAcquisition) {
   EXPECT_EQ(CampaignSettings().acquisition.text(), default_acquisition());
-  EXPECT_EQ(campaign_preset("paper").acquisition.text(), default_acquisition());
+  EXPECT_EQ(campaign_preset("paper").acquisition.text(), "kl");
   EXPECT_EQ(campaign_file::settings_of_0_2().acquisition.text(), "kl");
 }
 
