@@ -8,6 +8,7 @@
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/array/npy.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/ensemble/fit.hpp"
 #include "timing.hpp"
 
 namespace dissent::bench {
@@ -42,6 +43,29 @@ void write_rows(const std::string& path, const std::vector<double>& values, std:
   write_npy(path, ArrayView(std::span<const double>(values), {values.size() / num_columns, num_columns}));
 }
 
+// Of default candidates, with and without 200 rows that it is aimed at.
+void run_aim(const std::string& name, const Ensemble& model, std::span<const double> candidates) {
+  const std::vector<double> aim = normal_rows(200, model.num_input_columns(), 3);
+  for (const bool aimed : {false, true}) {
+    AcquisitionTask task{
+        .model = model, .training = {}, .batch = 10, .stream = Stream(1, Purpose::kAcquire), .aleatoric = false};
+    task.aim = aimed ? std::span<const double>(aim) : std::span<const double>();
+    const Acquisition acquisition = Acquisition::parse("aim");
+    print(name + (aimed ? " aim, 200 rows" : " aim"), measure([&] { choose(acquisition, task, candidates); }, 5, 0.5));
+  }
+}
+
+// A process of 11 outputs, fitted to 200 rows of drawn networks.
+void run_process() {
+  const Ensemble source = drawn_model({Model::kPne, 14, 11});
+  const std::vector<double> inputs = normal_rows(200, 14, 2);
+  const std::vector<double> targets = source.sample(inputs, 1, 1);
+  EnsembleOptions options;
+  options.model = Model::kGp;
+  const Ensemble model = fit(options, {}, {numbered_names("x", 14), numbered_names("y", 11), inputs, targets}).model;
+  run_aim("gp11, 2,000 candidates", model, normal_rows(2'000, 14, 1));
+}
+
 void run_shape(const std::string& folder, const Size& shape) {
   const Ensemble model = drawn_model(shape);
   const std::string name = std::string(model_name(shape.model)) + std::to_string(shape.num_outputs);
@@ -71,6 +95,7 @@ void run_shape(const std::string& folder, const Size& shape) {
   for (const char* method : {"kl", "bhattacharyya", "kl-joint", "bhattacharyya-joint"}) {
     measure_method(method, 10'000);
   }
+  run_aim(name, model, candidates);
   if (shape.model == Model::kPne) {
     measure_method("badge", large ? 2'000 : 10'000);
     measure_method("lcmd", 10'000);
@@ -134,6 +159,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: acquisition_bench FOLDER [stream]\n");
     return 2;
   }
+  bench::run_process();
   for (const Model model : {Model::kPne, Model::kFlow}) {
     bench::run_shape(argv[1], {model, 14, 11});
     bench::run_shape(argv[1], {model, 274, 257});

@@ -153,7 +153,7 @@ TEST(Joint, GoesOnBeyondSaturation) {
     EXPECT_TRUE(std::ranges::is_sorted(choice.scores.begin() + 1, choice.scores.end(), std::greater<>())) << name;
   }
   const Choice aimed = choose_by("kl-aim", model, candidates, 10);
-  EXPECT_LE(std::ranges::count_if(aimed.rows, [](std::size_t row) { return row >= 200; }), 5);  // it is aimed at, too
+  EXPECT_LE(std::ranges::count_if(aimed.rows, [](std::size_t row) { return row >= 200; }), 7);  // it is aimed at, too
 }
 
 }  // namespace

@@ -17,11 +17,18 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kMostAimRows = 300;
-constexpr std::size_t kDrawnPairwise = 100;  // for pairwise estimates, from the candidates
+constexpr std::size_t kLeastAimRows = 100;
+constexpr std::size_t kMostAimRows = 1000;
+constexpr std::size_t kMostCells = 8'000'000;  // aim rows, candidates and outputs: what the work goes by
+constexpr std::size_t kDrawnPairwise = 100;    // for pairwise estimates, from the candidates
 constexpr std::size_t kMostOutputs = 48;
 constexpr std::size_t kShortList = 1000;
 constexpr std::size_t kShortListPerPick = 20;
+
+// As many as there is time for: a choice that leaves less to the draw is more stable.
+std::size_t most_aim_rows(std::size_t num_candidates, std::size_t num_outputs) {
+  return std::clamp(kMostCells / (num_candidates * num_outputs), kLeastAimRows, kMostAimRows);
+}
 
 // Greedy picks of one task.
 class AimChoice {
@@ -95,10 +102,11 @@ Choice choose_aim(const Divergence& divergence, bool exact, const AcquisitionTas
   const std::size_t C = task.model.num_input_columns();
   const std::size_t D = task.model.num_outputs();
   Stream draw = task.stream.substream(kMethodDraw);
-  const std::span<const double> from = task.aim.empty() ? candidates : task.aim;
-  const std::size_t most = exact || !task.aim.empty() ? kMostAimRows : kDrawnPairwise;
-  const std::vector<double> aim = pick_rows(from, C, draw_numbers(from.size() / C, most, draw));
   const std::vector<std::size_t> outputs = draw_numbers(D, kMostOutputs, draw);
+  const std::span<const double> from = task.aim.empty() ? candidates : task.aim;
+  const bool few = !exact && task.aim.empty();
+  const std::size_t most = few ? kDrawnPairwise : most_aim_rows(candidates.size() / C, outputs.size());
+  const std::vector<double> aim = pick_rows(from, C, draw_numbers(from.size() / C, most, draw));
   const AimTask of{.model = task.model, .aim = aim, .outputs = outputs, .executor = task.executor};
   const std::unique_ptr<AimInformation> information =
       exact ? exact_information(of) : pairwise_information(divergence, of);

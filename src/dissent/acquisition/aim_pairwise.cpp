@@ -5,14 +5,17 @@
 //
 // Outputs are taken in groups, whose information is added. Where a group's components typically differ by more
 // than a nat its divergences are divided by a temperature, and what they tell is multiplied by it: at ln(M) nats there
-// would be nothing left to tell rows apart by.
+// would be nothing left to tell rows apart by. Once the picks tell components apart in every group, candidates are
+// worth the disagreement that the picks leave of theirs (residual.hpp).
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "dissent/acquisition/aim_information.hpp"
 #include "dissent/acquisition/aim_kernel.hpp"
+#include "dissent/acquisition/residual.hpp"
 #include "dissent/divergence/pairwise.hpp"
 
 namespace dissent {
@@ -21,6 +24,7 @@ namespace {
 constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
 constexpr std::size_t kMostGroups = 4;
 constexpr double kNatsApart = 1;   // on average between components, at most
+constexpr double kLeft = 0.01;     // of H(w), where picks have told all
 constexpr double kLargest = 1e37;  // of a divergence, so that sums stay finite in single precision
 
 using Outputs = std::vector<std::size_t>;
@@ -99,9 +103,16 @@ class PairwiseInformation : public AimInformation {
     });
   }
 
-  void begin(std::span<const double> candidates) override { candidates_ = factors_at(candidates, executor_); }
+  void begin(std::span<const double> candidates) override {
+    candidates_ = factors_at(candidates, executor_);
+    inputs_.assign(candidates.begin(), candidates.end());
+  }
 
   void gains(std::span<double> gain) const override {
+    if (residual_) {
+      residual_->left(gain);
+      return;
+    }
     for_blocks(executor_, gain.size(), kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
       fill_gains(candidates_, begin, gain.subspan(begin, end - begin));
     });
@@ -116,6 +127,12 @@ class PairwiseInformation : public AimInformation {
         multiply(group.picks.panel().row(k), 1, own);
       }
       group.before = sum_at(group, ones().panel(), 1)[0];
+    }
+    picks_.push_back(candidate);
+    if (residual_) {
+      residual_->take(candidate);
+    } else if (all_told()) {
+      begin_residual();
     }
   }
 
@@ -183,6 +200,27 @@ class PairwiseInformation : public AimInformation {
     return result;
   }
 
+  // Whether the picks leave next to nothing of H(w), in every group.
+  bool all_told() const {
+    const PanelBuffer<float> none = ones();
+    return std::ranges::all_of(groups_, [&](const Group& group) {
+      double told = 0;
+      aim_sums(pairs_, none.panel(), 1, group.picks.panel(), 1, &told);
+      return -told > (1 - kLeft) * model_.weights().entropy;
+    });
+  }
+
+  void begin_residual() {
+    Outputs outputs;
+    for (const Group& group : groups_) {
+      outputs.insert(outputs.end(), group.outputs.begin(), group.outputs.end());
+    }
+    residual_.emplace(model_, inputs_, outputs, executor_);
+    for (const std::size_t pick : picks_) {
+      residual_->take(pick);
+    }
+  }
+
   // J(picks and x) - mean over the aim of J(picks, x and a), for each x.
   std::vector<double> sum_at(const Group& group, Panel<const float> factors, std::size_t count) const {
     std::vector<double> with_aim(count);
@@ -213,6 +251,9 @@ class PairwiseInformation : public AimInformation {
   std::size_t num_aim_;
   std::vector<Group> groups_;
   Panels candidates_;
+  std::vector<double> inputs_;  // of the candidates
+  std::vector<std::size_t> picks_;
+  std::optional<ResidualDisagreement> residual_;  // once the picks tell all
 };
 
 }  // namespace

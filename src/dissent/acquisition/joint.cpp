@@ -8,6 +8,7 @@
 // disagreement that those leave (residual.hpp).
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "dissent/base/executor.hpp"
 #include "dissent/divergence/pairwise.hpp"
 #include "dissent/estimator/combine.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {
@@ -72,31 +74,57 @@ Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const A
   return result;
 }
 
-// What joint choice goes on by, after its first picks.
+// What joint choice goes on by, after its first picks: among the candidates that disagree most by themselves.
 class AfterSaturation {
  public:
-  AfterSaturation(const AcquisitionTask& task, std::span<const double> candidates)
-      : task_(task), candidates_(candidates), nats_(candidates.size() / task.model.num_input_columns()) {}
+  AfterSaturation(const AcquisitionTask& task, std::span<const double> candidates, const Alone& alone)
+      : task_(task), candidates_(candidates), alone_(alone), nats_(alone.log_deficit.size()) {}
 
+  // Of each candidate; 0 of those that are not looked at.
   const std::vector<double>& left(std::span<const std::size_t> picks) {
     if (!residual_) {
-      Stream draw = task_.stream.substream(kMethodDraw);
-      const std::vector<std::size_t> outputs = draw_numbers(task_.model.num_outputs(), kMostOutputs, draw);
-      residual_.emplace(task_.model, candidates_, outputs, task_.executor);
+      begin(picks);
     }
     for (; taken_ < picks.size(); ++taken_) {
-      residual_->take(picks[taken_]);
+      residual_->take(static_cast<std::size_t>(std::ranges::lower_bound(listed_, picks[taken_]) - listed_.begin()));
     }
-    residual_->left(nats_);
+    std::vector<double> of_listed(listed_.size());
+    residual_->left(of_listed);
+    for (std::size_t k = 0; k < listed_.size(); ++k) {
+      nats_[listed_[k]] = of_listed[k];
+    }
     return nats_;
   }
 
  private:
   static constexpr std::size_t kMostOutputs = 48;
+  static constexpr std::size_t kShortList = 1000;
+  static constexpr std::size_t kShortListPerPick = 20;
+
+  void begin(std::span<const std::size_t> picks) {
+    std::vector<std::size_t> rows(nats_.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::erase_if(rows, [&](std::size_t row) { return std::ranges::find(picks, row) != picks.end(); });
+    const std::size_t length = std::min(rows.size(), std::max(kShortList, kShortListPerPick * task_.batch));
+    std::ranges::nth_element(rows, rows.begin() + static_cast<std::ptrdiff_t>(length),
+                             [&](std::size_t a, std::size_t b) {
+                               return goes_before(task_.stream, {.score = -alone_.log_deficit[a], .row = a},
+                                                  {.score = -alone_.log_deficit[b], .row = b});
+                             });
+    listed_.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(length));
+    listed_.insert(listed_.end(), picks.begin(), picks.end());
+    std::ranges::sort(listed_);
+    Stream draw = task_.stream.substream(kMethodDraw);
+    const std::vector<std::size_t> outputs = draw_numbers(task_.model.num_outputs(), kMostOutputs, draw);
+    residual_.emplace(task_.model, pick_rows(candidates_, task_.model.num_input_columns(), listed_), outputs,
+                      task_.executor);
+  }
 
   const AcquisitionTask& task_;
   std::span<const double> candidates_;
+  const Alone& alone_;
   std::vector<double> nats_;
+  std::vector<std::size_t> listed_;  // candidates that are looked at, and the picks, ascending
   std::size_t taken_ = 0;
   std::optional<ResidualDisagreement> residual_;
 };
@@ -111,7 +139,7 @@ class JointChoice {
         picks_(task.stream, alone_.epistemic.size(), task.utilities),
         running_(pairs_.pairs.size()),
         information_(padded_batch(alone_.epistemic.size())),
-        after_(task, candidates) {}
+        after_(task, candidates, alone_) {}
 
   Choice run() {
     while (choice_.rows.size() < task_.batch) {
