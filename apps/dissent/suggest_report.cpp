@@ -104,6 +104,10 @@ std::string choice_sentence(const Acquisition& acquisition, const AcquisitionTas
       hardly_more
           ? "components disagree about these rows hardly more than about the rest of the pool"
           : fmt::format("components disagree about these rows {:.1f} times as much as usual", disagreement / of_pool);
+  if (acquisition.info().uses_aim) {
+    return fmt::format("Chosen because their labels tell most about predictions {}; {}: {}.",
+                       task.aim.empty() ? "for the pool" : "at the aim", finding, numbers);
+  }
   if (!acquisition.info().estimates) {
     return fmt::format("Chosen by {} ({}); the {}: {}.", acquisition.text(), acquisition.info().summary, finding,
                        numbers);
