@@ -241,6 +241,81 @@ TEST(AimChoice, WeighsWhatALabelTellsAgainstItsCost) {
   }
 }
 
+// Rows whose labels are on their way are known as well as picks: the batch goes on as if it had not been interrupted.
+TEST(AimChoice, KnowsWhatIsOnItsWay) {
+  const Ensemble model = process_model(25, 20);
+  const std::vector<double> candidates = drawn_rows(200, 2, 8);
+  const std::vector<double> aim = drawn_rows(30, 2, 9);
+  for (const char* name : {"aim", "kl-aim"}) {
+    const Choice whole = choose_by(name, model, candidates, 6, aim);
+    std::vector<double> pending;
+    std::vector<double> left;
+    std::vector<std::size_t> numbers;
+    for (std::size_t n = 0; n < 200; ++n) {
+      const bool early = std::ranges::find(whole.rows.begin(), whole.rows.begin() + 3, n) != whole.rows.begin() + 3;
+      std::vector<double>& to = early ? pending : left;
+      to.insert(to.end(), {candidates[2 * n], candidates[2 * n + 1]});
+      if (!early) {
+        numbers.push_back(n);
+      }
+    }
+    AcquisitionTask task{model, {}, 3, Stream(5, Purpose::kAcquire)};
+    task.aim = aim;
+    task.pending = pending;
+    const Choice rest = choose(Acquisition::parse(name), task, left);
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(numbers[rest.rows[k]], whole.rows[3 + k]) << name;
+    }
+  }
+}
+
+// More components than are compared, more outputs than groups, and more than are looked at.
+TEST(AimChoice, OfVeryManyComponentsAndOutputs) {
+  const std::vector<double> candidates = drawn_rows(60, 2, 8);
+  for (const std::size_t components : {40UL, 600UL}) {
+    for (const std::size_t outputs : {1UL, 6UL, 60UL}) {
+      const Ensemble model = drawn_model({.num_outputs = outputs, .num_components = components});
+      const Choice choice = choose_by("aim", model, candidates, 30);
+      EXPECT_EQ(std::set(choice.rows.begin(), choice.rows.end()).size(), 30U);
+      for (const double score : choice.scores) {
+        EXPECT_TRUE(std::isfinite(score));
+      }
+    }
+  }
+}
+
+// Five components are told apart by a few labels; the rest of a long batch is still chosen for a reason.
+TEST(AimChoice, OfALongBatchIsNotLeftToChance) {
+  const Ensemble model = drawn_model({.gain = 2});
+  const std::vector<double> candidates = drawn_rows(400, 2, 8);
+  for (const char* name : {"kl-aim", "bhattacharyya-aim"}) {
+    const Choice choice = choose_by(name, model, candidates, 50);
+    EXPECT_GT(choice.scores.back(), 1e-5) << name;
+    AcquisitionTask other{model, {}, 50, Stream(6, Purpose::kAcquire)};
+    const std::vector<double> aim(candidates.begin(), candidates.begin() + 200);
+    AcquisitionTask one = other;
+    one.stream = Stream(5, Purpose::kAcquire);
+    one.aim = other.aim = aim;
+    EXPECT_EQ(choose(Acquisition::parse(name), one, candidates).rows,
+              choose(Acquisition::parse(name), other, candidates).rows)
+        << name;
+  }
+}
+
+// Of two rows with the same inputs the cheap one.
+TEST(AimChoice, OfCopiesTakesTheCheapest) {
+  const Ensemble model = process_model();
+  const std::vector<double> candidates{2.5, 2.5, 2.5, 2.5, 0.1, 0.1};
+  const std::vector<double> cost{100, 1, 1};
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    AcquisitionTask task{model, {}, 1, Stream(seed, Purpose::kAcquire)};
+    task.cost = cost;
+    for (const char* name : {"aim", "kl-aim", "kl"}) {
+      EXPECT_EQ(choose(Acquisition::parse(name), task, candidates).rows[0], 1U) << name;
+    }
+  }
+}
+
 TEST(AimChoice, CostsThatCannotBeAreExplained) {
   const Ensemble model = process_model();
   const std::vector<double> candidates = drawn_rows(3, 2, 8);
@@ -255,6 +330,7 @@ TEST(AimChoice, CostsThatCannotBeAreExplained) {
   EXPECT_NE(error_of("aim", {1, 0, 1}).find("candidate 1: its cost is 0"), std::string::npos);
   EXPECT_NE(error_of("aim", {1, 1}).find("2 costs of 3 candidates"), std::string::npos);
   EXPECT_NE(error_of("kl-joint", {1, 1, 1}).find("'kl-joint' cannot weigh"), std::string::npos);
+  EXPECT_THROW(choose_by("kl", model, candidates, 1, candidates), InputError);  // which does not look at an aim
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "acquisition/models.hpp"
 #include "dissent/acquisition/acquisition.hpp"
-#include "dissent/base/error.hpp"
 
 namespace dissent {
 namespace {
@@ -41,7 +40,7 @@ TEST(DistinctRows, HaveOneOfEachKindByTheDraw) {
   const std::vector<double> rows{1, 2, 3, 4, 1, 2, 0.0, 1, -0.0, 1};
   std::set<std::size_t> standing;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const DistinctRows found = distinct_rows(rows, 2, Stream(seed, Purpose::kAcquire));
+    const DistinctRows found = distinct_rows(rows, 2, {}, Stream(seed, Purpose::kAcquire));
     EXPECT_EQ(found.position, (std::vector<std::size_t>{0, 1, 0, 2, 2}));
     ASSERT_EQ(found.rows.size(), 3U);
     EXPECT_EQ(found.rows[1], 1U);
@@ -49,6 +48,14 @@ TEST(DistinctRows, HaveOneOfEachKindByTheDraw) {
     standing.insert(found.rows[2]);
   }
   EXPECT_EQ(standing, (std::set<std::size_t>{0, 2, 3, 4}));
+}
+
+TEST(DistinctRows, TheCheapestStandsForItsKind) {
+  const std::vector<double> rows{1, 2, 3, 4, 1, 2, 5, 6, 5, 6};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const std::vector<double> cost{3, 1, 2, 1, 7};
+    EXPECT_EQ(distinct_rows(rows, 2, cost, Stream(seed, Purpose::kAcquire)).rows, (std::vector<std::size_t>{2, 1, 3}));
+  }
 }
 
 TEST(DistinctRows, AreWhatEveryMethodChooses) {
@@ -80,7 +87,8 @@ TEST(DistinctRows, WhereTooFewDifferCopiesFollow) {
     const AcquisitionTask task{model, {training, {}}, 30, Stream(5, Purpose::kAcquire)};
     const Choice choice = choose(Acquisition::parse(name), task, rows);
     EXPECT_EQ(std::set(choice.rows.begin(), choice.rows.end()).size(), 30U) << name;
-    for (std::size_t begin = 0; begin < 24; begin += kKinds) {
+    const std::size_t judged = Acquisition::parse(name).streams() ? kKinds : 24;  // copies follow by their scores
+    for (std::size_t begin = 0; begin < judged; begin += kKinds) {
       std::set<std::size_t> kinds;
       for (std::size_t k = begin; k < begin + kKinds; ++k) {
         kinds.insert(choice.rows[k] % kKinds);
@@ -110,7 +118,9 @@ TEST(DistinctRows, AreWhatAStreamGives) {
     };
     const AcquisitionTask task{model, {}, 8, Stream(5, Purpose::kAcquire)};
     EXPECT_EQ(choose_from_stream(8).rows, choose(acquisition, task, rows).rows) << name;
-    EXPECT_THROW(choose_from_stream(13), InputError) << name;
+    const AcquisitionTask more{model, {}, 30, Stream(5, Purpose::kAcquire)};
+    EXPECT_EQ(choose_from_stream(30).rows, choose(acquisition, more, rows).rows) << name;
+    EXPECT_EQ(choose_from_stream(30).aleatoric, choose(acquisition, more, rows).aleatoric) << name;
   }
 }
 

@@ -7,7 +7,7 @@
 //
 // Inputs are row-major [N][C] in the user's units. To add a method: a source with its function, a line in methods.hpp
 // or scorers.hpp, a row in registry.cpp, a test. The command line reads the table. (A divergence whose
-// row says so becomes two methods by its own registry: NAME and NAME-joint.)
+// row says so becomes three methods by its own registry: NAME, NAME-joint and NAME-aim.)
 #pragma once
 
 #include <cstddef>
@@ -103,7 +103,7 @@ class Acquisition {
   std::size_t num_samples_ = 0;
 };
 
-// The rows that the model was fitted on. bait and lcmd look at their inputs; the others do not look at all.
+// The rows that the model was fitted on. bait and the lcmd methods look at their inputs; the others do not look at all.
 struct LabelledRows {
   std::span<const double> inputs;   // [T][C]
   std::span<const double> targets;  // [T][D]
@@ -118,6 +118,9 @@ struct AcquisitionTask {
   Ranking ranking = Ranking::kDeficit;
   // Inputs [A][C] at which predictions will be needed, for methods that use_aim; without, they take candidates.
   std::span<const double> aim = {};
+  // Inputs [P][C] of rows whose labels are on their way, for methods that use_aim: what those tell is not worth telling
+  // twice.
+  std::span<const double> pending = {};
   // What a label of each candidate costs, [N], finite and > 0: methods that use_cost weigh what it tells against that.
   // Empty: all cost the same.
   std::span<const double> cost = {};

@@ -4,7 +4,6 @@
 // After the first pick only the best candidates by themselves are looked at: what a label tells beside others is
 // seldom more than it tells alone.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -30,42 +29,52 @@ std::size_t most_aim_rows(std::size_t num_candidates, std::size_t num_outputs) {
   return std::clamp(kMostCells / (num_candidates * num_outputs), kLeastAimRows, kMostAimRows);
 }
 
+// Candidates that are looked at after the first pick. With many picks a longer list would be large in memory.
+std::size_t short_list(std::size_t batch) {
+  return std::max({kShortList, 2 * batch, std::min(2 * kShortList, kShortListPerPick * batch)});
+}
+
 // Greedy picks of one task.
 class AimChoice {
  public:
   // `share`: of all outputs, those that information looks at.
   AimChoice(const AcquisitionTask& task, std::span<const double> candidates, AimInformation& information, double share)
-      : task_(task), information_(information), share_(share), worth_(candidates.size() / num_columns()) {
-    const std::size_t length = std::max(kShortList, kShortListPerPick * task.batch);
-    listed_.resize(worth_.size());
+      : task_(task),
+        information_(information),
+        share_(share),
+        worth_(candidates.size() / num_columns()),
+        taken_(worth_.size(), 0),
+        listed_(worth_.size()) {
     std::iota(listed_.begin(), listed_.end(), std::size_t{0});
-    if (worth_.size() > length) {
+    if (worth_.size() > short_list(task.batch)) {
       std::vector<double> gain(worth_.size());
       information_.alone(candidates, gain);
       set_worth(gain);
-      const auto end = listed_.begin() + static_cast<std::ptrdiff_t>(length);
-      std::ranges::nth_element(
-          listed_, end, [&](std::size_t a, std::size_t b) { return goes_before(task_.stream, ranked(a), ranked(b)); });
+      const auto end = listed_.begin() + static_cast<std::ptrdiff_t>(short_list(task.batch));
+      std::ranges::nth_element(listed_, end, [&](std::size_t a, std::size_t b) { return is_better(a, b); });
       listed_.erase(end, listed_.end());
       std::ranges::sort(listed_);
     }
-    information_.begin(pick_rows(candidates, num_columns(), listed_));
+    std::vector<double> rows = pick_rows(candidates, num_columns(), listed_);
+    rows.insert(rows.end(), task.pending.begin(), task.pending.end());
+    information_.begin(rows);
+    for (std::size_t n = listed_.size(); n < rows.size() / num_columns(); ++n) {
+      information_.take(n);
+    }
+    gain_.resize(rows.size() / num_columns());
   }
 
   Choice run() {
     Choice choice;
-    std::vector<double> gain(listed_.size());
-    for (std::size_t pick = 0; pick < task_.batch; ++pick) {
-      information_.gains(gain);
-      set_worth(gain);
-      const auto best = std::ranges::min_element(
-          listed_, [&](std::size_t a, std::size_t b) { return goes_before(task_.stream, ranked(a), ranked(b)); });
+    while (choice.rows.size() < task_.batch) {
+      information_.gains(gain_);
+      set_worth(gain_);
+      const auto best =
+          std::ranges::min_element(listed_, [&](std::size_t a, std::size_t b) { return is_better(a, b); });
       choice.rows.push_back(*best);
       choice.scores.push_back(worth_[*best]);
-      if (task_.utilities != nullptr) {
-        task_.utilities->insert(task_.utilities->end(), worth_.begin(), worth_.end());
-      }
-      worth_[*best] = std::numeric_limits<double>::quiet_NaN();
+      note();
+      taken_[*best] = 1;
       information_.take(static_cast<std::size_t>(best - listed_.begin()));
     }
     return choice;
@@ -74,25 +83,34 @@ class AimChoice {
  private:
   std::size_t num_columns() const { return task_.model.num_input_columns(); }
 
-  // Of listed_, from their gains; rows that are taken stay so.
+  // Of listed_, from their gains.
   void set_worth(std::span<const double> gain) {
     for (std::size_t k = 0; k < listed_.size(); ++k) {
       const std::size_t n = listed_[k];
-      const double cost = task_.cost.empty() ? 1 : task_.cost[n];
-      worth_[n] = std::isnan(worth_[n]) ? worth_[n] : gain[k] / (share_ * cost);
+      worth_[n] = gain[k] / (share_ * (task_.cost.empty() ? 1 : task_.cost[n]));
     }
   }
 
-  Ranked ranked(std::size_t row) const {
-    const bool taken = std::isnan(worth_[row]);
-    return {.score = taken ? -std::numeric_limits<double>::infinity() : worth_[row], .row = row};
+  // Rows that are not taken come first.
+  bool is_better(std::size_t a, std::size_t b) const {
+    return taken_[a] != taken_[b]
+               ? taken_[a] < taken_[b]
+               : goes_before(task_.stream, {.score = worth_[a], .row = a}, {.score = worth_[b], .row = b});
+  }
+
+  void note() const {
+    for (std::size_t n = 0; n < worth_.size() && task_.utilities != nullptr; ++n) {
+      task_.utilities->push_back(taken_[n] != 0 ? std::numeric_limits<double>::quiet_NaN() : worth_[n]);
+    }
   }
 
   const AcquisitionTask& task_;
   AimInformation& information_;
   double share_;
-  std::vector<double> worth_;        // of each candidate as it was last known, over its cost; NaN: taken
+  std::vector<double> worth_;        // of each candidate as it was last known, over its cost
+  std::vector<char> taken_;          // of each
   std::vector<std::size_t> listed_;  // candidates that are looked at, ascending
+  std::vector<double> gain_;         // of those, and then of rows whose labels are on their way
 };
 
 }  // namespace

@@ -22,8 +22,8 @@ class AimInformation {
  public:
   virtual ~AimInformation() = default;
 
-  // How much the label of each of these rows [N][C] would tell by itself, in constant memory. Nats, >= 0 but for
-  // rounding.
+  // How much the label of each of these rows [N][C] would tell by itself, in constant memory. >= 0 but for rounding.
+  // Nats, but for pairwise estimates where components differ much (aim_pairwise.cpp).
   virtual void alone(std::span<const double> rows, std::span<double> gain) const = 0;
 
   // The candidates of the greedy choice, [N][C].

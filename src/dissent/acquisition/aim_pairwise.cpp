@@ -23,9 +23,10 @@ namespace {
 
 constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
 constexpr std::size_t kMostGroups = 4;
-constexpr double kNatsApart = 1;   // on average between components, at most
-constexpr double kLeft = 0.01;     // of H(w), where picks have told all
-constexpr double kLargest = 1e37;  // of a divergence, so that sums stay finite in single precision
+constexpr double kNatsApart = 1;              // on average between components, at most
+constexpr std::size_t kMostComponents = 100;  // work and memory go by their square
+constexpr double kLeft = 0.01;                // of H(w), where picks have told all
+constexpr double kLargest = 1e37;             // of a divergence, so that sums stay finite in single precision
 
 using Outputs = std::vector<std::size_t>;
 
@@ -37,22 +38,52 @@ std::vector<Outputs> grouped(std::span<const std::size_t> outputs) {
   return groups;
 }
 
-// The outputs of a group alone.
-Mixture<float> slice(const Mixture<float>& from, const Outputs& outputs) {
-  const std::size_t rows = from.num_inputs * from.num_components;
+// These components, and the outputs of a group, alone.
+Mixture<float> slice(const Mixture<float>& from, std::span<const std::size_t> components, const Outputs& outputs) {
   Mixture<float> to;
   to.num_inputs = from.num_inputs;
-  to.num_components = from.num_components;
+  to.num_components = components.size();
   to.num_outputs = outputs.size();
-  to.mean.resize(rows * outputs.size());
-  to.stddev.resize(rows * outputs.size());
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      to.mean[r * outputs.size() + k] = from.mean[r * from.num_outputs + outputs[k]];
-      to.stddev[r * outputs.size() + k] = from.stddev[r * from.num_outputs + outputs[k]];
+  to.mean.reserve(to.num_inputs * components.size() * outputs.size());
+  to.stddev.reserve(to.mean.capacity());
+  for (std::size_t n = 0; n < from.num_inputs; ++n) {
+    for (const std::size_t m : components) {
+      for (const std::size_t d : outputs) {
+        const std::size_t at = (n * from.num_components + m) * from.num_outputs + d;
+        to.mean.push_back(from.mean[at]);
+        to.stddev.push_back(from.stddev[at]);
+      }
     }
   }
   return to;
+}
+
+// Those that have weight; of very many some at equal distances, which tell nearly as much.
+std::vector<std::size_t> components_of(const Weights& weights) {
+  std::vector<std::size_t> all;
+  for (std::size_t m = 0; m < weights.size(); ++m) {
+    if (weights.value[m] > 0) {
+      all.push_back(m);
+    }
+  }
+  std::vector<std::size_t> some;
+  for (std::size_t k = 0; k < std::min(all.size(), kMostComponents); ++k) {
+    some.push_back(all[k * all.size() / std::min(all.size(), kMostComponents)]);
+  }
+  return some;
+}
+
+Weights weights_of(const Weights& weights, std::span<const std::size_t> components) {
+  std::vector<double> value;
+  double sum = 0;
+  for (const std::size_t m : components) {
+    value.push_back(weights.value[m]);
+    sum += value.back();
+  }
+  for (double& weight : value) {
+    weight /= sum;
+  }
+  return Weights::from(value, value.size());
 }
 
 // The median over rows of the mean over pairs.
@@ -74,7 +105,9 @@ class PairwiseInformation : public AimInformation {
       : divergence_(divergence),
         model_(task.model),
         executor_(task.executor),
-        pairs_(task.model.weights()),
+        components_(components_of(task.model.weights())),
+        weights_(weights_of(task.model.weights(), components_)),
+        pairs_(weights_),
         num_aim_(task.aim.size() / task.model.num_input_columns()) {
     const std::vector<Outputs> groups = grouped(task.outputs);
     for (const Outputs& outputs : groups) {
@@ -168,7 +201,7 @@ class PairwiseInformation : public AimInformation {
 
   Panels divergences_at(std::span<const double> rows, Executor* executor) const {
     const std::size_t C = model_.num_input_columns();
-    const std::size_t M = model_.num_components();
+    const std::size_t M = components_.size();
     const std::size_t num_rows = rows.size() / C;
     Panels result;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -178,11 +211,12 @@ class PairwiseInformation : public AimInformation {
       Mixture<float> mixture;
       model_.predict_base(rows.subspan(begin * C, (end - begin) * C), mixture);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
-        const Mixture<float> part = slice(mixture, groups_[g].outputs);
+        const Mixture<float> part = slice(mixture, components_, groups_[g].outputs);
         PairwiseDivergences divergences(divergence_, M, part.num_outputs);
         divergences.compute(part.view(), 0, end - begin, begin);
         for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
-          const double* from = divergences.divergence() + (pairs_.pairs[k].i * M + pairs_.pairs[k].j) * kBlock;
+          const double* from =
+              divergences.divergence() + (pairs_.pairs[k].i * M + pairs_.pairs[k].j) * divergences.stride();
           std::transform(from, from + (end - begin), result[g].panel().row(k) + begin,
                          [](double value) { return static_cast<float>(std::min(value, kLargest)); });
         }
@@ -206,7 +240,7 @@ class PairwiseInformation : public AimInformation {
     return std::ranges::all_of(groups_, [&](const Group& group) {
       double told = 0;
       aim_sums(pairs_, none.panel(), 1, group.picks.panel(), 1, &told);
-      return -told > (1 - kLeft) * model_.weights().entropy;
+      return -told > (1 - kLeft) * weights_.entropy;
     });
   }
 
@@ -247,6 +281,8 @@ class PairwiseInformation : public AimInformation {
   Divergence divergence_;
   const Ensemble& model_;
   Executor* executor_;
+  std::vector<std::size_t> components_;  // that are compared
+  Weights weights_;                      // of those
   JointPairs pairs_;
   std::size_t num_aim_;
   std::vector<Group> groups_;

@@ -43,7 +43,7 @@ Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span
     const Ranked best = picks.take_best(rank, [&](const Ranked& row) { return row.score - before; });
     total = best.score;
     choice.rows.push_back(best.row);
-    choice.scores.push_back(total - before);
+    choice.scores.push_back(total == before ? 0 : total - before);  // both may be infinite
     choice.epistemic.push_back(alone[best.row]);
     add_ratios(noise, mixture.view(), best.row, chosen);
   }

@@ -45,7 +45,8 @@ void check_batch(std::size_t batch, std::size_t num_candidates) {
 void check_cost(const Acquisition& acquisition, std::span<const double> cost, std::size_t num_candidates) {
   check(cost.empty() || acquisition.info().uses_cost,
         "acquisition '{}' cannot weigh what a label tells against its cost; choose another", acquisition.text());
-  check(cost.empty() || cost.size() == num_candidates, "{} costs of {} candidates", cost.size(), num_candidates);
+  check(cost.empty() || cost.size() == num_candidates, "{} costs of {} candidates; each needs one", cost.size(),
+        num_candidates);
   for (std::size_t n = 0; n < cost.size(); ++n) {
     check(std::isfinite(cost[n]) && cost[n] > 0, "candidate {}: its cost is {}; a cost must be finite and > 0", n,
           cost[n]);
@@ -97,7 +98,7 @@ void spread_utilities(const DistinctRows& distinct, std::vector<double>& utiliti
 // By a method that weighs rows against each other, among rows that differ; as many as there are of those at most.
 Choice choose_together(const Acquisition& acquisition, AcquisitionTask task, std::span<const double> candidates) {
   const std::size_t C = task.model.num_input_columns();
-  const DistinctRows distinct = distinct_rows(candidates, C, task.stream);
+  const DistinctRows distinct = distinct_rows(candidates, C, task.cost, task.stream);
   if (distinct.rows.size() == candidates.size() / C) {
     return acquisition.info().choose(acquisition, task, candidates);
   }
@@ -141,35 +142,37 @@ void append(const Choice& more, std::span<const std::size_t> left, std::span<con
   }
 }
 
-// The batch, none of its rows twice but where fewer differ: then those that are left are chosen from in the same way.
-Choice choose_batch(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
-  Choice choice = acquisition.streams() ? choose_alone(acquisition, task, candidates)
-                                        : choose_together(acquisition, task, candidates);
-  if (choice.rows.size() == task.batch) {
-    return choice;
-  }
+// By a method that weighs rows against each other: the batch, none of its rows twice but where fewer differ. Then those
+// that are left are chosen from in the same way.
+Choice choose_batch(const Acquisition& acquisition, AcquisitionTask task, std::span<const double> candidates) {
   const std::size_t C = task.model.num_input_columns();
   const std::size_t num_rows = candidates.size() / C;
+  std::vector<double>* const utilities = task.utilities;
+  const std::span<const double> cost = task.cost;
+  const std::size_t batch = task.batch;
+  Choice choice = choose_together(acquisition, task, candidates);
   std::vector<char> taken(num_rows, 0);
-  for (const std::size_t row : choice.rows) {
-    taken[row] = 1;
-  }
-  std::vector<std::size_t> left;
-  for (std::size_t n = 0; n < num_rows; ++n) {
-    if (taken[n] == 0) {
-      left.push_back(n);
+  while (choice.rows.size() < batch) {
+    for (const std::size_t row : choice.rows) {
+      taken[row] = 1;
     }
+    std::vector<std::size_t> left;
+    for (std::size_t n = 0; n < num_rows; ++n) {
+      if (taken[n] == 0) {
+        left.push_back(n);
+      }
+    }
+    task.batch = batch - choice.rows.size();
+    const std::vector<double> cost_left = cost.empty() ? std::vector<double>() : pick_rows(cost, 1, left);
+    task.cost = cost_left;
+    std::vector<double> of_left;
+    task.utilities = utilities == nullptr ? nullptr : &of_left;
+    append(choose_together(acquisition, task, pick_rows(candidates, C, left)), left, of_left, num_rows, utilities,
+           choice);
   }
-  AcquisitionTask rest = task;
-  rest.batch = task.batch - choice.rows.size();
-  const std::vector<double> cost = task.cost.empty() ? std::vector<double>() : pick_rows(task.cost, 1, left);
-  rest.cost = cost;
-  std::vector<double> utilities;
-  rest.utilities = task.utilities == nullptr ? nullptr : &utilities;
-  const Choice more = choose_batch(acquisition, rest, pick_rows(candidates, C, left));
-  append(more, left, utilities, num_rows, task.utilities, choice);
   return choice;
 }
+
 }  // namespace
 
 Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates) {
@@ -178,13 +181,17 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
   check_finite(task.model, "candidate", candidates, 0);
   check_finite(task.model, "training", task.training.inputs, 0);
   check_finite(task.model, "aim", task.aim, 0);
+  check_finite(task.model, "pending", task.pending, 0);
+  check(task.aim.empty() || acquisition.info().uses_aim, "acquisition '{}' does not look at an aim; choose another",
+        acquisition.text());
   check_cost(acquisition, task.cost, candidates.size() / C);
   check(task.batch > 0, "a batch of 0; at least one row must be chosen");
   check_batch(task.batch, candidates.size() / C);
   if (task.utilities != nullptr) {
     task.utilities->clear();
   }
-  Choice choice = choose_batch(acquisition, task, candidates);
+  Choice choice =
+      acquisition.streams() ? choose_alone(acquisition, task, candidates) : choose_batch(acquisition, task, candidates);
   if (task.utilities != nullptr) {
     const std::size_t num_rows = candidates.size() / C;
     for (std::size_t k = 0; k < choice.rows.size(); ++k) {  // methods compare in less precision than they report
@@ -210,8 +217,6 @@ Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& t
   }
   check_batch(task.batch, chooser.num_rows());
   Choice choice = chooser.finish();
-  check(choice.rows.size() == task.batch, "a batch of {} from candidates of which only {} differ; choose fewer",
-        task.batch, choice.rows.size());
   describe(task, chooser.inputs(), choice);
   return choice;
 }

@@ -19,7 +19,8 @@ std::uint64_t row_digest(std::span<const double> row) {
 
 bool same_row(std::span<const double> a, std::span<const double> b) { return std::ranges::equal(a, b); }
 
-DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns, const Stream& stream) {
+DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns, std::span<const double> cost,
+                           const Stream& stream) {
   const std::size_t num_rows = rows.size() / num_columns;
   const auto row = [&](std::size_t n) { return rows.subspan(n * num_columns, num_columns); };
   DistinctRows result;
@@ -33,7 +34,8 @@ DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns
         std::find_if(begin, end, [&](const auto& kind) { return same_row(row(n), row(result.rows[kind.second])); });
     if (found != end) {
       std::size_t& standing = result.rows[found->second];
-      standing = tie_key(stream, n) > tie_key(stream, standing) ? n : standing;
+      const auto ranked = [&](std::size_t k) { return Ranked{.score = cost.empty() ? 0 : -cost[k], .row = k}; };
+      standing = goes_before(stream, ranked(n), ranked(standing)) ? n : standing;
       result.position[n] = found->second;
     } else {
       result.position[n] = result.rows.size();

@@ -14,11 +14,13 @@ namespace dissent {
 std::uint64_t row_digest(std::span<const double> row);
 bool same_row(std::span<const double> a, std::span<const double> b);
 
-// Rows [N][C] by kinds of the same inputs. Which row stands for its kind is left to the stream, as ties are.
+// Rows [N][C] by kinds of the same inputs. The cheapest stands for its kind; among equals
+// the stream decides, as for ties. `cost`: [N], or empty.
 struct DistinctRows {
   std::vector<std::size_t> rows;      // one of each kind
   std::vector<std::size_t> position;  // [N]: the row's kind, a position in `rows`
 };
-DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns, const Stream& stream);
+DistinctRows distinct_rows(std::span<const double> rows, std::size_t num_columns, std::span<const double> cost,
+                           const Stream& stream);
 
 }  // namespace dissent

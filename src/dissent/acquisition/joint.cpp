@@ -183,9 +183,20 @@ class JointChoice {
     };
     const auto total = [&](const Ranked& row) { return by_value() ? row.score : row.score + base; };
     Ranked best = picks_.take_best(rank, [&](const Ranked& row) { return total(row) - before; });
-    total_ = total(best);
+    total_ = by_value() ? best.score : total_with(best.row);
     best.score = total_ - before;
     return best;
+  }
+
+  // -ln(H(w) - estimate) of the picks and one more, in double precision.
+  double total_with(std::size_t row) const {
+    const std::size_t M = task_.model.num_components();
+    std::vector<double> sums(M * M);
+    for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
+      const JointPairs::Pair& pair = pairs_.pairs[k];
+      sums[pair.i * M + pair.j] = running_.sums[k] + static_cast<double>(alone_.divergence.panel()(k, row));
+    }
+    return -combine(task_.model.weights(), sums).log_deficit;
   }
 
   Ranked beyond() {

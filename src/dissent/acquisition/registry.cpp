@@ -13,8 +13,9 @@ namespace dissent {
 namespace {
 
 constexpr std::string_view kDeficit = "-ln(H(w) - estimate)";
-constexpr std::string_view kBatchDeficit = "by how much it lowers ln(H(w) - estimate) of the picks before it";
-constexpr std::string_view kAimGain = "nats that it adds to what the picks tell about a row of the aim";
+constexpr std::string_view kBatchDeficit =
+    "by how much it lowers ln(H(w) - estimate) of the picks before it; once that is told, nats that those leave";
+constexpr std::string_view kAimGain = "what it adds to what the picks tell about a row of the aim, per cost";
 constexpr std::string_view kJointSuffix = "-joint";
 constexpr std::string_view kAimSuffix = "-aim";
 

@@ -10,6 +10,15 @@ constexpr std::size_t kBlock = 256;
 constexpr std::size_t kFactors = 8;  // for one logarithm
 constexpr double kFarthest = 1e9;    // apart, in stddevs of the noise, so that squares stay finite in single precision
 
+// 1 / (M - 1), with the number of components that as many equal weights would have in place of M.
+double chance_correlation(const Weights& weights) {
+  double squares = 0;
+  for (const double weight : weights.value) {
+    squares += weight * weight;
+  }
+  return std::min(0.9, squares / std::max(1 - squares, 1e-9));
+}
+
 }  // namespace
 
 ResidualDisagreement::ResidualDisagreement(const Ensemble& model, std::span<const double> candidates,
@@ -17,6 +26,7 @@ ResidualDisagreement::ResidualDisagreement(const Ensemble& model, std::span<cons
     : num_rows_(candidates.size() / model.num_input_columns()),
       num_outputs_(outputs.size()),
       num_components_(model.num_components()),
+      by_chance_(chance_correlation(model.weights())),
       executor_(executor),
       apart_(num_rows_ * num_outputs_ * num_components_),
       variance_(num_rows_ * num_outputs_) {
@@ -41,9 +51,9 @@ ResidualDisagreement::ResidualDisagreement(const Ensemble& model, std::span<cons
           const auto mean = static_cast<double>(mixture.mean[first + m * model.num_outputs()]);
           const double apart = std::clamp(std::sqrt(weight[m] / noise) * (mean - centre), -kFarthest, kFarthest);
           apart_[at(n, k) * M + m] = static_cast<float>(apart);
-          variance += apart * apart;
+          variance += std::pow(static_cast<double>(apart_[at(n, k) * M + m]), 2);
         }
-        variance_[at(n, k)] = static_cast<float>(variance);
+        variance_[at(n, k)] = variance;
       }
     }
   });
@@ -52,7 +62,8 @@ ResidualDisagreement::ResidualDisagreement(const Ensemble& model, std::span<cons
 
 void ResidualDisagreement::covariances(std::size_t row, std::size_t candidate, std::span<double> out) const {
   const std::size_t M = num_components_;
-  double squared = 0;  // correlation, averaged over outputs
+  double squared = 0;  // correlation, averaged over outputs that have some variance
+  double num_varied = 0;
   for (std::size_t k = 0; k < num_outputs_; ++k) {
     const float* const own = &apart_[at(row, k) * M];
     const float* const other = &apart_[at(candidate, k) * M];
@@ -60,11 +71,14 @@ void ResidualDisagreement::covariances(std::size_t row, std::size_t candidate, s
     for (std::size_t m = 0; m < M; ++m) {
       out[k] += static_cast<double>(own[m]) * static_cast<double>(other[m]);
     }
-    const double scale = static_cast<double>(before_[at(row, k)]) * static_cast<double>(before_[at(candidate, k)]);
-    squared += scale > 0 ? out[k] * out[k] / scale / static_cast<double>(num_outputs_) : 0;
+    const double scale = before_[at(row, k)] * before_[at(candidate, k)];
+    if (scale > 0) {
+      squared += out[k] * out[k] / scale;
+      num_varied += 1;
+    }
   }
-  const double by_chance = 1 / (static_cast<double>(M) - 1);
-  const double kept = M > 2 ? std::clamp((squared - by_chance) / (1 - by_chance), 0.0, 1.0) : squared;
+  squared /= std::max(num_varied, 1.0);
+  const double kept = std::clamp((squared - by_chance_) / (1 - by_chance_), 0.0, 1.0);
   for (double& covariance : out) {
     covariance *= std::sqrt(kept);
   }
@@ -73,23 +87,23 @@ void ResidualDisagreement::covariances(std::size_t row, std::size_t candidate, s
 void ResidualDisagreement::take(std::size_t candidate) {
   std::vector<double> scale(num_outputs_);
   for (std::size_t k = 0; k < num_outputs_; ++k) {
-    scale[k] = 1 / std::sqrt(static_cast<double>(variance_[at(candidate, k)]) + 1);
+    scale[k] = 1 / std::sqrt(variance_[at(candidate, k)] + 1);
   }
-  std::vector<float> pick(num_rows_ * num_outputs_);
+  std::vector<double> pick(num_rows_ * num_outputs_);
   for_blocks(executor_, num_rows_, kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
     std::vector<double> with(num_outputs_);
     for (std::size_t n = begin; n < end; ++n) {
       covariances(n, candidate, with);
       for (std::size_t k = 0; k < num_outputs_; ++k) {
-        for (const std::vector<float>& before : picks_) {
-          with[k] -= static_cast<double>(before[at(n, k)]) * static_cast<double>(before[at(candidate, k)]);
+        for (const std::vector<double>& before : picks_) {
+          with[k] -= before[at(n, k)] * before[at(candidate, k)];
         }
-        pick[at(n, k)] = static_cast<float>(with[k] * scale[k]);
+        pick[at(n, k)] = with[k] * scale[k];
       }
     }
   });
   for (std::size_t k = 0; k < pick.size(); ++k) {
-    variance_[k] = std::max(0.0F, variance_[k] - pick[k] * pick[k]);
+    variance_[k] = std::max(0.0, variance_[k] - pick[k] * pick[k]);
   }
   picks_.push_back(std::move(pick));
 }
@@ -101,7 +115,7 @@ void ResidualDisagreement::left(std::span<double> nats) const {
       for (std::size_t begin_k = 0; begin_k < num_outputs_; begin_k += kFactors) {
         double product = 1;
         for (std::size_t k = begin_k; k < std::min(num_outputs_, begin_k + kFactors); ++k) {
-          product *= 1 + static_cast<double>(variance_[at(n, k)]);
+          product *= 1 + variance_[at(n, k)];
         }
         nats[n] += 0.5 * std::log(product);
       }

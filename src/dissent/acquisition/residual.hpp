@@ -5,9 +5,9 @@
 // row. But components are samples of more that could have been trained. So each output's value is taken as Gaussian,
 // with the components' variance v and their covariance c between rows, in units of the noise. A pick p leaves
 //   v(x) - c(x, p)^2 / (v(p) + 1),
-// and of c likewise. M samples show a squared correlation of 1 / (M - 1) by chance; so c is multiplied by the root of
-// how far its square, averaged over outputs, goes beyond that: near 1 for rows that are alike, 0 for rows that have
-// nothing in common. What a row has left is sum_d 1/2 ln(1 + v_d).
+// and of c likewise. M equal samples show a squared correlation of 1 / (M - 1) by chance; so c is multiplied by the
+// root of how far its square, averaged over outputs, goes beyond that: near 1 for rows that are alike, 0 for rows that
+// have nothing in common. What a row has left is sum_d 1/2 ln(1 + v_d).
 #pragma once
 
 #include <cstddef>
@@ -38,11 +38,12 @@ class ResidualDisagreement {
   std::size_t num_rows_;
   std::size_t num_outputs_;
   std::size_t num_components_;
+  double by_chance_;  // squared correlation of rows that have nothing in common
   Executor* executor_;
-  std::vector<float> apart_;     // [N][D][M]: means about their centre over the noise's stddev, times sqrt(weight)
-  std::vector<float> variance_;  // [N][D], what the picks leave
-  std::vector<float> before_;    // [N][D], before any pick
-  std::vector<std::vector<float>> picks_;  // of each: [N][D], c / sqrt(v + 1)
+  std::vector<float> apart_;      // [N][D][M]: means about their centre over the noise's stddev, times sqrt(weight)
+  std::vector<double> variance_;  // [N][D], what the picks leave
+  std::vector<double> before_;    // [N][D], before any pick
+  std::vector<std::vector<double>> picks_;  // of each: [N][D], c / sqrt(v + 1)
 };
 
 }  // namespace dissent

@@ -1,9 +1,9 @@
 #include "dissent/acquisition/top_chooser.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "dissent/acquisition/distinct_rows.hpp"
-#include "dissent/table/table.hpp"
 
 namespace dissent {
 
@@ -13,7 +13,9 @@ TopChooser::TopChooser(const Acquisition& acquisition, const AcquisitionTask& ta
       scorer_(info_.scorer(acquisition, task)),
       best_(task.batch, GoesBefore{task.stream}),
       best_inputs_(task.batch * task.model.num_input_columns()),
-      best_rows_(task.batch) {}
+      best_rows_(task.batch),
+      copies_(task.batch, GoesBefore{task.stream}),
+      copy_inputs_(best_inputs_.size()) {}
 
 void TopChooser::offer(std::span<const double> inputs) {
   const std::size_t C = task_.model.num_input_columns();
@@ -41,9 +43,13 @@ void TopChooser::take(const Ranked& row, std::span<const double> inputs) {
   }
   const std::uint64_t digest = row_digest(inputs);
   if (const std::size_t slot = twin(digest, inputs); slot != Best::kNone) {
+    Ranked behind = row;
     if (goes_before(task_.stream, row, best_rows_[slot])) {
       best_.replace(slot, row);
-      best_rows_[slot] = row;
+      std::swap(behind, best_rows_[slot]);
+    }
+    if (const std::size_t copy = copies_.offer(behind); copy != Best::kNone) {
+      std::ranges::copy(inputs, copy_inputs_.begin() + static_cast<std::ptrdiff_t>(copy * inputs.size()));
     }
     return;
   }
@@ -70,9 +76,17 @@ std::size_t TopChooser::twin(std::uint64_t digest, std::span<const double> input
   return found == end ? Best::kNone : found->second;
 }
 
+std::vector<TopChooser::Best::Entry> TopChooser::entries() const {
+  std::vector<Best::Entry> all = best_.sorted();
+  const std::vector<Best::Entry> copies = copies_.sorted();
+  const std::size_t missing = std::min(task_.batch - all.size(), copies.size());
+  all.insert(all.end(), copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(missing));
+  return all;
+}
+
 Choice TopChooser::finish() const {
   Choice choice;
-  for (const Best::Entry& entry : best_.sorted()) {
+  for (const Best::Entry& entry : entries()) {
     choice.rows.push_back(entry.row.row);
     choice.scores.push_back(entry.row.score);
     if (info_.estimates) {
@@ -83,11 +97,15 @@ Choice TopChooser::finish() const {
 }
 
 std::vector<double> TopChooser::inputs() const {
-  std::vector<std::size_t> slots;
-  for (const Best::Entry& entry : best_.sorted()) {
-    slots.push_back(entry.slot);
+  const std::size_t C = task_.model.num_input_columns();
+  const std::size_t num_distinct = slots_.size();
+  std::vector<double> all;
+  for (const Best::Entry& entry : entries()) {
+    const std::vector<double>& from = all.size() / C < num_distinct ? best_inputs_ : copy_inputs_;
+    const auto row = from.begin() + static_cast<std::ptrdiff_t>(entry.slot * C);
+    all.insert(all.end(), row, row + static_cast<std::ptrdiff_t>(C));
   }
-  return pick_rows(best_inputs_, task_.model.num_input_columns(), slots);
+  return all;
 }
 
 }  // namespace dissent

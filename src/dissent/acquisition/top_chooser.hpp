@@ -23,7 +23,8 @@ class TopChooser {
   // The next rows, [n][C], finite.
   void offer(std::span<const double> inputs);
 
-  // Rows, scores and, where the method estimates it, epistemic: fewer than the batch where fewer rows differ.
+  // Rows, scores and, where the method estimates it, epistemic. Where fewer rows than the batch differ, the best of
+  // those that are left follow.
   Choice finish() const;
   // The inputs of finish()'s rows, [B][C].
   std::vector<double> inputs() const;
@@ -36,6 +37,7 @@ class TopChooser {
   using Best = TopRows<Ranked, GoesBefore>;
 
   void take(const Ranked& row, std::span<const double> inputs);
+  std::vector<Best::Entry> entries() const;  // of finish()
   std::span<double> inputs_of(std::size_t slot);
   // The slot of the row among the best that has these inputs, or Best::kNone.
   std::size_t twin(std::uint64_t digest, std::span<const double> inputs);
@@ -50,6 +52,9 @@ class TopChooser {
   std::vector<double> best_inputs_;  // [batch][C]
   std::vector<Ranked> best_rows_;
   std::unordered_multimap<std::uint64_t, std::size_t> slots_;  // by the digest of their inputs
+  // Copies of the best, for the case that no others come.
+  Best copies_;
+  std::vector<double> copy_inputs_;  // [batch][C]
 };
 
 }  // namespace dissent
