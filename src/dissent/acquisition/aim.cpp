@@ -20,7 +20,6 @@ constexpr std::size_t kLeastAimRows = 100;
 constexpr std::size_t kMostAimRows = 1000;
 constexpr std::size_t kMostCells = 8'000'000;  // aim rows, candidates and outputs: what the work goes by
 constexpr std::size_t kDrawnPairwise = 100;    // for pairwise estimates, from the candidates
-constexpr std::size_t kMostOutputs = 48;
 constexpr std::size_t kShortList = 1000;
 constexpr std::size_t kShortListPerPick = 20;
 

@@ -97,7 +97,6 @@ class AfterSaturation {
   }
 
  private:
-  static constexpr std::size_t kMostOutputs = 48;
   static constexpr std::size_t kShortList = 1000;
   static constexpr std::size_t kShortListPerPick = 20;
 

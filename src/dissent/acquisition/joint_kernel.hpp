@@ -28,7 +28,8 @@ struct JointPairs {
 // nothing, without bound where the estimate saturates, to about 1e-6 of itself at either end. divergence:
 // [pairs][rows], finite, padding included; there must be a pair.
 //
-// Beside large running sums a row's own divergences would drown. Beyond kSaturated the deficit is a sum of exp(-S_ij),
+// Beside large running sums a row's own divergences would drown (with ranking by value; else joint choice has turned to
+// what is left before). Beyond kSaturated the deficit is a sum of exp(-S_ij),
 // so that a part common to all pairs may be taken off: `running` is then what is left, and information less by that
 // part.
 struct RunningSums {

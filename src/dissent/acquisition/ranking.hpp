@@ -50,6 +50,9 @@ inline bool goes_before(const Stream& stream, const Ranked& a, const Ranked& b) 
   return key_a != key_b ? key_a > key_b : a.row < b.row;
 }
 
+// Of more outputs as many are drawn, where each costs time and they have much in common.
+inline constexpr std::size_t kMostOutputs = 48;
+
 // `count` of the numbers below `of`, all when there are no more: uniform, ascending.
 inline std::vector<std::size_t> draw_numbers(std::size_t of, std::size_t count, Stream& draw) {
   std::vector<std::size_t> numbers(of);

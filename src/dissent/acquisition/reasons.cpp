@@ -20,7 +20,7 @@ constexpr int kRangeDigits = 3;
 constexpr int kMostDigits = 9;
 
 // What the components say of one target of one row.
-struct Said {
+struct TargetRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   double variance = 0;  // of the noise: the components' own, on average
@@ -34,25 +34,25 @@ struct Said {
 };
 
 // [N][D] of rows whose components are Gaussians in the user's units.
-std::vector<Said> said_by_gaussians(const Ensemble& model, const Mixture<double>& mixture) {
+std::vector<TargetRange> ranges_of_gaussians(const Ensemble& model, const Mixture<double>& mixture) {
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
-  std::vector<Said> said(mixture.num_inputs * D);
+  std::vector<TargetRange> ranges(mixture.num_inputs * D);
   for (std::size_t k = 0; k < mixture.mean.size(); ++k) {
     const double weight = model.weights().value[k / D % M];
     if (weight > 0) {
-      said[k / (M * D) * D + k % D].add(mixture.mean[k], mixture.stddev[k] * mixture.stddev[k], weight);
+      ranges[k / (M * D) * D + k % D].add(mixture.mean[k], mixture.stddev[k] * mixture.stddev[k], weight);
     }
   }
-  return said;
+  return ranges;
 }
 
 // The same through the output map, on points.
-std::vector<Said> said_by_points(const Ensemble& model, std::span<const double> inputs, const Mixture<double>& mixture,
-                                 Executor* executor) {
+std::vector<TargetRange> ranges_of_points(const Ensemble& model, std::span<const double> inputs,
+                                          const Mixture<double>& mixture, Executor* executor) {
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
-  std::vector<Said> said(mixture.num_inputs * D);
+  std::vector<TargetRange> ranges(mixture.num_inputs * D);
   CarriedPoints carried(model, mean_points(D, kPoints));
   for (std::size_t n = 0; n < mixture.num_inputs; ++n) {
     carried.carry(inputs, mixture, n, n + 1, false, executor);
@@ -68,11 +68,11 @@ std::vector<Said> said_by_points(const Ensemble& model, std::span<const double> 
           squares += from_first * from_first;
         }
         const double mean = sum / kPoints;
-        said[n * D + d].add(first + mean, std::max(squares / kPoints - mean * mean, 0.0), weight);
+        ranges[n * D + d].add(first + mean, std::max(squares / kPoints - mean * mean, 0.0), weight);
       }
     }
   }
-  return said;
+  return ranges;
 }
 
 // The range of the labelled rows in each column.
@@ -164,21 +164,21 @@ std::string nearest_text(const Labelled& labelled, std::span<const double> row, 
 }
 
 // "components say 2.1 to 4; noise 0.3", or with the names of targets where there are several.
-std::string said_text(std::span<const Said> said, const std::vector<std::string>& names) {
-  std::vector<std::size_t> order(said.size());
+std::string range_text(std::span<const TargetRange> ranges, const std::vector<std::string>& names) {
+  std::vector<std::size_t> order(ranges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t d) { return said[d].disagreement(); });
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t d) { return ranges[d].disagreement(); });
   order.resize(std::min(order.size(), kMostTargets));
-  std::string ranges;
+  std::string texts;
   std::string noise;
   for (const std::size_t d : order) {
-    const std::string name = said.size() > 1 ? names[d] + " " : "";
-    const auto [low, high] = short_numbers(said[d].low, said[d].high, kRangeDigits);
-    const std::string_view comma = ranges.empty() ? "" : ", ";
-    ranges += fmt::format("{}{}{}", comma, name, low == high ? low : fmt::format("{} to {}", low, high));
-    noise += fmt::format("{}{}{}", comma, name, short_number(std::sqrt(said[d].variance), kRangeDigits));
+    const std::string name = ranges.size() > 1 ? names[d] + " " : "";
+    const auto [low, high] = short_numbers(ranges[d].low, ranges[d].high, kRangeDigits);
+    const std::string_view comma = texts.empty() ? "" : ", ";
+    texts += fmt::format("{}{}{}", comma, name, low == high ? low : fmt::format("{} to {}", low, high));
+    noise += fmt::format("{}{}{}", comma, name, short_number(std::sqrt(ranges[d].variance), kRangeDigits));
   }
-  return fmt::format("components say {}; noise {}", ranges, noise);
+  return fmt::format("components say {}; noise {}", texts, noise);
 }
 
 std::string error_text(const UsualRange& usual, double value, const std::string& name) {
@@ -223,9 +223,9 @@ std::vector<std::string> reasons(const Ensemble& model, std::span<const double> 
   const std::size_t D = model.num_outputs();
   const EnsembleColumns& columns = model.columns();
   const Mixture<double> mixture = model.predict(inputs, options.executor);
-  const std::vector<Said> said = model.output_map().is_identity()
-                                     ? said_by_gaussians(model, mixture)
-                                     : said_by_points(model, inputs, mixture, options.executor);
+  const std::vector<TargetRange> ranges = model.output_map().is_identity()
+                                              ? ranges_of_gaussians(model, mixture)
+                                              : ranges_of_points(model, inputs, mixture, options.executor);
   const Labelled labelled(options.labelled, C);
   std::vector<std::string> texts;
   for (std::size_t n = 0; n < inputs.size() / C; ++n) {
@@ -241,7 +241,7 @@ std::vector<std::string> reasons(const Ensemble& model, std::span<const double> 
         parts.push_back(place.outside ? place.text : nearest_text(labelled, row, columns.inputs));
       }
     }
-    parts.push_back(said_text(std::span(said).subspan(n * D, D), columns.targets));
+    parts.push_back(range_text(std::span(ranges).subspan(n * D, D), columns.targets));
     if (!options.cost.empty()) {
       parts.push_back("costs " + short_number(options.cost[n]));
     }
