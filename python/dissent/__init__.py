@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ._components import components_of
     from ._ensembles import AutoEnsemble, FlowEnsemble, GaussianProcessEnsemble, Mixture, ProbabilisticEnsemble
     from ._progress import FitProgress
-    from ._query import AcquisitionInfo, QueryStrategy, acquisitions, query
+    from ._query import AcquisitionInfo, acquisitions, query
+    from ._strategy import QueryStrategy
 
 __all__ = [
     "AcquisitionInfo",
@@ -65,7 +66,7 @@ _LAZY = {
     "ProbabilisticEnsemble": "_ensembles",
     "components_of": "_components",
     "AcquisitionInfo": "_query",
-    "QueryStrategy": "_query",
+    "QueryStrategy": "_strategy",
     "acquisitions": "_query",
     "query": "_query",
 }

@@ -23,7 +23,10 @@ def seed_of(random_state: Any) -> int:
 
 
 def whole_number(value: Any, name: str, least: int = 0) -> int:
-    number = operator.index(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r}; it must be a whole number") from None
     if not least <= number <= 2**53:
         raise ValueError(f"{name} = {number}; it must be a whole number >= {least}{' and <= 2^53' * (number > 0)}")
     return number

@@ -150,3 +150,16 @@ def as_weights(weights: Optional[Any]) -> np.ndarray:
     if len(array) == 0:
         raise ValueError("weights: there are none; give one per component")
     return np.require(array, np.float64, ["C", "A"])
+
+
+def as_cost(cost: Optional[Any]) -> Optional[np.ndarray]:
+    """What a label of each row costs: [N], finite and > 0; None where all cost the same."""
+    if cost is None:
+        return None
+    array = np.require(as_array(cost, "cost"), np.float64, ["C", "A"])
+    if array.ndim != 1:
+        raise ValueError(f"cost has shape {list(array.shape)}; it must be [N], one for each row to choose from")
+    wrong = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    if len(wrong) > 0:
+        raise ValueError(f"cost[{wrong[0]}] = {array[wrong[0]]:g}; a cost must be finite and > 0")
+    return array

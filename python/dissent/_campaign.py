@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import threading
+import warnings
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union, Unpack
 
 import numpy as np
@@ -49,7 +50,7 @@ class Campaign:
     aim : table, optional
         Inputs at which predictions will be needed, for an acquisition that looks at them.
     acquisition : str, optional
-        Any of :func:`acquisitions`.
+        Any of :func:`acquisitions`, "aim" by default.
     candidates : int, "all" or "paper", optional
         Rows drawn from the pool to choose among; what suits the method by default.
     ranking : "deficit" or "value", optional
@@ -132,13 +133,20 @@ class Campaign:
         """The rows of the pool that should be labelled next: an array of row numbers, counted from 0.
 
         `batch` is the number of rows that wait for an answer afterwards: those that wait already come first. So a call
-        whose result was lost can be made again.
+        whose result was lost can be made again. Where the pool has fewer left, all are asked for, with a warning; but
+        the first batch cannot be larger than the pool.
 
         >>> campaign.ask(2).shape, campaign.ask(3).shape
         ((2,), (3,))
         """
+        wanted = whole_number(batch, "batch", 1)
         with self._held() as campaign, reporter(progress) as tell:
-            return campaign.ask(whole_number(batch, "batch", 1), self._threads, tell)
+            rows = campaign.ask(wanted, self._threads, tell)
+        if len(rows) < wanted:
+            warnings.warn(
+                f"the pool ends: only {len(rows)} of the {wanted} rows wanted are left to label", stacklevel=2
+            )
+        return rows
 
     def tell(self, rows: Any, y: Any, *, refit: bool = True, progress: Progress = None) -> None:
         """The targets `y` (n,) or (n, D) of rows that were asked for: some or all, in any order; all or nothing.

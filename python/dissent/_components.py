@@ -154,12 +154,28 @@ def _out_of_bag(estimator: Any, parts: List[Any], num_rows: int) -> Optional[np.
     else:
         size, fitted = _bag_size(estimator, num_rows), num_rows
         bags = [check_random_state(tree.random_state).randint(0, num_rows, size) for tree in parts]
+        _check_bags(estimator, parts, bags, num_rows)
     if fitted != num_rows:
         raise ValueError(f"X_train has {num_rows} rows; the model was fitted to {fitted}, and has bags of those")
     out = np.ones((num_rows, len(parts)))
     for m, bag in enumerate(bags):
         out[bag, m] = 0
     return out
+
+
+def _check_bags(forest: Any, trees: List[Any], bags: List[np.ndarray], num_rows: int) -> None:
+    """Draws from another number of rows are other bags: a tree knows how many rows of its own differ.
+
+    Rows whose weight is 0 do not count in that, and then the weights of whole bags differ.
+    """
+    drawn = np.array([len(np.unique(bag)) for bag in bags])
+    seen = np.array([tree.tree_.n_node_samples[0] for tree in trees])
+    weight = np.array([tree.tree_.weighted_n_node_samples[0] for tree in trees])
+    same_weight = bool((weight == weight[0]).all())
+    if (seen > drawn).any() or (same_weight and (seen != drawn).any()):
+        known = same_weight and forest.max_samples is None and weight[0] != num_rows
+        fitted = f"{weight[0]:.0f}" if known else "another number"
+        raise ValueError(f"X_train has {num_rows} rows; the model was fitted to {fitted}, and has bags of those")
 
 
 def _bag_size(forest: Any, num_rows: int) -> int:

@@ -35,23 +35,20 @@ class Ensemble:
     def sample(self, inputs: np.ndarray, num_samples: int, seed: int, threads: int) -> np.ndarray: ...
     def evaluate(self, inputs: np.ndarray, targets: np.ndarray, threads: int) -> Dict[str, Any]: ...
 
-def choose(
-    acquisition: str,
-    model: Ensemble,
-    candidates: np.ndarray,
-    training_inputs: np.ndarray,
-    training_targets: np.ndarray,
-    batch: int,
-    seed: int,
-    ranking: str,
-    utilities: bool,
-    threads: int,
-) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...
-
 class Asked:
     def __init__(
         self, acquisition: str, batch: int, seed: int, ranking: str, utilities: bool, threads: int
     ) -> None: ...
+
+def choose(
+    asked: Asked,
+    model: Ensemble,
+    candidates: np.ndarray,
+    training_inputs: np.ndarray,
+    training_targets: np.ndarray,
+    aim: np.ndarray,
+    cost: np.ndarray,
+) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...
 
 def choose_given(
     asked: Asked,
@@ -60,6 +57,7 @@ def choose_given(
     aim_mean: np.ndarray,
     aim_stddev: np.ndarray,
     weights: np.ndarray,
+    cost: np.ndarray,
 ) -> Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]: ...
 def choose_classes(
     asked: Asked, probabilities: np.ndarray, weights: np.ndarray

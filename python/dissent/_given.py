@@ -21,15 +21,24 @@ class Question(NamedTuple):
     ranking: str
     utilities: bool
     candidates: Optional[int]
+    cost: Optional[np.ndarray]  # [N] of the pool
 
-    def asked(self, default: str) -> _core.Asked:
-        return _core.Asked(self.acquisition or default, self.batch, self.seed, self.ranking, self.utilities, 0)
+    def asked(self, default: str, threads: int = 0) -> _core.Asked:
+        return _core.Asked(self.acquisition or default, self.batch, self.seed, self.ranking, self.utilities, threads)
 
     def draw(self, num_rows: int) -> Optional[np.ndarray]:
         """The rows to choose among; None for all."""
+        if self.cost is not None and len(self.cost) != num_rows:
+            raise ValueError(f"cost has {len(self.cost)} values for a pool of {num_rows} rows")
         if self.candidates is None:
             return None
         return np.asarray(_core.draw_candidates(num_rows, self.candidates, self.seed))
+
+    def cost_of(self, rows: Optional[np.ndarray]) -> np.ndarray:
+        """Of the rows drawn; empty where all cost the same."""
+        if self.cost is None:
+            return np.empty(0)
+        return self.cost if rows is None else self.cost[rows]
 
 
 class Given(NamedTuple):
@@ -78,7 +87,7 @@ def choose_by_mixture(question: Question, mean: Any, given: Given = Given()) -> 
         aim = (np.empty((0, *pool[0].shape[1:])),) * 2
     else:
         aim = _full_shape(*given.aim, given.axis)
-    chosen = _core.choose_given(question.asked(DEFAULT), *pool, *aim, as_weights(weights))
+    chosen = _core.choose_given(question.asked(DEFAULT), *pool, *aim, as_weights(weights), question.cost_of(rows))
     return spread_choice(chosen, rows, count)
 
 

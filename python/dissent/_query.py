@@ -1,18 +1,16 @@
-"""Which rows of a pool to label next: as a function, and as a strategy in the manner of scikit-activeml."""
+"""Which rows of a pool to label next."""
 from __future__ import annotations
 
-import warnings
+from functools import partial
 from typing import Any, Callable, List, Literal, NamedTuple, Optional, Tuple, Union, overload
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
 from ._arguments import seed_of, whole_number
-from ._arrays import without_tensors
+from ._arrays import as_cost
 from ._components import components_of, has_components, refuse_components
 from ._estimator import _Ensemble
 from ._given import (
@@ -26,7 +24,6 @@ from ._given import (
     spread_choice,
 )
 from ._posterior import choose_by_posterior
-from ._sklearn import BaseEstimator
 from ._uncertainty import _name
 
 
@@ -52,6 +49,8 @@ def query(
     stddev: Any = ...,
     probabilities: Any = ...,
     weights: Any = ...,
+    aim: Any = ...,
+    cost: Any = ...,
     aim_mean: Any = ...,
     aim_stddev: Any = ...,
     axis: int = ...,
@@ -73,6 +72,8 @@ def query(
     stddev: Any = ...,
     probabilities: Any = ...,
     weights: Any = ...,
+    aim: Any = ...,
+    cost: Any = ...,
     aim_mean: Any = ...,
     aim_stddev: Any = ...,
     axis: int = ...,
@@ -94,6 +95,8 @@ def query(
     stddev: Any = ...,
     probabilities: Any = ...,
     weights: Any = ...,
+    aim: Any = ...,
+    cost: Any = ...,
     aim_mean: Any = ...,
     aim_stddev: Any = ...,
     axis: int = ...,
@@ -114,6 +117,8 @@ def query(
     stddev: Any = None,
     probabilities: Any = None,
     weights: Any = None,
+    aim: Any = None,
+    cost: Any = None,
     aim_mean: Any = None,
     aim_stddev: Any = None,
     axis: int = 1,
@@ -149,8 +154,14 @@ def query(
         Of K classes, as the components of a classifier give them, in place of a model.
     weights : array (M,), optional
         Of given components; uniform by default.
+    aim : array or table (A, C), optional
+        Inputs at which predictions will be needed, for "aim" and the methods that end in "-aim". They take rows of the
+        pool by default. The others raise a ValueError that lists those that look at an aim.
+    cost : array (N,), optional
+        What a label of each row of the pool costs, in any unit: what it tells is weighed against that, by the methods
+        that look at each row by itself or at an aim. The others raise a ValueError that lists those.
     aim_mean, aim_stddev : arrays (A, M, D), optional
-        With means: the same components where predictions will be needed, for methods that take an aim.
+        With means, in place of `aim`: the same components where predictions will be needed.
     axis : 0, 1 or -1
         Which axis of given arrays counts components, as in :func:`uncertainty`.
     X_train, y_train : arrays, optional
@@ -191,6 +202,11 @@ def query(
     >>> mean, stddev = np.array([[0.0, 0.1], [0.0, 4.0], [0.0, 2.0]]), np.ones((3, 2))    # of any two components
     >>> dissent.query(mean, stddev, batch=2, acquisition="kl")
     array([1, 2])
+    >>> dissent.query(mean, stddev, batch=1, acquisition="kl", cost=[1, 100, 1])
+    array([2])
+    >>> aim = np.array([[2.0], [3.0]])    # where predictions will be needed
+    >>> bool((pool[dissent.query(model, pool, batch=2, aim=aim)] > 0).all())
+    True
     """
     learner = hasattr(model, "X_training")
     if n_instances is not None:
@@ -206,224 +222,64 @@ def query(
         _name(ranking, "ranking"),
         bool(return_utilities),
         None if candidates is None else whole_number(candidates, "candidates", 1),
+        as_cost(cost),
     )
     given = Given(X_pool, stddev, weights, (aim_mean, aim_stddev), axis)
     if probabilities is not None:
         if model is not None or X_pool is not None or stddev is not None:
             raise ValueError("query: give probabilities, or a model, or means; not two of them")
+        if any(value is not None for value in (aim, cost, aim_mean, aim_stddev)):
+            raise ValueError("query: no method looks at an aim or costs by probabilities of classes; leave them out")
         chosen, scores, matrix = choose_by_classes(question, probabilities, weights, axis)
     elif is_prediction(model):
+        if aim is not None:
+            raise ValueError("query: with means, give the aim as aim_mean and aim_stddev; aim is inputs for a model")
         chosen, scores, matrix = choose_by_mixture(question, model, given)
     else:
         given.check_none()
-        chosen, scores, matrix = _choose_by_model(question, model, X_pool, stddev, X_train, y_train)
+        chosen, scores, matrix = _choose_by_model(question, model, X_pool, aim, stddev, X_train, y_train)
     if matrix is None:
         return (chosen, scores) if learner else chosen
     return chosen, matrix
 
 
-def _choose_by_model(question: Question, model: Any, X_pool: Any, stddev: Any, X_train: Any, y_train: Any) -> Chosen:
+def _choose_by_model(
+    question: Question, model: Any, X_pool: Any, aim: Any, stddev: Any, X_train: Any, y_train: Any
+) -> Chosen:
     estimator, transform = _unwrap(model)
     pool = transform(X_pool)
+    aim = aim if aim is None else transform(aim)
     if isinstance(estimator, GaussianProcessRegressor):
+        if aim is not None or question.cost is not None:
+            raise ValueError(
+                "query: a GaussianProcessRegressor chooses by exact and exact-joint, which look at no aim and no "
+                "costs; dissent.GaussianProcessEnsemble chooses by aim, which does"
+            )
         return choose_by_posterior(question, estimator, pool, stddev)
     if not isinstance(estimator, _Ensemble):
         known = X_train if X_train is None else transform(X_train)
-        mixture = components_of(estimator, pool, stddev=stddev, X_train=known, y_train=y_train)
-        return choose_by_mixture(question, mixture)
+        of = partial(components_of, estimator, stddev=stddev, X_train=known, y_train=y_train)
+        return choose_by_mixture(question, of(pool), Given(aim=(None, None) if aim is None else of(aim)[:2]))
     if stddev is not None:
         raise ValueError("query: the ensembles of dissent know their noise; leave stddev out")
     pool = estimator._checked(pool)
-    training = _training(estimator, transform, X_train, y_train)
     rows = question.draw(len(pool))
     chosen = _core.choose(
-        question.acquisition or DEFAULT,
+        question.asked(DEFAULT, estimator._threads()),
         estimator.model_,
         pool if rows is None else pool[rows],
-        *training,
-        question.batch,
-        question.seed,
-        question.ranking,
-        question.utilities,
-        estimator._threads(),
+        *_training(estimator, transform, X_train, y_train),
+        np.empty((0, estimator.n_features_in_)) if aim is None else _checked_aim(estimator, aim),
+        question.cost_of(rows),
     )
     return spread_choice(chosen, rows, len(pool))
 
 
-class QueryStrategy(BaseEstimator):
-    """:func:`query` with the interface of scikit-activeml's strategies, for loops that are written for those.
-
-    Labels that are missing are nan in `y`.
-
-    Parameters
-    ----------
-    acquisition : str
-        Any of :func:`acquisitions`.
-    random_state : int, RandomState, Generator or None
-    ranking : "deficit" or "value"
-        As in :func:`query`.
-
-    Examples
-    --------
-    >>> x = np.linspace(-3, 3, 61)[:, None]
-    >>> y = np.full(61, np.nan)
-    >>> y[25:36] = np.sin(x[25:36, 0])    # known in the middle alone
-    >>> strategy = dissent.QueryStrategy("kl-joint", random_state=0)
-    >>> model = dissent.ProbabilisticEnsemble(epochs=50, random_state=0)
-    >>> chosen, utilities = strategy.query(x, y, model, batch_size=3, return_utilities=True)
-    >>> chosen.shape, utilities.shape, bool(np.isnan(utilities[:, 25:36]).all())
-    ((3,), (3, 61), True)
-    """
-
-    def __init__(self, acquisition: str = DEFAULT, *, random_state: Any = None, ranking: str = "deficit"):
-        self.acquisition = acquisition
-        self.random_state = random_state
-        self.ranking = ranking
-
-    @overload
-    def query(
-        self,
-        X: Any,
-        y: Any,
-        reg: Any,
-        fit_reg: bool = ...,
-        sample_weight: None = ...,
-        candidates: Any = ...,
-        batch_size: int = ...,
-        return_utilities: Literal[False] = ...,
-    ) -> np.ndarray: ...
-    @overload
-    def query(
-        self,
-        X: Any,
-        y: Any,
-        reg: Any,
-        fit_reg: bool = ...,
-        sample_weight: None = ...,
-        candidates: Any = ...,
-        batch_size: int = ...,
-        *,
-        return_utilities: Literal[True],
-    ) -> Tuple[np.ndarray, np.ndarray]: ...
-    @overload
-    def query(
-        self,
-        X: Any,
-        y: Any,
-        reg: Any,
-        fit_reg: bool = ...,
-        sample_weight: None = ...,
-        candidates: Any = ...,
-        batch_size: int = ...,
-        return_utilities: bool = ...,
-    ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]: ...
-    def query(
-        self,
-        X: Any,
-        y: Any,
-        reg: Any,
-        fit_reg: bool = True,
-        sample_weight: None = None,
-        candidates: Any = None,
-        batch_size: int = 1,
-        return_utilities: bool = False,
-    ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
-        """The samples to label next.
-
-        Parameters
-        ----------
-        X : array (N, C)
-            All samples, labelled or not.
-        y : array (N,) or (N, D)
-            Their labels, nan where they are missing.
-        reg : an ensemble, such as AutoEnsemble
-            Or what holds one, as in :func:`query`.
-        fit_reg : bool
-            Whether to fit a clone of `reg` to the labelled samples first; it must be fitted otherwise.
-        sample_weight : None
-            Stands where scikit-activeml has it; the ensembles know no weights of samples.
-        candidates : array, optional
-            Indices (K,) of the samples to choose from, or other samples (K, C); by default those without a label.
-        batch_size : int
-            All that are left, with a warning, where that is fewer.
-        return_utilities : bool
-
-        Returns
-        -------
-        query_indices : array (batch_size,) of int
-            Of samples in `X`; in `candidates`, if that holds samples.
-        utilities : array (batch_size, N or K)
-            Only with `return_utilities`: see :func:`query`.
-
-        Examples
-        --------
-        >>> X = np.linspace(-1, 1, 30)[:, None]
-        >>> y = np.where(X[:, 0] < 0, X[:, 0] ** 2, np.nan)    # half of the labels are missing
-        >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0)
-        >>> dissent.QueryStrategy("kl-joint").query(X, y, model, batch_size=3).shape
-        (3,)
-        """
-        X, y = without_tensors(X, "X"), without_tensors(y, "y")
-        y = check_array(y, dtype=np.float64, ensure_2d=False, force_all_finite="allow-nan", input_name="y")
-        check_consistent_length(X, y)
-        if sample_weight is not None:
-            raise ValueError("sample_weight: the ensembles know no weights of samples; give None")
-        missing = np.isnan(y.reshape(len(y), -1))
-        if (missing.any(1) != missing.all(1)).any():
-            raise ValueError("y has rows with some of their labels; give all of a row or none")
-        known = np.flatnonzero(~missing.any(1))
-        X_known, y_known = _rows(X, known), y[known]
-        model = clone(reg).fit(X_known, y_known) if fit_reg else reg
-        pool, at = _candidates(X, candidates, np.flatnonzero(missing.any(1)), len(y))
-        left = len(pool) if at is None else len(at)
-        if batch_size > left:
-            warnings.warn(f"batch_size = {batch_size}, but {left} samples are left; all are chosen", stacklevel=2)
-            batch_size = left
-        result = query(
-            model,
-            pool,
-            batch_size,
-            self.acquisition,
-            X_train=X_known,
-            y_train=y_known,
-            random_state=self.random_state,
-            ranking=self.ranking,
-            return_utilities=return_utilities,
-        )
-        if at is None:
-            return result
-        if isinstance(result, tuple):
-            return at[result[0]], _spread(result[1], at, len(y))
-        return at[result]
-
-
-def _candidates(X: Any, candidates: Any, unlabelled: np.ndarray, count: int) -> Tuple[Any, Optional[np.ndarray]]:
-    """The samples to choose from and their indices in X, None for samples that are not in it."""
-    if candidates is None:
-        if len(unlabelled) == 0:
-            raise ValueError("every sample has its label; there is nothing left to choose from")
-        return _rows(X, unlabelled), unlabelled
-    if np.ndim(candidates) != 1:
-        return candidates, None
-    at = np.asarray(candidates)
-    if at.dtype.kind not in "iu":
-        raise ValueError(f"candidates has type {at.dtype}; give indices or samples (K, C)")
-    wrong = at[(at < 0) | (at >= count)]
-    if len(at) == 0 or len(wrong) > 0:
-        raise ValueError(f"candidates: {f'no sample {wrong[0]} among {count}' if len(wrong) else 'there are none'}")
-    at = at[np.sort(np.unique(at, return_index=True)[1])]  # each once, in their order
-    return _rows(X, at), at
-
-
-def _rows(X: Any, at: np.ndarray) -> Any:
-    return X.iloc[at] if hasattr(X, "iloc") else np.asarray(X)[at]
-
-
-def _spread(utilities: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Columns `rows` of `count`; nan in the others."""
-    result = np.full((len(utilities), count), np.nan)
-    result[:, rows] = utilities
-    return result
+def _checked_aim(estimator: _Ensemble, aim: Any) -> np.ndarray:
+    try:
+        return estimator._checked(aim)
+    except ValueError as error:
+        raise ValueError(f"aim: {error}") from None
 
 
 def _unwrap(model: Any) -> Tuple[Any, Callable[[Any], Any]]:

@@ -1,6 +1,7 @@
 // Campaigns of asking and telling, in the directories of `dissent ask` and `dissent tell`: the same functions begin and
 // open them, so that either side can go on with what the other has begun.
 #include "dissent/base/error.hpp"
+#include "dissent/loop/candidates.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
@@ -27,8 +28,12 @@ class OpenCampaign {
                                              table(tables, "aim")},
                                             values_of<CampaignSettings>(settings)})) {}
 
-  // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`.
+  // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`. The pool may end, but not at
+  // the first batch.
   py::array_t<std::int64_t> ask(std::size_t batch, int threads, const py::object& progress) {
+    if (campaign().chosen.empty()) {
+      check_batch(laboratory_.data(), batch);
+    }
     FitTeller tell(progress);
     unlocked(threads, kAllThreads, [&](Executor& executor) { laboratory_.ask(batch, {&executor, std::ref(tell)}); });
     return pending_rows();

@@ -1,11 +1,13 @@
 // Rows chosen by arrays from anywhere, and the uncertainty of a classifier's probabilities.
 #include <numeric>
 
+#include "asked.hpp"
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/acquisition/categorical.hpp"
 #include "dissent/ensemble/given_model.hpp"
 #include "dissent/estimator/categorical.hpp"
 #include "dissent/loop/learn.hpp"
+#include "dissent/loop/settings.hpp"
 #include "dissent/mixture/shape_doubt.hpp"
 #include "support.hpp"
 
@@ -13,16 +15,6 @@ namespace dissent::python {
 namespace {
 
 constexpr double kAllThreads = 1e12;  // nanoseconds: some methods take long on few rows
-
-// What is asked of a choice, whatever the components are.
-struct Asked {
-  std::string acquisition;
-  std::size_t batch;
-  std::uint64_t seed;
-  std::string ranking;
-  bool utilities;
-  int threads;
-};
 
 // mean and stddev [N, M, D], contiguous: the Python side sees to that.
 MixtureView<double> view_of(const Doubles& mean, const Doubles& stddev) {
@@ -35,21 +27,11 @@ MixtureView<double> view_of(const Doubles& mean, const Doubles& stddev) {
   return view;
 }
 
-py::tuple to_tuple(Choice choice, std::vector<double> utilities, const Asked& asked, std::size_t num_rows) {
-  py::object matrix = py::none();
-  if (asked.utilities) {
-    matrix = to_numpy(std::move(utilities), {asked.batch, num_rows});
-  }
-  return py::make_tuple(to_numpy(std::vector<std::int64_t>(choice.rows.begin(), choice.rows.end())),
-                        to_numpy(std::move(choice.scores)), matrix);
-}
-
-// `aim` may have no rows.
+// `aim` and `cost` may have no rows.
 py::tuple choose_given(const Asked& asked, const MixtureView<double>& pool, const MixtureView<double>& aim,
-                       const std::vector<double>& weights) {
+                       const std::vector<double>& weights, const Doubles& cost) {
   const Acquisition acquisition = Acquisition::parse(asked.acquisition);
-  check(aim.num_inputs == 0 || acquisition.info().uses_aim,
-        "acquisition '{}' looks at no aim; leave the aim out or choose another", acquisition.text());
+  check_uses(acquisition, aim.num_inputs > 0, cost.size() > 0);
   validate_shape(pool);
   const Weights checked = Weights::from(weights, pool.num_components);
   const Ensemble model = given_ensemble(pool.weighted(checked), aim);
@@ -64,6 +46,7 @@ py::tuple choose_given(const Asked& asked, const MixtureView<double>& pool, cons
                                .executor = &executor,
                                .ranking = ranking_from_name(asked.ranking),
                                .aim = std::span(rows).subspan(pool.num_inputs),
+                               .cost = span_of(cost),
                                .aleatoric = false,
                                .utilities = asked.utilities ? &utilities : nullptr};
     return choose(acquisition, task, std::span(rows).first(pool.num_inputs));
@@ -122,16 +105,14 @@ py::tuple choose_by_classes(const Asked& asked, const Doubles& probabilities, co
 
 void bind_given(py::module_& module) {
   const auto array = [](const char* name) { return py::arg(name).noconvert(); };
-  py::class_<Asked>(module, "Asked")
-      .def(py::init<std::string, std::size_t, std::uint64_t, std::string, bool, int>(), py::arg("acquisition"),
-           py::arg("batch"), py::arg("seed"), py::arg("ranking"), py::arg("utilities"), py::arg("threads"));
   module.def(
       "choose_given",
       [](const Asked& asked, const Doubles& mean, const Doubles& stddev, const Doubles& aim_mean,
-         const Doubles& aim_stddev, const std::vector<double>& weights) {
-        return choose_given(asked, view_of(mean, stddev), view_of(aim_mean, aim_stddev), weights);
+         const Doubles& aim_stddev, const std::vector<double>& weights, const Doubles& cost) {
+        return choose_given(asked, view_of(mean, stddev), view_of(aim_mean, aim_stddev), weights, cost);
       },
-      py::arg("asked"), array("mean"), array("stddev"), array("aim_mean"), array("aim_stddev"), py::arg("weights"));
+      py::arg("asked"), array("mean"), array("stddev"), array("aim_mean"), array("aim_stddev"), py::arg("weights"),
+      array("cost"));
   module.def("choose_classes", &choose_by_classes, py::arg("asked"), array("probabilities"), py::arg("weights"));
   module.def("estimate_classes", &estimate_classes, py::arg("estimator"), array("probabilities"), py::arg("weights"),
              py::arg("threads"));

@@ -73,6 +73,30 @@ class Query(PackageTest, FolderTest):
                 scores = [np.inf if row["score"] is None else row["score"] for row in expected]
                 self.assert_same_bits(utilities[np.arange(6), rows], np.array(scores))
 
+    def test_same_aim_and_costs_as_the_command_line(self):
+        self.model.save(self.path("y.model"))
+        aim = self.pool[:40] / 2
+        cost = np.random.default_rng(0).uniform(1, 5, 200)
+        aim.to_csv(self.path("aim.csv"), index=False)
+        self.pool.assign(hours=cost).to_csv(self.path("pool.csv"), index=False)
+        command = "suggest --fitted y.model --pool pool.csv --aim aim.csv --cost hours --batch 6 --seed 4 --json"
+        plain = dissent.query(self.model, self.pool, 6, random_state=4).tolist()
+        for count in (200, 150):
+            answer = self.program(*command.split(), "--candidates", count, "--output", "next.csv")
+            expected = [row["row"] for row in json.loads(answer)["rows"]]
+            rows = dissent.query(self.model, self.pool, 6, aim=aim, cost=cost, candidates=count, random_state=4)
+            self.assertEqual(rows.tolist(), expected)
+            self.assertNotEqual(rows.tolist(), plain)
+            again = dissent.query(
+                self.model, self.pool, 6, aim=aim[["a", "b"]], cost=list(cost), candidates=count, random_state=4
+            )
+            np.testing.assert_array_equal(again, rows)
+
+    def test_the_default_is_that_of_the_program(self):
+        self.assertEqual(dissent.QueryStrategy().acquisition, "aim")
+        with dissent.Campaign(self.path("c"), *tables(), "y") as campaign:
+            self.assertEqual(campaign.settings["acquisition"], "aim")
+
     def test_choice_among_all(self):
         rows = dissent.query(self.model, self.pool, batch=5)
         self.assertEqual((rows.shape, rows.dtype, len(set(rows.tolist()))), ((5,), np.int64, 5))
@@ -172,6 +196,18 @@ class Query(PackageTest, FolderTest):
                 dissent.query(self.model, self.pool, **wrong)
         with self.assertRaisesRegex(TypeError, "acquisition must be a name, not int"):
             dissent.query(self.model, self.pool, 3, 5)
+        for name in ("batch", "candidates"):
+            with self.assertRaisesRegex(TypeError, rf"{name} = 2\.5; it must be a whole number"):
+                dissent.query(self.model, self.pool, **{name: 2.5})
+        for wrong, text in (
+            ({"aim": self.pool[["a"]]}, "aim: "),
+            ({"aim": self.pool[:0]}, "aim: "),
+            ({"aim": self.pool, "acquisition": "kl"}, "'kl' does not look at an aim; use one that does: aim, kl-aim"),
+            ({"cost": np.ones(200), "acquisition": "lcmd"}, "'lcmd' does not look at costs; use one that does: aim"),
+            ({"cost": np.ones(30)}, "cost has 30 values for a pool of 200 rows"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, text):
+                dissent.query(self.model, self.pool, 3, **wrong)
 
 
 class Strategy(PackageTest):
@@ -211,6 +247,20 @@ class Strategy(PackageTest):
         )
         np.testing.assert_array_equal(at[own], rows)
         self.assertEqual(utilities.shape, (3, 40))
+
+    def test_an_aim_and_costs(self):
+        strategy = dissent.QueryStrategy(random_state=1)
+        fitted = clone(self.model).fit(self.x[200:], self.y[200:])
+        aim, cost = self.x[200:210], np.linspace(1, 3, 230)
+        expected = dissent.query(fitted, self.x[:200], 4, random_state=1, aim=aim, cost=cost[:200])
+        rows = strategy.query(self.x, self.y, self.model, batch_size=4, aim=aim, cost=cost)
+        np.testing.assert_array_equal(rows, expected)
+        other = strategy.query(
+            self.x, self.y, fitted, False, candidates=self.x[:200], batch_size=4, aim=aim, cost=cost[:200]
+        )
+        np.testing.assert_array_equal(other, expected)
+        with self.assertRaisesRegex(ValueError, "inconsistent numbers of samples"):
+            strategy.query(self.x, self.y, self.model, cost=cost[:200])
 
     def test_fewer_are_left_than_asked_for(self):
         with self.assertWarnsRegex(UserWarning, "batch_size = 9, but 3 samples are left"):

@@ -271,6 +271,20 @@ class Campaigns(PackageTest, FolderTest):
                 self.assertIs(campaign.settings["bootstrap"], expected)
                 campaign.ask(1)  # saves it
 
+    def test_the_first_batch_is_no_larger_than_the_pool(self):
+        with dissent.Campaign(self.path("c"), self.labelled, self.pool[:5], "y", **self.OPTIONS) as campaign:
+            with self.assertRaisesRegex(ValueError, "batch.*6.*more rows than the pool has, which are 5"):
+                campaign.ask(6)
+            self.assertEqual(len(campaign.pending), 0)
+            campaign.tell(campaign.ask(2), [0.1, 0.2], refit=False)
+            with self.assertWarnsRegex(UserWarning, "only 3 of the 6 rows wanted are left") as caught:
+                self.assertEqual(len(campaign.ask(6)), 3)
+            self.assertEqual(caught.filename, __file__)
+        few = f"a<={sorted(self.pool.a)[2]!r}"
+        with dissent.Campaign(self.path("d"), self.labelled, self.pool, "y", require=few, **self.OPTIONS) as campaign:
+            with self.assertRaisesRegex(ValueError, "more rows than may be chosen, which are 3 of the pool's 200"):
+                campaign.ask(4)
+
     def test_one_at_a_time(self):
         campaign = self.begin()
         with self.assertRaisesRegex(ValueError, "another process"):

@@ -67,6 +67,27 @@ class Arrays(PackageTest):
         self.assertEqual(np.isfinite(utilities[0]).sum(), 20)
         self.assertTrue(np.isfinite(utilities[range(4), chosen]).all())
 
+    def test_costs_go_along_with_candidates(self):
+        mean, stddev = mixture(50)
+        aim = {"aim_mean": mean[:5] + 1, "aim_stddev": stddev[:5]}
+        cost = np.random.default_rng(0).uniform(1, 9, 50)
+        for name, options in (("kl", {}), ("aim", aim)):
+            cheap = dissent.query(mean, stddev, 1, name, cost=np.where(np.arange(50) == 7, 1e-9, 1.0), **options)
+            self.assertEqual(cheap.tolist(), [7])
+            options.update(cost=cost, return_utilities=True)
+            _, every = dissent.query(mean, stddev, 1, name, **options)
+            _, drawn = dissent.query(mean, stddev, 1, name, candidates=20, **options)
+            among = ~np.isnan(drawn)
+            self.assertEqual(among.sum(), 20, name)
+            np.testing.assert_allclose(drawn[among], every[among], rtol=1e-6, err_msg=name)
+
+    def test_an_aim_of_given_means(self):
+        mean, stddev = mixture(50)
+        chosen, worth = dissent.query(
+            mean, stddev, 1, aim_mean=mean[9:10], aim_stddev=stddev[9:10], return_utilities=True
+        )
+        self.assertFalse(np.array_equal(worth, dissent.query(mean, stddev, 1, return_utilities=True)[1]))
+
     def test_far_offsets_and_single_precision_do_not_matter(self):
         mean, stddev = mixture(80)
         expected = dissent.query(mean, stddev, 5, "kl")
@@ -92,7 +113,13 @@ class Arrays(PackageTest):
             ((mean, stddev, 2, "badge"), {}, "last layer"),
             ((mean, stddev, 2), {"weights": [1.0, 0, 0, 0]}, "two components of weight > 0"),
             ((mean, stddev, 2), {"aim_mean": mean}, "both of aim_mean and aim_stddev"),
-            ((mean, stddev, 2, "kl"), {"aim_mean": mean, "aim_stddev": stddev}, "looks at no aim"),
+            ((mean, stddev, 2, "kl"), {"aim_mean": mean, "aim_stddev": stddev}, "not look at an aim; .* does: aim, kl-aim"),
+            ((mean, stddev, 2), {"aim": mean[:, 0]}, "give the aim as aim_mean and aim_stddev"),
+            ((mean, stddev, 2, "kl-joint"), {"cost": np.ones(20)}, "not look at costs; .* does: aim, kl, "),
+            ((mean, stddev, 2), {"cost": np.ones(19)}, "cost has 19 values for a pool of 20 rows"),
+            ((mean, stddev, 2), {"cost": np.ones((20, 1))}, r"cost has shape \[20, 1\]; it must be \[N\]"),
+            ((mean, stddev, 2), {"cost": [1.0] * 19 + [0]}, r"cost\[19\] = 0; a cost must be finite and > 0"),
+            ((mean, stddev, 2), {"cost": [np.nan] + [1.0] * 19}, r"cost\[0\] = nan"),
             ((mean, stddev[:3], 2), {}, "stddev has shape"),
             ((mean, -stddev, 2), {}, r"stddev\[0, 0, 0\]"),
             ((mean,), {"probabilities": mean}, "not two of them"),
@@ -181,6 +208,17 @@ class Estimators(PackageTest):
         bagging = BaggingRegressor(random_state=0).fit(x, y)
         with self.assertRaisesRegex(ValueError, "fitted to 120"):
             dissent.components_of(bagging, x, X_train=x[:50], y_train=y[:50])
+        more, more_y = np.vstack([x, other]), np.concatenate([y, truth])
+        for rows, targets in ((x[:50], y[:50]), (x[:119], y[:119]), (more[:121], more_y[:121]), (more, more_y)):
+            message = f"X_train has {len(rows)} rows; the model was fitted to "
+            with self.assertRaisesRegex(ValueError, message + "120"):
+                dissent.query(forest, x, 5, X_train=rows, y_train=targets)
+            with self.assertRaisesRegex(ValueError, message + "another number"):
+                few = RandomForestRegressor(20, max_samples=60, random_state=0).fit(x, y)
+                dissent.query(few, x, 5, X_train=rows, y_train=targets)
+        for weight in (np.full(120, 2.0), np.arange(120) % 3):  # of rows, which the forest's bags do not change
+            weighted = RandomForestRegressor(20, random_state=0).fit(x, y, sample_weight=weight)
+            self.assertEqual(len(dissent.query(weighted, x, 5, X_train=x, y_train=y)), 5)
         np.testing.assert_array_equal(dissent.components_of(forest, x, stddev=0.3).stddev, 0.3)
 
     def test_lists_voting_and_pipelines(self):
@@ -198,6 +236,20 @@ class Estimators(PackageTest):
         pipe = make_pipeline(StandardScaler(), RandomForestRegressor(20, random_state=0)).fit(x, y)
         chosen = dissent.query(pipe, pool, 4, X_train=x, y_train=y)
         self.assertEqual(len(set(chosen)), 4)
+
+    def test_an_aim_and_costs(self):
+        x, y = rows_of()
+        pool, aim = rows_of(1)[0], rows_of(3, 20)[0]
+        pipe = make_pipeline(StandardScaler(), RandomForestRegressor(20, random_state=0)).fit(x, y)
+        train = {"X_train": x, "y_train": y}
+        parts, there = (
+            dissent.components_of(pipe[-1], pipe[0].transform(rows), X_train=pipe[0].transform(x), y_train=y)
+            for rows in (pool, aim)
+        )
+        cost = np.linspace(1, 2, len(pool))
+        expected = dissent.query(parts, batch=4, aim_mean=there.mean, aim_stddev=there.stddev, cost=cost)
+        np.testing.assert_array_equal(dissent.query(pipe, pool, 4, aim=aim, cost=cost, **train), expected)
+        self.assertFalse(np.array_equal(dissent.query(pipe, pool, 4, **train), expected))
 
     def test_what_has_no_components(self):
         x, y = rows_of()
@@ -247,6 +299,9 @@ class Posterior(PackageTest):
             dissent.query(self.gp, self.pool, 3, "kl")
         with self.assertRaisesRegex(ValueError, "not fitted"):
             dissent.query(GaussianProcessRegressor(), self.pool, 3)
+        for wrong in ({"aim": self.pool}, {"cost": np.ones(60)}):
+            with self.assertRaisesRegex(ValueError, "no aim and no costs; dissent.GaussianProcessEnsemble"):
+                dissent.query(self.gp, self.pool, 3, **wrong)
 
 
 class Classes(PackageTest):
@@ -291,6 +346,18 @@ class Classes(PackageTest):
                 dissent.uncertainty(**options)
         with self.assertRaisesRegex(ValueError, "not for probabilities"):
             dissent.query(probabilities=self.p, acquisition="mc:10")
+        for name in ("exact", "kl", None):
+            with self.assertRaisesRegex(ValueError, "at least two components of weight > 0.* there is 1"):
+                dissent.query(probabilities=self.p, acquisition=name, weights=[0, 0, 1, 0])
+        for wrong in ({"aim": self.p[0]}, {"cost": np.ones(40)}, {"aim_mean": self.p, "aim_stddev": self.p}):
+            with self.assertRaisesRegex(ValueError, "by probabilities of classes; leave them out"):
+                dissent.query(probabilities=self.p, **wrong)
+
+    def test_joint_utilities_are_what_each_pick_adds(self):
+        alone = dissent.uncertainty(probabilities=self.p, estimator="bhattacharyya").log_deficit
+        chosen, worth = dissent.query(probabilities=self.p, batch=3, return_utilities=True)
+        np.testing.assert_allclose(worth[0], np.log(np.log(4)) - alone, rtol=1e-12)
+        self.assertTrue((np.nanmax(worth[1:], axis=1) < worth[0, chosen[0]] + worth[1, chosen[1]]).all())
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ TEST(CategoricalChoice, TogetherARowThatTellsSomethingElseIsWorthMore) {
   }
 }
 
-// Two labels are a label of K^2 classes: the joint score is that of the product.
-TEST(CategoricalChoice, JointScoresAreThoseOfTheProduct) {
+// Two labels are a label of K^2 classes: the joint scores sum up to that of the product, from H(w).
+TEST(CategoricalChoice, JointScoresSumUpToThatOfTheProduct) {
   const FourRows rows;
   const Choice choice = choose_by("bhattacharyya-joint", rows, 2);
   std::vector<double> product;
@@ -59,7 +59,47 @@ TEST(CategoricalChoice, JointScoresAreThoseOfTheProduct) {
   }
   const CategoricalView both{1, 3, 4, product.data(), &rows.weights};
   const Uncertainty joint = estimate(ClassEstimator::parse("bhattacharyya"), both);
-  EXPECT_NEAR(choice.scores[1], -joint.log_deficit[0], 1e-6);
+  EXPECT_NEAR(choice.scores[0] + choice.scores[1], std::log(std::log(3)) - joint.log_deficit[0], 1e-6);
+  const Uncertainty alone = estimate(ClassEstimator::parse("bhattacharyya"), rows.view);
+  EXPECT_NEAR(choice.scores[0], std::log(std::log(3)) - alone.log_deficit[1], 1e-12);
+}
+
+TEST(CategoricalChoice, JointScoresByValueSumUpToTheEstimate) {
+  const FourRows rows;
+  std::vector<double> utilities;
+  const Choice choice = choose_classes("bhattacharyya-joint", {.classes = rows.view,
+                                                               .batch = 4,
+                                                               .stream = Stream(1, Purpose::kAcquire),
+                                                               .ranking = Ranking::kValue,
+                                                               .utilities = &utilities});
+  const Uncertainty alone = estimate(ClassEstimator::parse("bhattacharyya"), rows.view);
+  EXPECT_NEAR(choice.scores[0], alone.epistemic[1], 1e-6);
+  EXPECT_EQ(choice.rows[3], 0U);
+  EXPECT_NEAR(choice.scores[3], 0, 1e-6);  // where all agree, a label adds nothing
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(utilities[4 * k + choice.rows[k]], choice.scores[k]);
+  }
+}
+
+// By kl, a class that a component excludes tells it apart for certain.
+TEST(CategoricalChoice, NothingIsLeftToAddOnceAllIsTold) {
+  const std::vector<double> values{1, 0, 0, 1, 1, 0, 0, 1};
+  const Weights weights = Weights::uniform(2);
+  const CategoricalView view{2, 2, 2, values.data(), &weights};
+  const Choice choice =
+      choose_classes("kl-joint", {.classes = view, .batch = 2, .stream = Stream(1, Purpose::kAcquire)});
+  EXPECT_EQ(choice.scores, (std::vector<double>{HUGE_VAL, 0}));
+}
+
+TEST(CategoricalChoice, RefusesASingleComponentAsForGaussians) {
+  FourRows rows;
+  rows.weights = Weights::from(std::vector<double>{0, 1, 0}, 3);
+  for (const char* name : {"exact", "kl", "bhattacharyya-joint"}) {
+    EXPECT_NE(message_of<InputError>([&] { choose_by(name, rows, 1); }).find(name), std::string::npos);
+  }
+  EXPECT_EQ(message_of<InputError>([&] { choose_by("kl", rows, 1); }),
+            message_of<InputError>([&] { Acquisition::parse("kl").check_model({.num_components = 1}); }));
+  EXPECT_EQ(choose_by("random", rows, 2).rows.size(), 2U);
 }
 
 TEST(CategoricalChoice, ThreadsDoNotMatter) {

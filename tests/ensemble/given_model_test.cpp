@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "support/mixtures.hpp"
 #include "support/temp_dir.hpp"
@@ -72,6 +73,12 @@ TEST(GivenModel, RefusesWhatItCannotLookUp) {
   const Ensemble model = given_ensemble(pool.view());
   EXPECT_NE(message([&] { model.predict(std::vector<double>{3}); }).find("row 3 of 3"), std::string::npos);
   EXPECT_NE(message([&] { model.predict(std::vector<double>{0.5}); }).find("row 0.5"), std::string::npos);
+  for (const double wrong : {-1.0, -0x1p63, 0x1p64}) {  // beyond std::size_t
+    EXPECT_NE(message([&] { model.predict(std::vector<double>{wrong}); }).find("of 3 given rows"), std::string::npos);
+  }
+  for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -1e300}) {
+    EXPECT_THROW(model.predict(std::vector<double>{wrong}), InputError) << wrong;
+  }
   const Mixture<double> narrow = test::diagonal_mixture<double>({.num_components = 3, .num_outputs = 3});
   EXPECT_NE(message([&] { given_ensemble(pool.view(), narrow.view()); }).find("the aim has 3 components"),
             std::string::npos);

@@ -1,6 +1,7 @@
 #include "dissent/acquisition/categorical.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -37,6 +38,22 @@ Method parse_method(std::string_view text) {
         text);
   return {.estimator = {acquisition.divergence()}, .joint = joint};
 }
+
+// As Acquisition::check_model() has it; `exact` is no method of the registry.
+void check_components(std::string_view acquisition, const Weights& weights) {
+  const auto weighted = std::ranges::count_if(weights.value, [](double weight) { return weight > 0; });
+  check(weighted >= 2,
+        "acquisition '{}' needs at least two components of weight > 0, for it looks at where they differ; there is {}",
+        acquisition, weighted);
+}
+
+// What picks tell that tell nothing: -ln H(w), or an estimate of 0.
+double nothing_told(const ClassTask& task) {
+  return task.ranking == Ranking::kValue ? 0 : -std::log(task.classes.weights->entropy);
+}
+
+// What a row adds. Picks that exclude all components but one have told everything, without bound.
+double gain(double before, double after) { return std::isinf(before) ? 0 : after - before; }
 
 // Greedily the largest joint estimate: the divergences of the picks so far are added to those of each row.
 class JointClasses {
@@ -98,6 +115,9 @@ Choice choose_classes(std::string_view acquisition, const ClassTask& task) {
   check(task.batch > 0, "a batch of 0; at least one row must be chosen");
   check(task.batch <= num_rows, "a batch of {} from {} candidates; there must be as many candidates as picks",
         task.batch, num_rows);
+  if (!method.random) {
+    check_components(acquisition, *task.classes.weights);
+  }
   if (task.utilities != nullptr) {
     task.utilities->clear();
   }
@@ -108,22 +128,26 @@ Choice choose_classes(std::string_view acquisition, const ClassTask& task) {
   }
   GreedyPicks picks(task.stream, num_rows, task.utilities);
   Choice choice;
+  double told = nothing_told(task);
   for (std::size_t pick = 0; pick < task.batch; ++pick) {
     const std::vector<Combined>* together = joint && pick > 0 ? &joint->estimates() : nullptr;
-    const Ranked best = picks.take_best([&](std::size_t n) {
+    const auto rank = [&](std::size_t n) {
       if (method.random) {
         return Ranked{.score = task.stream.substream(n).uniform()};
       }
       return together != nullptr ? ranked_by(task.ranking, (*together)[n].epistemic, (*together)[n].log_deficit)
                                  : ranked_by(task.ranking, alone.epistemic[n], alone.log_deficit[n]);
-    });
-    if (joint) {
-      joint->pick(best.row);
-    }
+    };
+    const auto worth = [&](const Ranked& row) { return joint ? gain(told, row.score) : row.score; };
+    const Ranked best = picks.take_best(rank, worth);
     choice.rows.push_back(best.row);
-    choice.scores.push_back(best.score);
+    choice.scores.push_back(worth(best));
     choice.epistemic.push_back(alone.epistemic[best.row]);
     choice.aleatoric.push_back(alone.aleatoric[best.row]);
+    if (joint) {
+      joint->pick(best.row);
+      told = best.score;
+    }
   }
   return choice;
 }

@@ -20,8 +20,9 @@ struct ClassTask {
 };
 
 // "exact" (BALD), a divergence by the name of its method ("kl", "chernoff:0.3"), its joint form ("kl-joint": the labels
-// of a batch are independent given the component, so divergences add), or "random". InputError for any other method,
-// and for a batch that is empty or larger than the number of rows.
+// of a batch are independent given the component, so divergences add), or "random". Scores are as for Gaussians; those
+// of a joint form are what each pick adds. InputError for any other method, for a batch that is empty or larger than
+// the number of rows, and where fewer than two components have weight, unless the choice is random.
 Choice choose_classes(std::string_view acquisition, const ClassTask& task);
 
 }  // namespace dissent

@@ -65,9 +65,10 @@ class GivenModel : public ComponentModel {
   }
 
   GivenRow at(double number) const {
+    const std::size_t num_rows = pool_.num_inputs + aim_.num_inputs;
+    check(number >= 0 && number < static_cast<double>(num_rows) && number == std::floor(number),
+          "row {} of {} given rows", number, num_rows);
     const auto row = static_cast<std::size_t>(number);
-    check(number >= 0 && number == std::floor(number) && row < pool_.num_inputs + aim_.num_inputs,
-          "row {} of {} given rows", number, pool_.num_inputs + aim_.num_inputs);
     const MixtureView<double>& part = row < pool_.num_inputs ? pool_ : aim_;
     const std::size_t begin =
         (row < pool_.num_inputs ? row : row - pool_.num_inputs) * pool_.num_components * pool_.num_outputs;
