@@ -65,8 +65,8 @@ class Errors(ConditionsTest):
     def setUp(self):
         super().setUp()
         with open(self.path("p.csv"), "a") as file:
-            file.write("0.5,222,1,A,1\n")
-        self.warning = "1 row looks like an error (row 40: b 222); --skip-outliers leaves "
+            file.write("0.5,50000,1,A,1\n")
+        self.warning = "1 row looks like an error (row 40: b 50000); --skip-outliers leaves "
 
     def test_suggest_tells_of_them(self):
         suggest = ("suggest", *self.begin, "-a", "kl", "--batch", 3, "--once", "-o", "n.csv")
