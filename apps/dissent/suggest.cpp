@@ -185,7 +185,9 @@ std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelle
                              .executor = task.executor,
                              .aim = task.aim,
                              .aleatoric = false};
-  return num_common(choice, pool.choose(same, true));
+  const std::size_t common = num_common(choice, pool.choose(same, true));
+  pool.check_by(task.model);  // the other ends here
+  return common;
 }
 
 void run_suggest(const Arguments& arguments) {
