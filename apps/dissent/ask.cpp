@@ -17,9 +17,11 @@
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/loop/campaign_directory.hpp"
+#include "dissent/loop/candidates.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
+#include "outlier_warning.hpp"
 #include "record_json.hpp"
 
 namespace dissent::cli {
@@ -154,6 +156,16 @@ void check_told(const std::string& output, const Laboratory& laboratory) {
   }
 }
 
+void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
+  const Problem& data = laboratory.data();
+  std::vector<std::size_t> rows;
+  for (const ChosenRow& chosen : std::span(laboratory.campaign().chosen).last(num_new)) {
+    rows.push_back(chosen.row);
+  }
+  warn_of_outliers(usual_inputs(data), data.input_names, rows,
+                   pick_rows(data.pool.inputs, data.input_names.size(), rows), true);
+}
+
 void run_ask(const Arguments& arguments) {
   check_output(arguments);
   const LaboratoryOptions options{.tables = read_tables(arguments.tables),
@@ -168,12 +180,18 @@ void run_ask(const Arguments& arguments) {
       laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
+    warn_of_rows(*laboratory.last_fit());
     say_choice(*laboratory.last_fit(), arguments.quiet || arguments.json, arguments.output == "-");
   }
   print_questions(arguments, laboratory);
+  if (!arguments.quiet && !arguments.json) {
+    warn_of_new_outliers(laboratory, num_new);
+  }
   const std::size_t num_pending = laboratory.campaign().num_pending();
   if (!arguments.quiet && num_pending < arguments.choice.batch) {
-    fmt::print(stderr, "the pool ends: only {} of the {} wanted are left to label\n", num_pending,
+    const std::size_t left = num_left(laboratory.campaign(), laboratory.data());
+    fmt::print(stderr, "{}: only {} of the {} wanted are left to label\n",
+               left == 0 ? "the pool ends" : none_allowed_text(left), num_pending,
                counted(arguments.choice.batch, "row"));
   }
   if (arguments.json) {

@@ -49,10 +49,10 @@ void add_choice_options(Command& command, ChoiceOptions& options) {
       });
   command.option("--ranking", options.ranking,
                  {.help = help_of("ranking"), .shown = "NAME=deficit", .names = ranking_names});
-  command.option("--cost", options.cost, {.help = help_of("cost"), .shown = "COLUMN"});
+  command.text("--cost", options.cost, {.help = help_of("cost"), .shown = "COLUMN"});
   command.texts("--require", options.require, {.help = help_of("require"), .shown = "COND"});
   command.texts("--exclude", options.exclude, {.help = help_of("exclude"), .shown = "COND"});
-  command.flag("--skip-outliers", options.skip_outliers, help_of("skip_outliers"));
+  command.either_flag("skip-outliers", options.skip_outliers, help_of("skip_outliers"));
 }
 
 Values given_settings(const ChoiceOptions& choice, const Values& given_fit) {
@@ -65,7 +65,9 @@ Values given_settings(const ChoiceOptions& choice, const Values& given_fit) {
   add("acquisition", choice.acquisition);
   add("candidates", choice.candidates);
   add("ranking", choice.ranking);
-  add("cost", choice.cost);
+  if (choice.cost) {
+    given["cost"] = *choice.cost;
+  }
   for (const auto& [name, conditions] :
        {std::pair("require", &choice.require), std::pair("exclude", &choice.exclude)}) {
     if (!conditions->empty()) {
@@ -73,9 +75,14 @@ Values given_settings(const ChoiceOptions& choice, const Values& given_fit) {
     }
   }
   if (choice.skip_outliers) {
-    given["skip_outliers"] = true;
+    given["skip_outliers"] = *choice.skip_outliers;
   }
   return given;
+}
+
+std::string none_allowed_text(std::size_t num_left) {
+  return num_left == 1 ? "the 1 row left does not meet the conditions"
+                       : fmt::format("no further row of the {} left meets the conditions", num_left);
 }
 
 std::string_view model_name_of(const Campaign& campaign) {

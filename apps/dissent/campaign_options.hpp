@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +18,11 @@ struct ChoiceOptions {
   std::size_t batch = 10;
   std::string candidates = {};  // empty: as many as suit the method, or that of the campaign
   std::string ranking = {};     // empty: deficit, or that of the campaign
-  std::string cost = {};        // empty: none, or that of the campaign; the next two likewise
+  // None: what the campaign has, if anything. Empty or off: lifts it.
+  std::optional<std::string> cost = {};
   std::vector<std::string> require = {};
   std::vector<std::string> exclude = {};
-  bool skip_outliers = false;
+  std::optional<bool> skip_outliers = {};
 };
 
 // Settings that were typed, of the fit and of choosing; without the batch.
@@ -32,6 +34,9 @@ void add_choice_options(Command& command, ChoiceOptions& options);
 
 // The kind of its models: that given, or what "auto" has come to.
 std::string_view model_name_of(const Campaign& campaign);
+
+// "no further row of the 12 left meets the conditions"
+std::string none_allowed_text(std::size_t num_left);
 
 // One field of a table into a CsvText or CsvWriter.
 template <class Writer>

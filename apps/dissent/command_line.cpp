@@ -69,13 +69,32 @@ std::string path_of(const CLI::App* command) {
 // Ready for another clause.
 std::string closed(const std::string& message) { return message.ends_with('?') ? message : message + ";"; }
 
-std::string usage_message(const CLI::App& command, const CLI::ParseError& error, const std::string& last_typed) {
+// The first of "--json=false" and the like, without its value; empty if there is none.
+std::string flag_with_value(const CLI::App& command, std::span<const std::string> typed) {
+  for (const std::string& word : typed) {
+    const std::size_t sign = word.find('=');
+    const std::string name = word.substr(0, sign);
+    if (sign != std::string::npos && name.starts_with("--")) {
+      const CLI::Option* option = command.get_option_no_throw(name);
+      if (option != nullptr && option->get_expected_max() == 0) {
+        return name;
+      }
+    }
+  }
+  return "";
+}
+
+std::string usage_message(const CLI::App& command, const CLI::ParseError& error, std::span<const std::string> typed) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     return extras_message(command);
   }
+  if (const std::string flag = flag_with_value(command, typed); !flag.empty()) {
+    return flag + " takes no value";
+  }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) !=
       nullptr) {  // an option takes what follows, if anything does
-    return fmt::format("{} needs a value", last_typed.substr(0, last_typed.find('=')));
+    const std::string last = typed.empty() ? std::string() : typed.back();
+    return fmt::format("{} needs a value", last.substr(0, last.find('=')));
   }
   if (const std::vector<std::string> commands = command_names(command); !commands.empty()) {
     return fmt::format("a command is needed: {}", fmt::join(commands, ", "));
@@ -150,6 +169,7 @@ void Command::declare_flag(const Declaration& declaration, const std::function<v
     take();
   };
   CLI::Option* option = parser_->app->add_flag_callback(declaration.names, receive, declaration.help);
+  option->disable_flag_override();  // "--json=false" would be taken and do nothing
   if (!declaration.heading.empty()) {
     option->group(declaration.heading);
   }
@@ -189,8 +209,7 @@ void Program::run(int argc, char** argv) {
     app.exit(help_or_version, text, text);
     print(text.str());
   } catch (const CLI::ParseError& error) {
-    const std::string last = words.empty() ? std::string() : words.back();
-    fail("{} see '{} --help'", closed(usage_message(*innermost().parser_->app, error, last)), typed());
+    fail("{} see '{} --help'", closed(usage_message(*innermost().parser_->app, error, words)), typed());
   }
   flush_output();
 }

@@ -44,11 +44,15 @@ class Command {
   void option(const std::string& names, T& target, FieldTraits traits, Need need = Need::kOptional);
   // One whose value goes to a function, which may refuse it.
   void option(const std::string& names, const FieldTraits& traits, const std::function<void(const std::string&)>& set);
+  // A text that may be empty, which stands for none.
+  void text(const std::string& names, std::optional<std::string>& target, const FieldTraits& traits);
   // Several texts, separated by commas or given one by one.
   void texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,
              Need need = Need::kOptional);
   // On when it is given.
   void flag(const std::string& names, bool& target, std::string_view help);
+  // On when it is given, off by "--no-NAME", which lifts what a campaign keeps; not both.
+  void either_flag(const std::string& name, std::optional<bool>& target, std::string_view help);
   // By its place, required: one, or all there are.
   void argument(const std::string& name, std::string& target, std::string_view help);
   void arguments(const std::string& name, std::vector<std::string>& target, std::string_view help);

@@ -108,6 +108,14 @@ void Command::option(const std::string& names, const FieldTraits& traits,
                 [set](const Value& value) { set(std::get<std::string>(value)); });
 }
 
+void Command::text(const std::string& names, std::optional<std::string>& target, const FieldTraits& traits) {
+  declare({.names = names,
+           .name = library_name(names),
+           .help = std::string(traits.help),
+           .shown = std::string(traits.shown)},
+          [&target](const std::vector<std::string>& typed) { target = typed.front(); });
+}
+
 void Command::texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits, Need need) {
   const std::string usual = fmt::format("{}", fmt::join(target, ","));
   declare({.names = names,
@@ -130,6 +138,18 @@ void Command::texts(const std::string& names, std::vector<std::string>& target, 
 
 void Command::flag(const std::string& names, bool& target, std::string_view help) {
   declare_flag({.names = names, .name = library_name(names), .help = std::string(help)}, [&target] { target = true; });
+}
+
+void Command::either_flag(const std::string& name, std::optional<bool>& target, std::string_view help) {
+  const auto take = [&target, name](bool on) {
+    check(target.value_or(on) == on, "--{0} and --no-{0} are both given; leave one out", name);
+    target = on;
+  };
+  declare_flag({.names = "--" + name, .name = library_name("--" + name), .help = std::string(help)},
+               [take] { take(true); });
+  const std::string off = "--no-" + name;
+  declare_flag({.names = off, .name = library_name(off), .help = fmt::format("Lift --{} of a campaign", name)},
+               [take] { take(false); });
 }
 
 void Command::argument(const std::string& name, std::string& target, std::string_view help) {

@@ -124,12 +124,15 @@ void print_end(const Arguments& arguments, const Campaign& campaign, const Probl
                 {"model", model_name_of(campaign)},
                 {"seed", campaign.settings.fit.ensemble.seed},
                 {"labelled", labelled},
-                {"pool_left", open_rows(campaign, data).size()},
+                {"pool_left", num_left(campaign, data)},
+                {"pool_allowed", open_rows(campaign, data).size()},
                 {"pool_empty", end == LearnEnd::kPoolEmpty},
                 {"rounds", rounds}});
   } else if (!arguments.quiet) {
-    if (end == LearnEnd::kPoolEmpty) {
-      print_line("the pool is empty: the campaign ends after round {} of {}", campaign.rounds.size(), arguments.rounds);
+    if (end == LearnEnd::kPoolEmpty || end == LearnEnd::kNoneAllowed) {
+      print_line("{}: the campaign ends after round {} of {}",
+                 end == LearnEnd::kPoolEmpty ? "the pool is empty" : none_allowed_text(num_left(campaign, data)),
+                 campaign.rounds.size(), arguments.rounds);
     }
     print_line("{}: {}, {}; rounds.csv, chosen.csv and model.safetensors (of all labelled rows)", arguments.directory,
                counted(campaign.rounds.size(), "round"), counted(labelled, "labelled row"));
@@ -199,6 +202,10 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
     if (talk && !report.choice.empty()) {
       progress.wipe();
       say_choice(report, false);
+    }
+    if (!report.warnings.empty()) {
+      progress.wipe();
+      warn_of_rows(report);
     }
     if (!report.diverged.empty()) {
       progress.wipe();

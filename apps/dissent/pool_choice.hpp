@@ -22,6 +22,7 @@ class PoolChoice {
 
   const std::vector<UsualRange>& usual() const { return usual_; }
   std::size_t num_open() const { return open_ ? open_->size() : pool_.num_rows(); }
+  bool has_conditions() const { return open_.has_value(); }
   std::size_t num_candidates() const { return num_candidates_; }  // of the last choice
 
   // From now on rows are checked by the model when they are read.

@@ -12,6 +12,7 @@
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
+#include "outlier_warning.hpp"
 #include "pool_choice.hpp"
 #include "suggest_mixture.hpp"
 #include "suggest_report.hpp"
@@ -117,6 +118,14 @@ void check_columns(const Arguments& arguments, const EnsembleColumns& columns) {
 }
 
 void run_suggest_mixture(const Arguments& arguments) {
+  Values useless = given_settings(arguments.choice, {});
+  if (!arguments.tables.aim.empty()) {
+    useless["aim"] = arguments.tables.aim;
+  }
+  for (const char* name : {"aim", "cost", "require", "exclude", "skip_outliers"}) {
+    check(!useless.contains(name), "--mixture has predictions and no columns, so `{}` would do nothing; leave it out",
+          name);
+  }
   check(!arguments.tables.any() && arguments.fitted.empty(),
         "--mixture has the predictions already; leave out tables, columns and --fitted");
   for (const auto& [name, value] : arguments.given_fit) {
@@ -136,7 +145,7 @@ Labelled read_labelled(const Arguments& arguments, const std::optional<Ensemble>
     const Table table = read_table(arguments.tables.labelled);
     if (!model) {
       ColumnOptions columns = arguments.tables.columns;
-      columns.others.push_back(arguments.choice.cost);
+      columns.others.push_back(arguments.choice.cost.value_or(""));
       labelled.input_names = columns.input_names(table);
     }
     labelled.inputs = table.matrix(labelled.input_names);
@@ -176,7 +185,9 @@ std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelle
                              .executor = task.executor,
                              .aim = task.aim,
                              .aleatoric = false};
-  return num_common(choice, pool.choose(same, true));
+  const std::size_t common = num_common(choice, pool.choose(same, true));
+  pool.check_by(task.model);  // the other ends here
+  return common;
 }
 
 void run_suggest(const Arguments& arguments) {
@@ -212,14 +223,18 @@ void run_suggest(const Arguments& arguments) {
                         .seed = arguments.fit.ensemble.seed};
   suggestion.choice = pool.choose(task, arguments.silent());
   suggestion.num_candidates = pool.num_candidates();
+  suggestion.among = among_text(pool.num_open(), pool.num_candidates(), pool.has_conditions());
   const std::vector<std::size_t>& rows = suggestion.choice.rows;
   const std::vector<double> cost = pool.costs(rows);
   suggestion.why = reasons(*model, pool.inputs(rows),
                            {.labelled = labelled.inputs, .cost = cost, .usual = pool.usual(), .executor = &threads});
-  suggestion.sentence = choice_sentence(acquisition, task, pool, suggestion.choice);
+  suggestion.sentence = choice_sentence(settings, task, pool, suggestion.choice);
   suggestion.rows = file.table(rows);
   suggestion.stable_rows = find_stable(arguments, labelled, suggestion.choice, task, pool, threads);
   write_suggestion(arguments.output, suggestion);
+  if (!arguments.silent()) {
+    warn_of_outliers(pool.usual(), labelled.input_names, rows, pool.inputs(rows), false);
+  }
   if (!arguments.quiet && acquisition.info().uses_training && labelled.inputs.empty()) {
     fmt::print(stderr, "{} chose without knowing the labelled rows; --labelled tells it\n", acquisition.text());
   }

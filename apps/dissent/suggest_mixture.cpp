@@ -8,7 +8,6 @@
 
 #include "console.hpp"
 #include "dissent/acquisition/acquisition.hpp"
-#include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/given_model.hpp"
@@ -17,6 +16,7 @@
 #include "dissent/mixture/shape_doubt.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
+#include "suggest_report.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -24,6 +24,7 @@ namespace {
 struct Chosen {
   Choice choice;  // rows of the file
   std::size_t num_candidates = 0;
+  std::size_t num_rows = 0;
   Space space = Space::kOutput;
 
   // Names and values of the columns. Noise in base space would not be in the user's units, and is left out.
@@ -68,7 +69,7 @@ Chosen choose_from(const MixtureSuggestion& asked, const MixtureFile& file) {
   for (std::size_t& row : choice.rows) {
     row = static_cast<std::size_t>(candidates[row]);
   }
-  return {std::move(choice), candidates.size(), file.space};
+  return {std::move(choice), candidates.size(), file.num_inputs, file.space};
 }
 
 template <class Writer>
@@ -117,7 +118,8 @@ void print_report(const MixtureSuggestion& asked, const Chosen& chosen) {
                 {"output", asked.output}});
   } else if (!asked.quiet && asked.output != "-") {
     const double sum = std::accumulate(choice.epistemic.begin(), choice.epistemic.end(), 0.0);
-    print_line("{}: {} of {}", asked.output, choice.rows.size(), counted(chosen.num_candidates, "row"));
+    print_line("{}: {} of {}", asked.output, choice.rows.size(),
+               among_text(chosen.num_rows, chosen.num_candidates, false));
     print_line("The components disagree about these rows by {:.3g} nats on average.",
                sum / static_cast<double>(choice.rows.size()));
   }

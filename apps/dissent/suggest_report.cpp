@@ -17,6 +17,16 @@ namespace {
 constexpr std::size_t kComparedRows = 1000;  // of the pool, for the sentence on what drove the choice
 constexpr double kHardlyMore = 1.2;          // times the pool's disagreement
 
+// 50000 -> "50,000"
+std::string with_commas(std::size_t number) {
+  constexpr std::size_t kGroup = 3;
+  std::string text = std::to_string(number);
+  for (std::size_t end = text.size(); end > kGroup; end -= kGroup) {
+    text.insert(end - kGroup, ",");
+  }
+  return text;
+}
+
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -86,33 +96,48 @@ const std::vector<std::string>& added_columns() {
   return names;
 }
 
-std::string choice_sentence(const Acquisition& acquisition, const AcquisitionTask& task, const PoolChoice& pool,
+std::string choice_sentence(const CampaignSettings& settings, const AcquisitionTask& task, const PoolChoice& pool,
                             const Choice& choice) {
+  const Acquisition& acquisition = settings.acquisition;
+  const std::string per_cost = settings.cost.empty() ? "" : " per cost";
+  const bool conditions = pool.has_conditions();
   const std::vector<double> chosen = pool.inputs(choice.rows);
   const Choice ours = measured(task, chosen);
   const Choice usual = measured(task, pool.draw(kComparedRows, task.stream));
   const double disagreement = mean(ours.epistemic);
   const double of_pool = mean(usual.epistemic);
-  const std::string numbers = fmt::format(
-      "{:.3g} nats on average where the pool has {:.3g} (noise: {:.3g} against {:.3g}){}", disagreement, of_pool,
-      mean(ours.aleatoric), mean(usual.aleatoric), outside_text(task.model, chosen, task.training.inputs));
+  const std::string numbers =
+      fmt::format("{:.3g} nats on average where {} {:.3g} (noise: {:.3g} against {:.3g}){}", disagreement,
+                  conditions ? "the rows that may be chosen have" : "the pool has", of_pool, mean(ours.aleatoric),
+                  mean(usual.aleatoric), outside_text(task.model, chosen, task.training.inputs));
   if (!acquisition.info().uses_model) {
     return "Drawn at random; the components disagree about these rows by " + numbers + ".";
   }
   const bool hardly_more = disagreement <= kHardlyMore * of_pool;
   const std::string finding =
       hardly_more
-          ? "components disagree about these rows hardly more than about the rest of the pool"
+          ? fmt::format("components disagree about these rows hardly more than about {}",
+                        conditions ? "the others that may be chosen" : "the rest of the pool")
           : fmt::format("components disagree about these rows {:.1f} times as much as usual", disagreement / of_pool);
   if (acquisition.info().uses_aim) {
-    return fmt::format("Chosen because their labels tell most about predictions {}; {}: {}.",
-                       task.aim.empty() ? "for the pool" : "at the aim", finding, numbers);
-  }
-  if (!acquisition.info().estimates) {
-    return fmt::format("Chosen by {} ({}); the {}: {}.", acquisition.text(), acquisition.info().summary, finding,
+    const std::string_view aim = !task.aim.empty() ? "at the aim"
+                                 : conditions      ? "for the rows that may be chosen"
+                                                   : "for the pool";
+    return fmt::format("Chosen because their labels tell most{} about predictions {}; {}: {}.", per_cost, aim, finding,
                        numbers);
   }
+  if (!acquisition.info().estimates || !per_cost.empty()) {
+    return fmt::format("Chosen by {}{} ({}); the {}: {}.", acquisition.text(), per_cost, acquisition.info().summary,
+                       finding, numbers);
+  }
   return fmt::format("{} {}: {}.", hardly_more ? "The" : "Chosen because the", finding, numbers);
+}
+
+std::string among_text(std::size_t num_rows, std::size_t num_candidates, bool conditions) {
+  const std::string drawn =
+      num_candidates < num_rows ? fmt::format(" ({} drawn to choose among)", with_commas(num_candidates)) : "";
+  return fmt::format("{} {}{}{}", with_commas(num_rows), num_rows == 1 ? "row" : "rows",
+                     conditions ? " that may be chosen" : "", drawn);
 }
 
 std::size_t num_common(const Choice& one, const Choice& other) {
@@ -142,7 +167,7 @@ void print_suggestion(const std::string& output, const Suggestion& suggestion) {
     fmt::print(stderr, "{}", text);
     return;
   }
-  print_line("{}: {} of {}", output, count, counted(suggestion.num_candidates, "row"));
+  print_line("{}: {} of {}", output, count, suggestion.among);
   print(text);
 }
 

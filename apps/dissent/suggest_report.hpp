@@ -20,6 +20,7 @@ struct Suggestion {
   Table rows = {};                    // the chosen ones, with every column
   std::vector<std::string> why = {};  // of each
   std::size_t num_candidates = 0;
+  std::string among = {};                       // among_text()
   std::string sentence = {};                    // of all
   std::optional<std::size_t> stable_rows = {};  // that another fit would choose too; none where that was not tried
   std::uint64_t seed = 0;
@@ -29,8 +30,11 @@ struct Suggestion {
 const std::vector<std::string>& added_columns();
 
 // One sentence on what drove the choice.
-std::string choice_sentence(const Acquisition& acquisition, const AcquisitionTask& task, const PoolChoice& pool,
+std::string choice_sentence(const CampaignSettings& settings, const AcquisitionTask& task, const PoolChoice& pool,
                             const Choice& choice);
+
+// "50,000 rows (2,000 drawn to choose among)"; `conditions`: these are the rows that may be chosen.
+std::string among_text(std::size_t num_rows, std::size_t num_candidates, bool conditions);
 
 // How many of the rows are in both.
 std::size_t num_common(const Choice& one, const Choice& other);

@@ -165,7 +165,7 @@ class AskTell(CliTest):
         last = self.ask("--batch", 40, "-q")
         self.assertEqual(len(last), sum(r[0] < 1 and k % 3 > 0 for k, r in enumerate(rows(40, 2))))
         self.run_ok("tell", "lab", self.answers("d.csv", last), "-q", "--no-refit")
-        self.refuse("ask", "lab", says="the pool is empty: every row of it that may be chosen has its answer")
+        self.refuse("ask", "lab", says="no row may be chosen: none of the ")
         self.refuse("ask", "lab", "--exclude", "simple=S3", says="has no column 'simple'; did you mean 'sample'?")
         more = self.ask("--require", "", "--batch", 40, "-q")  # lifts it
         self.assertTrue(more and all(float(q["a"]) >= 1 for q in more))

@@ -1,10 +1,12 @@
 """Tables of a few rows and models fitted in milliseconds, for the tests of campaigns."""
 
+import csv
+import io
 import subprocess
 
 import numpy as np
 
-from support import PROGRAM, CliTest
+from support import PROGRAM, CliTest, dissent
 
 QUICK = ("--model", "pne", "--epochs", 20, "--hidden", 8, "--components", 3)
 LABEL = """awk -F, 'NR == 1 { print "y"; next } { print $1 * 3 + $2 }'"""
@@ -45,3 +47,24 @@ class CampaignTest(CliTest):
 
     def refuse(self, *arguments, says, code=2, **options):
         self.run_bad(code, *arguments, says=says, **options)
+
+
+class ConditionsTest(CampaignTest):
+    """With a pool of 40 rows at the sites A, B and C that take an hour or two."""
+
+    def setUp(self):
+        super().setUp()
+        self.table("l.csv", 15, 1)
+        with open(self.path("p.csv"), "w") as file:
+            file.write("a,b,y,site,hours\n")
+            for k, (a, b, y) in enumerate(rows(40, 2).tolist()):
+                file.write(f"{a!r},{b!r},{y!r},{'ABC'[k % 3]},{1 + k % 2}\n")
+        self.begin = ("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", *QUICK)
+
+    def asked(self, *arguments):
+        return list(csv.DictReader(io.StringIO(self.run_ok("ask", "lab", *arguments, "-q"))))
+
+    def says(self, *arguments):
+        result = dissent(*arguments, cwd=self.dir)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stderr

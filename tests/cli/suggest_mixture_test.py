@@ -53,6 +53,7 @@ class SuggestMixture(CliTest):
         self.save(mean=mean, stddev=stddev)
         rows = {self.suggest("--candidates", 20, "--batch", 4, "--seed", seed, "-o", "-") for seed in (1, 2, 1)}
         self.assertEqual(len(rows), 2)
+        self.assertIn("n.csv: 4 of 500 rows (20 drawn to choose among)", self.suggest("--candidates", 20, "--batch", 4, "-o", "n.csv"))
 
     def test_what_does_not_go_together(self):
         mean, stddev = mixture(5)
@@ -64,6 +65,9 @@ class SuggestMixture(CliTest):
 
         bad("--pool", "p.csv", says="has the predictions already")
         bad("--epochs", 3, says="would do nothing")
+        for option in ("--aim", "--cost", "--require", "--exclude"):
+            bad(option, "a=1", "--batch", 2, says=f"so {option} would do nothing; leave it out")
+        bad("--skip-outliers", "--batch", 2, says="so --skip-outliers would do nothing")
         bad(says=["--batch: 10 rows are wanted", "has 5"])
         self.save(mean=mean, covariance=np.broadcast_to(np.eye(3), (5, 4, 3, 3)))
         bad("--batch", 2, says="has covariances")

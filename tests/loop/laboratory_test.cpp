@@ -1,5 +1,6 @@
 #include "dissent/loop/laboratory.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -155,6 +156,66 @@ TEST_F(LaboratoryTest, RulesForThePoolCanChange) {
               open({.settings = {{"require", "z<1"}}});
             }),
             dir_.file("lab/pool.csv") + ": has no column 'z'; did you mean 'x'?");
+}
+
+TEST_F(LaboratoryTest, RulesThatLeaveNothingAreNotKept) {
+  {
+    Laboratory laboratory = open(options());
+    laboratory.ask(2);
+  }
+  const std::string none =
+      dir_.file("lab") + ": no row may be chosen: none of the 10 rows left in the pool meets the conditions";
+  EXPECT_EQ(message_of([&] { open({.settings = {{"require", "x>9"}}}); }), none);
+  Laboratory laboratory = open();
+  EXPECT_EQ(laboratory.campaign().settings.require, "");
+  EXPECT_EQ(laboratory.ask(12), 10U);
+}
+
+TEST_F(LaboratoryTest, SaysWhetherThePoolOrTheConditionsEndIt) {
+  LaboratoryOptions first = options();
+  first.settings["require"] = "x<0.5";  // 3 rows of 12
+  Laboratory laboratory = open(first);
+  EXPECT_EQ(laboratory.ask(5), 3U);
+  EXPECT_EQ(laboratory.ask(5), 0U);  // those wait
+  laboratory.tell({"a", waiting(laboratory), {1, 2, 3}}, false);
+  EXPECT_NE(message_of([&] { laboratory.ask(5); }).find("none of the 9 rows left in the pool meets the conditions"),
+            std::string::npos);
+}
+
+TEST_F(LaboratoryTest, AnAimIsNotForgottenWithAnotherMethod) {
+  LaboratoryOptions first = options();
+  first.tables.aim = parse_csv("x\n0.5\n", "aim");
+  {
+    Laboratory laboratory = open(first);
+    laboratory.ask(1);
+  }
+  const std::string refused = message_of([&] { open({.settings = {{"acquisition", "kl"}}}); });
+  EXPECT_NE(refused.find("acquisition 'kl' does not look at an aim"), std::string::npos) << refused;
+  EXPECT_EQ(open().campaign().settings.acquisition.text(), "aim");
+}
+
+// Every row is there twice: once one of the two waits for its label, the other is worth little.
+TEST_F(LaboratoryTest, LabelsOnTheirWayAreNotAskedForTwice) {
+  LaboratoryOptions twice = options();
+  std::string rows = "x\n";
+  for (int k = 0; k < 12; ++k) {
+    rows += fmt::format("{0}\n{0}\n", 0.3 * k * k);
+  }
+  twice.tables.pool = parse_csv(rows, "pool");
+  twice.settings["model"] = "gp";
+  twice.settings.erase("epochs");
+  twice.settings.erase("hidden");
+  twice.settings.erase("components");
+  Laboratory laboratory = open(twice);
+  for (std::size_t count = 1; count <= 4; ++count) {
+    laboratory.ask(count);
+  }
+  std::vector<std::size_t> pairs;
+  for (const std::size_t row : waiting(laboratory)) {
+    pairs.push_back(row / 2);
+  }
+  std::ranges::sort(pairs);
+  EXPECT_EQ(std::ranges::adjacent_find(pairs), pairs.end());
 }
 
 TEST_F(LaboratoryTest, RowsRememberWhyTheyWereChosen) {

@@ -160,6 +160,16 @@ TEST(Learn, EndsWithThePool) {
   EXPECT_EQ(run.campaign.chosen.back().round, 3U);
 }
 
+TEST(Learn, EndsWhereNoRowLeftMayBeChosen) {
+  Trial run;
+  run.data = small_problem(10);
+  run.data.left_out.assign(10, 1);
+  run.data.left_out[3] = run.data.left_out[7] = 0;
+  run.campaign = begin_campaign(run.data, quick_settings());
+  EXPECT_EQ(run.go_on(20), LearnEnd::kNoneAllowed);
+  EXPECT_EQ(num_left(run.campaign, run.data), 8U);
+}
+
 TEST(Learn, WithoutTestRowsThereAreNoMetrics) {
   Trial run;
   run.data.test = {};

@@ -87,6 +87,10 @@ std::vector<std::size_t> open_rows(const Campaign& campaign, const Problem& data
   return rows;
 }
 
+std::size_t num_left(const Campaign& campaign, const Problem& data) {
+  return data.pool.num_rows - campaign.chosen.size();
+}
+
 std::vector<RoundRecord> measured_models(const Campaign& campaign) {
   std::vector<RoundRecord> records = campaign.rounds;
   if (campaign.driver == Driver::kLearn && campaign.fitted && campaign.num_pending() == 0) {

@@ -94,6 +94,9 @@ std::vector<std::size_t> pending(const Campaign& campaign);
 // Rows of the pool that may be chosen and never were, ascending.
 std::vector<std::size_t> open_rows(const Campaign& campaign, const Problem& data);
 
+// How many rows of the pool were never chosen, whether they may be or not.
+std::size_t num_left(const Campaign& campaign, const Problem& data);
+
 // What rounds.csv lists: the rounds, and where an oracle answers the model after the last of them, which has not chosen
 // yet. What it does not know, of its choice, is NaN. (People are told how their answers changed the model when they
 // tell them.)

@@ -1,6 +1,7 @@
 #include "dissent/loop/candidates.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "dissent/base/error.hpp"
 #include "dissent/table/row_condition.hpp"
@@ -97,8 +98,8 @@ std::vector<std::string> columns_of(const CampaignSettings& settings) {
     }
   };
   add(settings.cost);
-  for (const std::string* text : {&settings.require, &settings.exclude}) {
-    for (const RowCondition& condition : parse_conditions("require", *text)) {
+  for (const auto& [name, text] : {std::pair("require", &settings.require), std::pair("exclude", &settings.exclude)}) {
+    for (const RowCondition& condition : parse_conditions(name, *text)) {
       add(condition.column);
     }
   }
@@ -106,12 +107,7 @@ std::vector<std::string> columns_of(const CampaignSettings& settings) {
 }
 
 std::vector<std::size_t> rows_to_compare(std::size_t num_rows) {
-  const std::size_t step = (num_rows + kMostCompared - 1) / kMostCompared;
-  std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < num_rows; row += step) {
-    rows.push_back(row);
-  }
-  return rows;
+  return draw_candidates(num_rows, kMostCompared, Stream(0, Purpose::kAcquire));  // of no round: those count from 1
 }
 
 std::vector<UsualRange> usual_inputs(std::span<const double> compared, std::span<const double> labelled,

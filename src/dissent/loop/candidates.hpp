@@ -30,7 +30,7 @@ std::vector<std::uint8_t> left_out(const Table& pool, const CampaignSettings& se
 std::vector<std::string> columns_of(const CampaignSettings& settings);
 
 // What is usual in each input column of the pool and the labelled rows [T][C]; row numbers of the pool that stand for
-// all, at most 20,000.
+// all: at most 20,000, always the same ones, drawn at random so that no order of the rows counts.
 std::vector<std::size_t> rows_to_compare(std::size_t num_rows);
 std::vector<UsualRange> usual_inputs(std::span<const double> compared, std::span<const double> labelled,
                                      std::size_t num_columns);

@@ -6,6 +6,7 @@
 #include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
 
@@ -47,6 +48,13 @@ Table learning_columns(const Table& table, const Problem& data) {
 bool same_rules(const CampaignSettings& one, const CampaignSettings& other) {
   return one.cost == other.cost && one.require == other.require && one.exclude == other.exclude &&
          one.skip_outliers == other.skip_outliers;
+}
+
+// Whoever narrows the choice down to nothing is told before anything is kept.
+void check_any_left(const Campaign& campaign, const Problem& data, const std::string& where) {
+  const std::size_t left = num_left(campaign, data);
+  check_in(where, left == 0 || !open_rows(campaign, data).empty(),
+           "no row may be chosen: none of the {} left in the pool meets the conditions", counted(left, "row"));
 }
 
 // The store's copies, in which the targets are the last columns.
@@ -109,12 +117,14 @@ Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const Labora
   Table pool = without_targets(*kept.pool, data.target_names);
   const CampaignSettings settings = changed_settings(campaign.settings, options.settings);
   settings.check_values();
+  check_uses(settings.acquisition, data.aim.num_rows > 0, !settings.cost.empty());
   if (first_difference(campaign.settings.fit, settings.fit) != nullptr) {
     campaign.fitted.reset();  // the model there was made by other rules
     campaign.settled.reset();
   }
   if (!same_rules(campaign.settings, settings)) {
     apply_settings(data, pool, settings);
+    check_any_left(campaign, data, store->name());
     campaign.data_fingerprint = fingerprint(data);
   }
   campaign.settings = settings;
@@ -151,8 +161,10 @@ void Laboratory::all_or_nothing(const Step& step) {
 std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
   const std::size_t num_pending = campaign_.num_pending();
   const std::size_t num_open = open_rows(campaign_, data_).size();
-  check_in(name(), num_open + num_pending > 0, "the pool is empty: every row of it {}has its answer",
-           data_.left_out.empty() ? "" : "that may be chosen ");
+  if (num_pending == 0) {
+    check_any_left(campaign_, data_, name());
+    check_in(name(), num_open > 0, "the pool is empty: every row of it has its answer");
+  }
   check_candidates(campaign_.settings.candidates, batch);
   const std::size_t num_new = batch > num_pending ? std::min(batch - num_pending, num_open) : 0;
   all_or_nothing([&] {

@@ -32,7 +32,7 @@ class Laboratory {
   static Laboratory open(const std::string& path, const LaboratoryOptions& options);
 
   // Chooses rows so that `batch` wait for their targets: those that wait already count, and the pool may end. Fits a
-  // model if there is none. How many are new; InputError when every row of the pool has its targets.
+  // model if there is none. How many are new; InputError when none waits and none may be chosen.
   std::size_t ask(std::size_t batch, const FitControl& control = {});
 
   // All or nothing; InputError for a row that was never asked for or has its answer. `refit` fits a fresh model,

@@ -55,13 +55,33 @@ void measure(const Ensemble& model, const ProblemRows& test, Executor* executor,
   record.rmse_paper = rmse_paper(mean, test.targets, model.num_outputs());
 }
 
+std::vector<std::size_t> pending_rows(const Campaign& campaign) {
+  std::vector<std::size_t> rows;
+  for (const std::size_t position : pending(campaign)) {
+    rows.push_back(campaign.chosen[position].row);
+  }
+  return rows;
+}
+
+// All that may be chosen, so that a bad row is told before anybody labels others, not in the round that draws it.
+void check_rows_of(const Problem& data, const Ensemble& model, std::vector<std::size_t> open,
+                   const std::vector<std::size_t>& waiting) {
+  if (data.left_out.empty()) {
+    model.check_rows(data.pool.inputs, source_of(data.pool, "the pool"));
+  } else {
+    open.insert(open.end(), waiting.begin(), waiting.end());
+    model.check_rows(pick_rows(data.pool.inputs, data.input_names.size(), open), source_of(data.pool, "the pool"),
+                     [&](std::size_t k) { return open[k]; });
+  }
+  if (!data.aim.inputs.empty()) {
+    model.check_rows(data.aim.inputs, source_of(data.aim, "the aim"));
+  }
+}
+
 // False, with the rows still pending, when the oracle was stopped.
 bool label_pending(Campaign& campaign, const Problem& data, Oracle& oracle) {
   const std::vector<std::size_t> positions = pending(campaign);
-  std::vector<std::size_t> rows;
-  for (const std::size_t position : positions) {
-    rows.push_back(campaign.chosen[position].row);
-  }
+  const std::vector<std::size_t> rows = pending_rows(campaign);
   const std::optional<std::vector<double>> targets = oracle.label(data, rows);
   if (!targets) {
     return false;
@@ -111,6 +131,7 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
   ensemble.model = model_to_fit(campaign, rows.num_rows);
   FitControl own = control;
   own.networks_only = campaign.settings.acquisition.info().needs_network;
+  own.warn = control.warn && rows.num_rows == data.train.num_rows;  // once, by the row numbers of the user's table
   FitResult fitted = in_source(data.name, [&] {
     return fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, own);
   });
@@ -147,17 +168,10 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
   for (std::size_t& candidate : candidates) {
     candidate = open[candidate];
   }
-  // All of them, so that a bad row is told before anybody labels others, not in the round that draws it.
-  if (data.left_out.empty()) {
-    model.check_rows(data.pool.inputs, source_of(data.pool, "the pool"));
-  } else {
-    model.check_rows(pick_rows(data.pool.inputs, data.input_names.size(), open), source_of(data.pool, "the pool"),
-                     [&](std::size_t k) { return open[k]; });
-  }
-  if (!data.aim.inputs.empty()) {
-    model.check_rows(data.aim.inputs, source_of(data.aim, "the aim"));
-  }
+  const std::vector<std::size_t> waiting = pending_rows(campaign);
+  check_rows_of(data, model, open, waiting);
   const std::vector<double> inputs = pick_rows(data.pool.inputs, data.input_names.size(), candidates);
+  const std::vector<double> on_their_way = pick_rows(data.pool.inputs, data.input_names.size(), waiting);
   const std::vector<double> cost = data.cost.empty() ? data.cost : pick_rows(data.cost, 1, candidates);
   const ProblemRows training = labelled_rows(campaign, data);
   const Choice choice = choose(settings.acquisition,
@@ -168,6 +182,7 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
                                 .executor = executor,
                                 .ranking = settings.ranking,
                                 .aim = data.aim.inputs,
+                                .pending = on_their_way,
                                 .cost = cost},
                                inputs);
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
@@ -206,7 +221,7 @@ class Learning {
       return LearnEnd::kRoundsDone;
     }
     if (open_rows(campaign_, data_).empty()) {
-      return LearnEnd::kPoolEmpty;
+      return num_left(campaign_, data_) == 0 ? LearnEnd::kPoolEmpty : LearnEnd::kNoneAllowed;
     }
     choose();
     return std::nullopt;

@@ -56,7 +56,12 @@ struct LearnControl {
   std::function<bool()> stop;                        // asked between steps
 };
 
-enum class LearnEnd { kRoundsDone, kPoolEmpty, kStopped };
+enum class LearnEnd {
+  kRoundsDone,
+  kPoolEmpty,    // every row was chosen
+  kNoneAllowed,  // rows are left, but none that may be chosen
+  kStopped
+};
 
 // Runs the campaign up to and with round `num_rounds`, from wherever it stands, saving after each step. It ends with a
 // model of all labels, campaign.fitted, which a later call for more rounds goes on with. An oracle that

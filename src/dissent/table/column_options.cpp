@@ -7,6 +7,23 @@
 #include "dissent/base/error.hpp"
 
 namespace dissent {
+namespace {
+
+// A column that nobody named: names and notes are often in a table without being inputs.
+void check_no_text(const Column& column) {
+  if (!column.is_text()) {
+    return;
+  }
+  try {
+    column.check_numbers();
+  } catch (const InputError& error) {
+    Fault fault = error.fault();
+    fault.rule += "; if it is no input, name the inputs with `inputs`";
+    throw InputError(fault);
+  }
+}
+
+}  // namespace
 
 std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
   std::unordered_set<std::string_view> target_set;
@@ -18,6 +35,7 @@ std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
   if (names.empty()) {
     for (const Column& column : table.columns) {
       if (!is_target(column.name) && std::ranges::find(others, column.name) == others.end()) {
+        in_source(table.source, [&] { check_no_text(column); });
         names.push_back(column.name);
       }
     }

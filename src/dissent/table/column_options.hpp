@@ -13,7 +13,8 @@ struct ColumnOptions {
   std::vector<std::string> inputs;       // empty: every column that is neither a target nor among `others`
   std::vector<std::string> others = {};  // columns with another use: no inputs unless named so
 
-  // The inputs found in `table`. InputError for a name given twice or as both, and when none is left.
+  // The inputs found in `table`. InputError for a name given twice or as both, when none is left, and
+  // for a column of text that nobody named.
   std::vector<std::string> input_names(const Table& table) const;
 };
 
