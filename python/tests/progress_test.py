@@ -58,6 +58,11 @@ class Progress(PackageTest):
     def test_the_bindings_know_the_shape_of_a_row(self):
         x, y = rows()
         core = dissent.ProbabilisticEnsemble(epochs=1, random_state=0).fit(x, y).model_
+        no_cost = np.empty(0)
+
+        def asked(acquisition):
+            return dissent._core.Asked(acquisition, 1, 0, "deficit", True, 1)
+
         for wrong in (x[:, :1].copy(), np.column_stack([x, x]), x.ravel(), x[None]):
             for call in (
                 lambda: core.predict(wrong, 1),
@@ -65,8 +70,9 @@ class Progress(PackageTest):
                 lambda: core.log_density(wrong, y, 1),
                 lambda: core.sample(wrong, 2, 0, 1),
                 lambda: core.evaluate(wrong, y, 1),
-                lambda: dissent._core.choose("kl", core, wrong, x, y, 1, 0, "deficit", True, 1),
-                lambda: dissent._core.choose("lcmd", core, x, wrong, y, 1, 0, "deficit", False, 1),
+                lambda: dissent._core.choose(asked("kl"), core, wrong, x, y, x[:0], no_cost),
+                lambda: dissent._core.choose(asked("lcmd"), core, x, wrong, y, x[:0], no_cost),
+                lambda: dissent._core.choose(asked("kl-aim"), core, x, x, y, wrong, no_cost),
             ):
                 with self.assertRaisesRegex(ValueError, r"a model of 2 inputs; it must be \[N, 2\]"):
                     call()
