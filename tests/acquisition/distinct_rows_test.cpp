@@ -98,6 +98,15 @@ TEST(DistinctRows, WhereTooFewDifferCopiesFollow) {
   }
 }
 
+// A copy is a second measurement: it tells less than the first did.
+TEST(DistinctRows, ACopyIsWorthLess) {
+  const Ensemble model = drawn_model({.num_outputs = 2, .gain = 0.7});
+  const std::vector<double> rows{2, 2, 2, 2};
+  const AcquisitionTask task{model, {}, 2, Stream(5, Purpose::kAcquire)};
+  const Choice choice = choose(Acquisition::parse("kl-aim"), task, rows);
+  EXPECT_LT(choice.scores[1], 0.9 * choice.scores[0]);
+}
+
 TEST(DistinctRows, AreWhatAStreamGives) {
   const Ensemble model = drawn_model({.num_outputs = 2});
   const std::vector<double> rows = copied_rows();

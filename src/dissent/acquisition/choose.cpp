@@ -143,12 +143,13 @@ void append(const Choice& more, std::span<const std::size_t> left, std::span<con
 }
 
 // By a method that weighs rows against each other: the batch, none of its rows twice but where fewer differ. Then those
-// that are left are chosen from in the same way.
+// that are left are chosen from in the same way, the picks before being on their way.
 Choice choose_batch(const Acquisition& acquisition, AcquisitionTask task, std::span<const double> candidates) {
   const std::size_t C = task.model.num_input_columns();
   const std::size_t num_rows = candidates.size() / C;
   std::vector<double>* const utilities = task.utilities;
   const std::span<const double> cost = task.cost;
+  const std::span<const double> pending = task.pending;
   const std::size_t batch = task.batch;
   Choice choice = choose_together(acquisition, task, candidates);
   std::vector<char> taken(num_rows, 0);
@@ -163,6 +164,9 @@ Choice choose_batch(const Acquisition& acquisition, AcquisitionTask task, std::s
       }
     }
     task.batch = batch - choice.rows.size();
+    std::vector<double> known = pick_rows(candidates, C, choice.rows);
+    known.insert(known.end(), pending.begin(), pending.end());
+    task.pending = known;
     const std::vector<double> cost_left = cost.empty() ? std::vector<double>() : pick_rows(cost, 1, left);
     task.cost = cost_left;
     std::vector<double> of_left;
