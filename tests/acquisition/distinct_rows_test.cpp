@@ -100,7 +100,7 @@ TEST(DistinctRows, WhereTooFewDifferCopiesFollow) {
 
 // A copy is a second measurement: it tells less than the first did.
 TEST(DistinctRows, ACopyIsWorthLess) {
-  const Ensemble model = drawn_model({.num_outputs = 2, .gain = 0.7});
+  const Ensemble model = drawn_model({.num_outputs = 2, .gain = 2});
   const std::vector<double> rows{2, 2, 2, 2};
   const AcquisitionTask task{model, {}, 2, Stream(5, Purpose::kAcquire)};
   const Choice choice = choose(Acquisition::parse("kl-aim"), task, rows);
