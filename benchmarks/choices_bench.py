@@ -19,39 +19,29 @@ program count as long as neither it nor its options change. `random` is run for 
 usage: choices_bench.py [BIN] [options] [-- OPTIONS OF dissent learn]      (BIN: folder of the program; peers need none)
 """
 
-import argparse
 import os
 import sys
 
 from choices import campaigns
 from choices.report import report
+from tables import arguments as shared
 from tables import data
+from tables.arguments import make_parser, names, numbers
 from tables.cache import Cache
 from tables.jobs import missing, run_all
 from tables.ours import Program
-from tables_bench import names, numbers
 
 OURS = ("default", "default+aim", "kl", "kl-joint", "random")
 
 
 def parse(arguments):
-    cut = arguments.index("--") if "--" in arguments else len(arguments)
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
-    parser.add_argument("bin", nargs="?")
-    parser.add_argument("--cache", help="folder of results; by default 'choices' beside BIN")
-    parser.add_argument("--data", help="folder of the tables; by default 'data' in that of results")
+    parser = make_parser(__doc__.split("usage: ")[1], "choices")
     parser.add_argument("--tasks", type=names, default=list(campaigns.TASKS))
     parser.add_argument("--seeds", type=numbers, default=numbers("0-9"))
     parser.add_argument("--methods", type=names, help="'default', names of --acquisition, 'NAME+aim', and peers: "
                         + " ".join(campaigns.PEER_BASELINES))
-    parser.add_argument("--label", default="ours", help="name of our results, to keep several settings apart")
     parser.add_argument("--beside", type=names, default=[], help="other labels to report, too")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--report", action="store_true", help="run nothing, only report")
-    options = parser.parse_args(arguments[:cut])
-    options.learn = arguments[cut + 1:]
-    if not options.cache:
-        options.cache = os.path.join(options.bin or parser.error("without BIN, --cache is needed"), "..", "choices")
+    options = shared.parse(parser, arguments)
     unknown = [task for task in options.tasks if task not in campaigns.TASKS]
     if unknown:
         parser.error(f"no task '{unknown[0]}'; there are {' '.join(campaigns.TASKS)}")
@@ -71,7 +61,7 @@ def main():
         folder = options.data or os.path.join(options.cache, "data")
         if set(options.tasks) & set(campaigns.TABLES):
             data.export(folder)
-        program = Program(options.bin, options.learn) if options.bin else None
+        program = Program(options.bin, options.program) if options.bin else None
         jobs = campaigns.jobs(options.tasks, options.seeds, options.methods, options.label, program)
         num_failed = run_all([(job, cache) for job in missing(jobs, cache)], folder, options.jobs)
     labels = [options.label, *options.beside]

@@ -7,45 +7,26 @@ Parameters for tuning: splits of 100 and more. The splits reported are 0 to 4.
 usage: tables_bench.py [BIN] [options] [-- OPTIONS OF dissent fit]      (BIN: folder of the program; peers need none)
 """
 
-import argparse
 import os
 import sys
 
+from tables import arguments as shared
 from tables import campaigns, data, report
+from tables.arguments import make_parser, names, numbers
 from tables.cache import Cache
 from tables.jobs import (CAMPAIGN_COLUMNS, CAMPAIGN_PEERS, CELL_COLUMNS, CELL_PEERS, Campaign, Cell, longest_first,
                          missing, run_all)
 from tables.ours import Program
 
 
-def numbers(text):
-    """'0-4' or '0,2,7' as a list."""
-    parts = [part.split("-") for part in text.split(",")]
-    return [number for part in parts for number in range(int(part[0]), int(part[-1]) + 1)]
-
-
-def names(text):
-    return text.split(",")
-
-
 def parse(arguments):
-    cut = arguments.index("--") if "--" in arguments else len(arguments)
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
-    parser.add_argument("bin", nargs="?")
-    parser.add_argument("--cache", help="folder of results; by default 'tables' beside BIN")
-    parser.add_argument("--data", help="folder of the tables; by default 'data' in that of results")
+    parser = make_parser(__doc__.split("usage: ")[1], "tables")
     parser.add_argument("--splits", type=numbers, default=numbers("0-4"))
     parser.add_argument("--parts", type=names, default=["cells", "campaigns"])
     parser.add_argument("--tables", type=names, default=list(data.TABLES))
     parser.add_argument("--sizes", type=numbers, default=list(data.SIZES))
     parser.add_argument("--methods", type=names, help="'ours' and peers: " + " ".join((*CELL_PEERS, *CAMPAIGN_PEERS)))
-    parser.add_argument("--label", default="ours", help="name of our results, to keep several settings apart")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--report", action="store_true", help="run nothing, only report")
-    options = parser.parse_args(arguments[:cut])
-    options.fit = arguments[cut + 1:]
-    if not options.cache:
-        options.cache = os.path.join(options.bin or parser.error("without BIN, --cache is needed"), "..", "tables")
+    options = shared.parse(parser, arguments)
     if not options.methods:
         options.methods = [*(["ours"] if options.bin else []), *CELL_PEERS, *CAMPAIGN_PEERS]
         if "DISSENT_BMDAL_DIR" not in os.environ:
@@ -73,7 +54,7 @@ def named(peers, options):
     """The methods asked for, as pairs of label and program (None for peers)."""
     methods = [(peer, None) for peer in peers if peer in options.methods]
     if "ours" in options.methods:
-        methods.insert(0, (options.label, Program(options.bin, options.fit)))
+        methods.insert(0, (options.label, Program(options.bin, options.program)))
     return methods
 
 

@@ -19,18 +19,7 @@ namespace {
 
 using test::drawn_model;
 using test::drawn_rows;
-
-// Every method of the registry, as typed.
-std::vector<std::string> typed_methods(bool streaming_only = false) {
-  std::vector<std::string> names;
-  for (const AcquisitionInfo& info : acquisitions()) {
-    if (!streaming_only || info.streams()) {
-      const std::string_view letter = info.parameter.letter;
-      names.push_back(info.name + (letter == "K" ? ":64" : letter == "A" ? ":0.25" : ""));
-    }
-  }
-  return names;
-}
+using test::typed_methods;
 
 std::string error_of(const std::function<void()>& body) {
   try {

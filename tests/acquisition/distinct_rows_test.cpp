@@ -13,6 +13,7 @@ namespace {
 
 using test::drawn_model;
 using test::drawn_rows;
+using test::typed_methods;
 
 constexpr std::size_t kKinds = 12;
 constexpr std::size_t kCopies = 5;
@@ -25,15 +26,6 @@ std::vector<double> copied_rows() {
     rows.insert(rows.end(), kinds.begin(), kinds.end());
   }
   return rows;
-}
-
-std::vector<std::string> methods() {
-  std::vector<std::string> names;
-  for (const AcquisitionInfo& info : acquisitions()) {
-    const std::string_view letter = info.parameter.letter;
-    names.push_back(info.name + (letter == "K" ? ":32" : letter == "A" ? ":0.25" : ""));
-  }
-  return names;
 }
 
 TEST(DistinctRows, HaveOneOfEachKindByTheDraw) {
@@ -62,7 +54,7 @@ TEST(DistinctRows, AreWhatEveryMethodChooses) {
   const Ensemble model = drawn_model({.num_outputs = 2});
   const std::vector<double> rows = copied_rows();
   const std::vector<double> training = drawn_rows(10, 2, 4);
-  for (const std::string& name : methods()) {
+  for (const std::string& name : typed_methods()) {
     std::vector<double> utilities;
     AcquisitionTask task{model, {training, {}}, 8, Stream(5, Purpose::kAcquire)};
     task.utilities = &utilities;
@@ -83,7 +75,7 @@ TEST(DistinctRows, WhereTooFewDifferCopiesFollow) {
   const Ensemble model = drawn_model({.num_outputs = 2});
   const std::vector<double> rows = copied_rows();
   const std::vector<double> training = drawn_rows(10, 2, 4);
-  for (const std::string& name : methods()) {
+  for (const std::string& name : typed_methods()) {
     const AcquisitionTask task{model, {training, {}}, 30, Stream(5, Purpose::kAcquire)};
     const Choice choice = choose(Acquisition::parse(name), task, rows);
     EXPECT_EQ(std::set(choice.rows.begin(), choice.rows.end()).size(), 30U) << name;
@@ -110,7 +102,7 @@ TEST(DistinctRows, ACopyIsWorthLess) {
 TEST(DistinctRows, AreWhatAStreamGives) {
   const Ensemble model = drawn_model({.num_outputs = 2});
   const std::vector<double> rows = copied_rows();
-  for (const std::string& name : methods()) {
+  for (const std::string& name : typed_methods()) {
     const Acquisition acquisition = Acquisition::parse(name);
     if (!acquisition.streams()) {
       continue;

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "dissent/acquisition/acquisition.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/ensemble.hpp"
@@ -34,6 +36,18 @@ inline Ensemble drawn_model(const DrawnModel& d) {
     parameter *= static_cast<float>(d.gain);
   }
   return model;
+}
+
+// Every method of the registry, as typed.
+inline std::vector<std::string> typed_methods(bool streaming_only = false) {
+  std::vector<std::string> names;
+  for (const AcquisitionInfo& info : acquisitions()) {
+    if (!streaming_only || info.streams()) {
+      const std::string_view letter = info.parameter.letter;
+      names.push_back(info.name + (letter == "K" ? ":64" : letter == "A" ? ":0.25" : ""));
+    }
+  }
+  return names;
 }
 
 inline std::vector<double> drawn_rows(std::size_t num_rows, std::size_t num_columns, std::uint64_t seed = 7) {

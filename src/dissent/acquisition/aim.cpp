@@ -20,17 +20,10 @@ constexpr std::size_t kLeastAimRows = 100;
 constexpr std::size_t kMostAimRows = 1000;
 constexpr std::size_t kMostCells = 8'000'000;  // aim rows, candidates and outputs: what the work goes by
 constexpr std::size_t kDrawnPairwise = 100;    // for pairwise estimates, from the candidates
-constexpr std::size_t kShortList = 1000;
-constexpr std::size_t kShortListPerPick = 20;
 
 // As many as there is time for: a choice that leaves less to the draw is more stable.
 std::size_t most_aim_rows(std::size_t num_candidates, std::size_t num_outputs) {
   return std::clamp(kMostCells / (num_candidates * num_outputs), kLeastAimRows, kMostAimRows);
-}
-
-// Candidates that are looked at after the first pick. With many picks a longer list would be large in memory.
-std::size_t short_list(std::size_t batch) {
-  return std::max({kShortList, 2 * batch, std::min(2 * kShortList, kShortListPerPick * batch)});
 }
 
 // Greedy picks of one task.
@@ -45,14 +38,11 @@ class AimChoice {
         taken_(worth_.size(), 0),
         listed_(worth_.size()) {
     std::iota(listed_.begin(), listed_.end(), std::size_t{0});
-    if (worth_.size() > short_list(task.batch)) {
+    if (worth_.size() > short_list_length(task.batch)) {
       std::vector<double> gain(worth_.size());
       information_.alone(candidates, gain);
       set_worth(gain);
-      const auto end = listed_.begin() + static_cast<std::ptrdiff_t>(short_list(task.batch));
-      std::ranges::nth_element(listed_, end, [&](std::size_t a, std::size_t b) { return is_better(a, b); });
-      listed_.erase(end, listed_.end());
-      std::ranges::sort(listed_);
+      listed_ = short_list(task.stream, task.batch, std::move(listed_), [&](std::size_t n) { return worth_[n]; });
     }
     std::vector<double> rows = pick_rows(candidates, num_columns(), listed_);
     rows.insert(rows.end(), task.pending.begin(), task.pending.end());

@@ -25,8 +25,6 @@ constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
 constexpr std::size_t kMostGroups = 4;
 constexpr double kNatsApart = 1;              // on average between components, at most
 constexpr std::size_t kMostComponents = 100;  // work and memory go by their square
-constexpr double kLeft = 0.01;                // of H(w), where picks have told all
-constexpr double kLargest = 1e37;             // of a divergence, so that sums stay finite in single precision
 
 using Outputs = std::vector<std::size_t>;
 
@@ -214,12 +212,7 @@ class PairwiseInformation : public AimInformation {
         const Mixture<float> part = slice(mixture, components_, groups_[g].outputs);
         PairwiseDivergences divergences(divergence_, M, part.num_outputs);
         divergences.compute(part.view(), 0, end - begin, begin);
-        for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
-          const double* from =
-              divergences.divergence() + (pairs_.pairs[k].i * M + pairs_.pairs[k].j) * divergences.stride();
-          std::transform(from, from + (end - begin), result[g].panel().row(k) + begin,
-                         [](double value) { return static_cast<float>(std::min(value, kLargest)); });
-        }
+        copy_pairs(pairs_, divergences, end - begin, result[g].panel(), begin);
       }
     });
     return result;
@@ -240,7 +233,7 @@ class PairwiseInformation : public AimInformation {
     return std::ranges::all_of(groups_, [&](const Group& group) {
       double told = 0;
       aim_sums(pairs_, none.panel(), 1, group.picks.panel(), 1, &told);
-      return -told > (1 - kLeft) * weights_.entropy;
+      return -told > (1 - kLeftWhenTold) * weights_.entropy;
     });
   }
 

@@ -27,9 +27,6 @@ namespace {
 constexpr std::size_t kBlockRows =
     8 * PairwiseDivergences::kBlock;  // predicted at a time, so that a mixture stays in the cache
 
-constexpr double kAllTold = 4.6;   // ln(H(w) / deficit): a hundredth is left
-constexpr double kLargest = 1e37;  // of a divergence, so that sums stay finite in single precision
-
 // Every candidate by itself.
 struct Alone {
   PanelBuffer<float> divergence;  // [pairs][N]
@@ -64,11 +61,7 @@ Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const A
       own->divergences.compute(own->mixture.view(), first - begin, count, begin);
       const double* from = own->divergences.divergence();
       own->combiner.run({from, stride, count, result.epistemic.data() + first, result.log_deficit.data() + first});
-      for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
-        const double* row = from + (pairs.pairs[k].i * M + pairs.pairs[k].j) * stride;
-        std::transform(row, row + count, result.divergence.panel().row(k) + first,
-                       [](double value) { return static_cast<float>(std::min(value, kLargest)); });
-      }
+      copy_pairs(pairs, own->divergences, count, result.divergence.panel(), first);
     }
   });
   return result;
@@ -97,20 +90,12 @@ class AfterSaturation {
   }
 
  private:
-  static constexpr std::size_t kShortList = 1000;
-  static constexpr std::size_t kShortListPerPick = 20;
-
   void begin(std::span<const std::size_t> picks) {
     std::vector<std::size_t> rows(nats_.size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     std::erase_if(rows, [&](std::size_t row) { return std::ranges::find(picks, row) != picks.end(); });
-    const std::size_t length = std::min(rows.size(), std::max(kShortList, kShortListPerPick * task_.batch));
-    std::ranges::nth_element(rows, rows.begin() + static_cast<std::ptrdiff_t>(length),
-                             [&](std::size_t a, std::size_t b) {
-                               return goes_before(task_.stream, {.score = -alone_.log_deficit[a], .row = a},
-                                                  {.score = -alone_.log_deficit[b], .row = b});
-                             });
-    listed_.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(length));
+    listed_ =
+        short_list(task_.stream, task_.batch, std::move(rows), [&](std::size_t n) { return -alone_.log_deficit[n]; });
     listed_.insert(listed_.end(), picks.begin(), picks.end());
     std::ranges::sort(listed_);
     Stream draw = task_.stream.substream(kMethodDraw);
@@ -151,7 +136,7 @@ class JointChoice {
  private:
   bool by_value() const { return task_.ranking == Ranking::kValue; }
   // Whether the picks leave next to nothing of the estimate.
-  bool all_told() const { return !by_value() && total_ + std::log(entropy()) > kAllTold; }
+  bool all_told() const { return !by_value() && total_ + std::log(entropy()) > -std::log(kLeftWhenTold); }
   double entropy() const { return task_.model.weights().entropy; }
 
   Ranked first() {

@@ -114,12 +114,21 @@ JointPairs::JointPairs(const Weights& weights) : entropy(static_cast<float>(weig
   num_others = weight.size() - 1;
 }
 
+void copy_pairs(const JointPairs& pairs, const PairwiseDivergences& block, std::size_t count, Panel<float> panel,
+                std::size_t begin) {
+  for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
+    const std::size_t at = pairs.pairs[k].i * block.num_components() + pairs.pairs[k].j;
+    const double* const from = block.divergence() + at * block.stride();
+    std::transform(from, from + count, panel.row(k) + begin,
+                   [](double value) { return static_cast<float>(std::min(value, kLargestDivergence)); });
+  }
+}
+
 void RunningSums::update() {
-  constexpr double kLargest = 1e37;  // so that sums with a row's own stay finite in single precision
   const double least = std::ranges::min(sums);
   taken_off = least > kSaturated ? least : 0;
   std::ranges::transform(sums, running.begin(),
-                         [&](double sum) { return static_cast<float>(std::min(sum - taken_off, kLargest)); });
+                         [&](double sum) { return static_cast<float>(std::min(sum - taken_off, kLargestDivergence)); });
 }
 
 void joint_information(const JointPairs& pairs, Panel<const float> divergence, const RunningSums& running,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "dissent/divergence/pairwise.hpp"
 #include "dissent/matrix/panel.hpp"
 #include "dissent/mixture/mixture.hpp"
 
@@ -23,6 +24,12 @@ struct JointPairs {
   std::size_t num_others = 0;  // pairs of each i
   float entropy = 0;           // H(w)
 };
+
+inline constexpr double kLargestDivergence = 1e37;  // so that sums stay finite in single precision
+
+// panel[pair][begin + n] = the divergence of input n < count of the block, for every pair.
+void copy_pairs(const JointPairs& pairs, const PairwiseDivergences& block, std::size_t count, Panel<float> panel,
+                std::size_t begin);
 
 // information[n] = ln(H(w) / deficit), deficit = H(w) - estimate, of the sums divergence + running: 0 where they say
 // nothing, without bound where the estimate saturates, to about 1e-6 of itself at either end. divergence:

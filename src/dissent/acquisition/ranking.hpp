@@ -65,6 +65,28 @@ inline std::vector<std::size_t> draw_numbers(std::size_t of, std::size_t count, 
   return numbers;
 }
 
+// How many candidates greedy choice looks at after its first picks. With many picks a longer list would be large in
+// memory.
+inline std::size_t short_list_length(std::size_t batch) {
+  constexpr std::size_t kShort = 1000;
+  constexpr std::size_t kPerPick = 20;
+  return std::max({kShort, 2 * batch, std::min(2 * kShort, kPerPick * batch)});
+}
+
+// The best of `rows` by score(row), as many as the short list has; ascending.
+template <class Score>
+std::vector<std::size_t> short_list(const Stream& stream, std::size_t batch, std::vector<std::size_t> rows,
+                                    const Score& score) {
+  const std::size_t length = std::min(rows.size(), short_list_length(batch));
+  const auto end = rows.begin() + static_cast<std::ptrdiff_t>(length);
+  std::ranges::nth_element(rows, end, [&](std::size_t a, std::size_t b) {
+    return goes_before(stream, {.score = score(a), .row = a}, {.score = score(b), .row = b});
+  });
+  rows.erase(end, rows.end());
+  std::ranges::sort(rows);
+  return rows;
+}
+
 // Takes rows one at a time, each once. `utilities` (AcquisitionTask's) gets a row of values for each.
 class GreedyPicks {
  public:

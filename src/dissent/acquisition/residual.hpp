@@ -19,6 +19,9 @@
 
 namespace dissent {
 
+// The share of H(w) at which picks have told all that components can.
+inline constexpr double kLeftWhenTold = 0.01;
+
 class ResidualDisagreement {
  public:
   // Of the candidates [N][C] and the outputs that count.
