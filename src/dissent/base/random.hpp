@@ -37,6 +37,7 @@ enum class Purpose : std::uint64_t {
   kRound = 14,      // seeds of the fits of a campaign
   kSearch = 20,     // rows and starts of searches for hyperparameters
   kPath = 21,       // functions drawn from Gaussian processes
+  kResample = 22,   // draws of statistical tests and intervals
 };
 
 class Stream {

@@ -1,0 +1,44 @@
+// Comparisons over several tasks, with a run for every seed: intervals, profiles and the probability of improvement
+// (Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021).
+//
+// Runs are listed by task: runs[t] are those of task t, of any number > 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace dissent {
+
+using TaskRuns = std::vector<std::vector<double>>;
+
+struct Interval {
+  double estimate = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct BootstrapOptions {
+  std::size_t num_draws = 2000;
+  double confidence = 0.95;
+  std::uint64_t seed = 0;
+};
+
+// The statistic of the runs, and the percentile interval of that of runs drawn with replacement within each task.
+using RunStatistic = std::function<double(const TaskRuns& runs)>;
+Interval stratified_bootstrap(const TaskRuns& runs, const RunStatistic& statistic,
+                              const BootstrapOptions& options = {});
+
+// Of all runs together.
+double interquartile_mean(const TaskRuns& runs);
+
+// The mean over tasks of the probability that a run of ours is larger than one of theirs; a tie counts half. Where less
+// is better, exchange them.
+double probability_of_improvement(const TaskRuns& ours, const TaskRuns& theirs);
+
+// For each threshold the share of runs at or below it, as the mean over tasks.
+std::vector<double> performance_profile(const TaskRuns& runs, std::span<const double> thresholds);
+
+}  // namespace dissent
