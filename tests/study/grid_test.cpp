@@ -1,0 +1,112 @@
+#include "dissent/study/grid.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr const char* kSmall = R"(name = "small"
+rounds = 3
+
+[settings]
+batch = 5
+
+[grid]
+problem = ["hetero", "bimodal"]
+acquisition = ["random", "kl", "mc:50"]
+seed = "0-1"
+
+[[where]]
+acquisition = "mc:50"
+set = { candidates = 100, rounds = 2 }
+
+[[where]]
+problem = "bimodal"
+acquisition = ["mc:50"]
+skip = true
+)";
+
+std::string message_of(const std::string& text) {
+  try {
+    parse_grid(text, "g.toml");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Grid, HasEveryCombination) {
+  const Grid grid = parse_grid(kSmall, "small.toml");
+  EXPECT_EQ(grid.name, "small");
+  EXPECT_EQ(grid.axes, (std::vector<std::string>{"problem", "acquisition", "seed"}));
+  ASSERT_EQ(grid.cells.size(), 10u);
+  EXPECT_EQ(grid.cells[0].name, "problem=hetero acquisition=random seed=0");
+  EXPECT_EQ(grid.cells[4].name, "problem=bimodal acquisition=kl seed=0");
+  EXPECT_EQ(grid.cells[5].name, "problem=hetero acquisition=random seed=1");
+}
+
+TEST(Grid, CellsHaveTheirSettings) {
+  const Grid grid = parse_grid(kSmall, "small.toml");
+  const CampaignSettings random = grid.cells[5].campaign_settings();
+  EXPECT_EQ(random.acquisition.text(), "random");
+  EXPECT_EQ(random.batch, 5u);
+  EXPECT_EQ(random.fit.ensemble.seed, 1u);
+  EXPECT_EQ(grid.cells[5].rounds, 3u);
+  EXPECT_EQ(grid.cells[2].rounds, 2u);
+  EXPECT_EQ(candidates_text(grid.cells[2].campaign_settings().candidates), "100");
+  EXPECT_NE(grid.cells[0].describe(), grid.cells[5].describe());
+}
+
+TEST(Grid, TablesAreProblems) {
+  const Grid grid = parse_grid(R"(name = "t"
+[grid]
+problem = "concrete"
+seed = [3, 7]
+[table.concrete]
+file = "concrete.csv"
+targets = "strength"
+labelled = 60
+test = 200
+)",
+                               "t.toml");
+  ASSERT_EQ(grid.cells.size(), 2u);
+  ASSERT_TRUE(grid.cells[1].table);
+  EXPECT_EQ(grid.cells[1].table->file, "concrete.csv");
+  EXPECT_EQ(grid.cells[1].table->labelled, 60u);
+}
+
+TEST(Grid, ErrorsSayWhere) {
+  EXPECT_EQ(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\nacquisiton = [\"kl\"]\n"),
+            "g.toml:4:1: 'acquisiton' is not known; did you mean 'acquisition'?");
+  EXPECT_EQ(message_of("name = \"a\"\n[settings]\nbatch = -3\n[grid]\nproblem = \"hetero\"\n"),
+            "g.toml:3:9: 'batch' = -3; it must not be negative");
+  EXPECT_EQ(message_of("name = \"a\"\n[grid]\nseed = \"9-0\"\n"),
+            "g.toml:3:8: '9-0' is no range of seeds; give one such as \"0-9\"");
+  EXPECT_TRUE(message_of("name = \"a\n").starts_with("g.toml:1:")) << message_of("name = \"a\n");
+  EXPECT_EQ(message_of("name = \"a\"\n[gird]\nproblem = \"hetero\"\n"),
+            "g.toml:2:2: 'gird' is not known; did you mean 'grid'? (known: name, settings, grid, where, table, rounds, "
+            "data_seed, aim)");
+}
+
+TEST(Grid, RefusesWhatCannotRun) {
+  EXPECT_NE(message_of("[grid]\nproblem = \"hetero\"\n").find("no name"), std::string::npos);
+  EXPECT_NE(message_of("name = \"a\"\n").find("no [grid]"), std::string::npos);
+  EXPECT_NE(message_of("name = \"a\"\n[grid]\nseed = 1\n").find("no problem"), std::string::npos);
+  EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hoper\"\n").find("did you mean 'hopper'"), std::string::npos);
+  EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = [\"hetero\", \"hetero\"]\n").find("there twice"),
+            std::string::npos);
+  EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\nacquisition = \"kll\"\n").find("kll"),
+            std::string::npos);
+  EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\n[[where]]\nset = {problem = \"ant\"}\n")
+                .find("an axis of the grid"),
+            std::string::npos);
+  EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\n[[where]]\nseed = 1\n").find("changes nothing"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace dissent
