@@ -188,15 +188,17 @@ Array SafetensorsFile::load(const std::string& name, DType dtype, const Shape& s
   return array;
 }
 
-void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, ArrayView>>& arrays,
-                       const Metadata& metadata) {
+namespace {
+
+// Length and header; `source` names the file in errors.
+std::string head_of(const std::string& source, const NamedArrays& arrays, const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) {
     header[kMetadataName] = metadata;
   }
   std::size_t offset = 0;
   for (const auto& [name, array] : arrays) {
-    check_in(path, name != kMetadataName && !header.contains(name), "array name '{}' is reserved or occurs twice",
+    check_in(source, name != kMetadataName && !header.contains(name), "array name '{}' is reserved or occurs twice",
              name);
     const std::size_t end = offset + array.bytes().size();
     header[name] = {
@@ -208,17 +210,33 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
   while ((kLengthBytes + text.size()) % kDataAlignment != 0) {
     text += ' ';
   }
-  std::array<std::byte, kLengthBytes> length;
+  std::string head;
   for (std::size_t k = 0; k < kLengthBytes; ++k) {
-    length[k] = static_cast<std::byte>(text.size() >> (8 * k));
+    head += static_cast<char>(text.size() >> (8 * k));
   }
+  return head + text;
+}
+
+}  // namespace
+
+void write_safetensors(const std::string& path, const NamedArrays& arrays, const Metadata& metadata) {
+  const std::string head = head_of(path, arrays, metadata);
   AtomicFile file(path);
-  file.write(length);
-  file.write(text);
+  file.write(head);
   for (const auto& [name, array] : arrays) {
     file.write(array.bytes());
   }
   file.commit();
+}
+
+std::vector<std::byte> format_safetensors(const NamedArrays& arrays, const Metadata& metadata) {
+  const std::string head = head_of("", arrays, metadata);
+  const auto* begin = reinterpret_cast<const std::byte*>(head.data());
+  std::vector<std::byte> bytes(begin, begin + head.size());
+  for (const auto& [name, array] : arrays) {
+    bytes.insert(bytes.end(), array.bytes().begin(), array.bytes().end());
+  }
+  return bytes;
 }
 
 }  // namespace dissent

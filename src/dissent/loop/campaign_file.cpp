@@ -263,7 +263,9 @@ void load_targets(const SafetensorsFile& file, Campaign& campaign) {
 
 }  // namespace campaign_file
 
-void save_campaign(const std::string& path, const Campaign& campaign) {
+namespace {
+
+Arrays arrays_of(const Campaign& campaign) {
   Arrays arrays;
   arrays.add_records<ChosenRow>("chosen", campaign.chosen);
   add_targets(arrays, campaign);
@@ -273,7 +275,17 @@ void save_campaign(const std::string& path, const Campaign& campaign) {
     fitted.push_back(*campaign.fitted);
   }
   arrays.add_records<RoundRecord>("fitted", fitted);
-  write_safetensors(path, arrays.named, metadata_of(campaign));
+  return arrays;
+}
+
+}  // namespace
+
+void save_campaign(const std::string& path, const Campaign& campaign) {
+  write_safetensors(path, arrays_of(campaign).named, metadata_of(campaign));
+}
+
+std::vector<std::byte> campaign_bytes(const Campaign& campaign) {
+  return format_safetensors(arrays_of(campaign).named, metadata_of(campaign));
 }
 
 Campaign load_campaign(const std::string& path) { return read_campaign(SafetensorsFile(path)); }

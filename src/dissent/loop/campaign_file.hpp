@@ -27,6 +27,7 @@ namespace dissent {
 
 // What is wrong with a file is an InputError that names it.
 void save_campaign(const std::string& path, const Campaign& campaign);
+std::vector<std::byte> campaign_bytes(const Campaign& campaign);  // the file in memory
 Campaign load_campaign(const std::string& path);
 Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& source);
 

@@ -1,0 +1,145 @@
+#include "dissent/study/database.hpp"
+
+#include <soci/postgresql/soci-postgresql.h>
+#include <soci/sqlite3/soci-sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kFirstPause = 0.05;  // seconds; twice as long each time
+constexpr double kLongestPause = 2;
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+// postgresql://user:secret@host/database -> postgresql://user@host/database
+std::string without_password(const std::string& url) {
+  const std::size_t begin = url.find("://") + 3;
+  const std::size_t at = url.find('@', begin);
+  const std::size_t colon = url.find(':', begin);
+  return at == std::string::npos || colon > at ? url : url.substr(0, colon) + url.substr(at);
+}
+
+std::string sqlite_options(const std::string& path) { return "db=\"" + path + "\" timeout=10"; }
+
+}  // namespace
+
+DatabaseUrl parse_database_url(const std::string& url) {
+  if (url.starts_with("sqlite:") && url.size() > 7) {
+    const std::string path = url.substr(7);
+    check(!contains(path, "\""), "store '{}': a path with quotes cannot be used", url);
+    return {DatabaseKind::kSqlite, path, url};
+  }
+  if (url.starts_with("postgresql://") || url.starts_with("postgres://")) {
+    return {DatabaseKind::kPostgresql, url, without_password(url)};
+  }
+  fail("store '{}' is not known; give sqlite:FILE or postgresql://USER@HOST/DATABASE", url);
+}
+
+Database::Database(DatabaseUrl url, double patience) : url_(std::move(url)), patience_(patience) {
+  try {
+    connect();
+  } catch (const soci::soci_error& error) {
+    explain(error);
+  }
+}
+
+std::string_view Database::now() const {
+  return is_sqlite() ? "((julianday('now') - 2440587.5) * 86400.0)" : "extract(epoch from clock_timestamp())::float8";
+}
+
+void Database::connect() {
+  session_.reset();
+  if (is_sqlite()) {
+    session_ = std::make_unique<soci::session>(soci::sqlite3, sqlite_options(url_.target));
+    std::string mode;
+    *session_ << "PRAGMA journal_mode = WAL", soci::into(mode);
+    *session_ << "PRAGMA synchronous = NORMAL";
+    *session_ << "PRAGMA foreign_keys = ON";
+  } else {
+    session_ = std::make_unique<soci::session>(soci::postgresql, url_.target);
+    *session_ << "SET client_min_messages TO warning";
+  }
+}
+
+void Database::write(const std::function<void(soci::session& sql)>& work) { persist(work, true); }
+void Database::read(const std::function<void(soci::session& sql)>& work) { persist(work, false); }
+
+void Database::attempt(const std::function<void(soci::session& sql)>& work, bool writes) {
+  if (session_ == nullptr) {
+    connect();
+  }
+  *session_ << (is_sqlite() && writes ? "BEGIN IMMEDIATE" : "BEGIN");
+  try {
+    work(*session_);
+    *session_ << "COMMIT";
+  } catch (...) {
+    try {
+      *session_ << "ROLLBACK";
+    } catch (const soci::soci_error&) {
+      session_.reset();  // the connection is gone, and with it the transaction
+    }
+    throw;
+  }
+}
+
+void Database::persist(const std::function<void(soci::session& sql)>& work, bool writes) {
+  const std::lock_guard lock(mutex_);
+  const auto give_up = Clock::now() + std::chrono::duration<double>(patience_);
+  for (double pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+    try {
+      return attempt(work, writes);
+    } catch (const soci::soci_error& error) {
+      if (!may_pass(error) || Clock::now() > give_up) {
+        explain(error);
+      }
+      if (!is_sqlite()) {
+        session_.reset();
+      }
+      std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+    }
+  }
+}
+
+// Whether the same may work later.
+bool Database::may_pass(const soci::soci_error& error) const {
+  const std::string message = error.get_error_message();
+  if (is_sqlite()) {
+    return contains(message, "locked") || contains(message, "busy");
+  }
+  if (contains(message, "password") || contains(message, "does not exist")) {
+    return false;
+  }
+  const auto category = error.get_error_category();
+  return category == soci::soci_error::connection_error || category == soci::soci_error::system_error ||
+         contains(message, "onnection") || contains(message, "server") || contains(message, "starting up") ||
+         contains(message, "shutting down") || contains(message, "deadlock") || contains(message, "serialize");
+}
+
+void Database::explain(const soci::soci_error& error) const {
+  const std::string message = error.get_error_message();
+  std::string advice;
+  if (contains(message, "readonly") || contains(message, "unable to open")) {
+    advice = "; the file and its folder must be writable";
+  } else if (contains(message, "full")) {
+    advice = "; make room and run the same command again: what was recorded is whole";
+  } else if (contains(message, "not a database")) {
+    advice = "; it is another kind of file: give another name";
+  } else if (contains(message, "password") || contains(message, "role")) {
+    advice = "; check user and password (the variable PGPASSWORD and the file ~/.pgpass are read)";
+  } else if (!is_sqlite() && may_pass(error)) {
+    advice = "; is the server running, and may this machine reach it?";
+  }
+  fail_system("{}: {}{}", url_.shown, message, advice);
+}
+
+}  // namespace dissent

@@ -1,0 +1,38 @@
+// Runs the campaigns of a grid, as one of any number of workers on the same store.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "dissent/base/executor.hpp"
+#include "dissent/loop/campaign.hpp"
+#include "dissent/problem/problem.hpp"
+#include "dissent/study/grid.hpp"
+#include "dissent/study/store.hpp"
+
+namespace dissent {
+
+// What a cell's campaign learns from. Tables are read, and problems collected, as `options` say; its seeds are the
+// cell's.
+Problem cell_problem(const Cell& cell, ProblemOptions options = {});
+
+struct StudyControl {
+  std::string worker;  // HOST:PROCESS, unique; see worker_name()
+  double lease = 60;   // seconds; a worker is taken for dead when it has not renewed its claim for so long
+  std::string only;    // a cell; empty: all
+  Executor* executor = nullptr;
+  ProblemOptions problem = {};
+  std::function<void(const Claim& claim, const RoundRecord& record)> finished_round;
+  std::function<void(const Claim& claim, const std::string& error)> ended;  // a cell; an empty error is success
+  std::function<bool()> stop;                                               // asked between steps
+};
+
+// This process and, to tell threads apart, a number.
+std::string worker_name(std::size_t thread = 0);
+
+// Claims cells and runs them until none is left to claim, or it is stopped; a cell in the middle waits again then.
+// A campaign that fails is recorded as failed, with its message, and the next begins. How many cells it ended.
+std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& control);
+
+}  // namespace dissent

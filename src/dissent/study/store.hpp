@@ -1,0 +1,104 @@
+// Where the campaigns of studies are recorded: a database that any number of processes, on any number of machines,
+// work on at once.
+//
+//   sqlite:runs.db                        a file (the default); readers do not block writers (WAL)
+//   postgresql://user@host/database       a server
+//
+// A worker claims a cell for as long as its lease lasts and renews it while it works; the cell of a worker that died is
+// claimed by another, which goes on from the last saved step. Nothing is recorded without the lease, and a step is
+// recorded whole or not at all, so no round is lost or counted twice.
+//
+// A server that goes away is waited for (kPatience seconds). InputError for a URL that is none, a store of a later
+// version, and a cell that was begun with other settings; SystemError for what the database refuses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissent/loop/campaign.hpp"
+#include "dissent/study/grid.hpp"
+
+namespace dissent {
+
+enum class CellState { kWaiting, kRunning, kDone, kFailed };
+std::string_view cell_state_name(CellState state);
+
+// A cell as the store knows it.
+struct CellRecord {
+  std::string study;
+  std::string name;
+  std::string description;  // Cell::describe()
+  CellState state = CellState::kWaiting;
+  std::size_t rounds = 0;    // recorded
+  std::string worker = {};   // that has it, or had it last: HOST:PROCESS
+  std::string version = {};  // of the program
+  std::string error = {};
+  double started = 0;  // seconds since 1970, by the clock of the database; 0: not yet
+  double changed = 0;
+};
+
+struct CellRound {
+  std::string cell;
+  RoundRecord record;
+};
+
+struct CellChoice {
+  std::string cell;
+  ChosenRow chosen;
+};
+
+// A cell that this worker has.
+struct Claim {
+  std::int64_t id = 0;
+  std::string name;
+  std::string worker;
+  double lease = 0;  // seconds
+};
+
+// Thrown when a claim has passed to another worker: what was done since is theirs to do.
+class LeaseLost : public Error {
+ public:
+  using Error::Error;
+};
+
+class StudyStore {
+ public:
+  static constexpr double kPatience = 300;
+
+  // For reading alone the store must exist; else it is made, or brought up to this version.
+  enum class Access { kRead, kWrite };
+  static std::unique_ptr<StudyStore> open(const std::string& url, Access access = Access::kWrite);
+  virtual ~StudyStore() = default;
+
+  virtual std::string name() const = 0;  // its URL without a password, for messages
+
+  // The cells of the grid that are not there yet wait from now on. InputError for one that is there and another.
+  virtual void add(const Grid& grid) = 0;
+
+  // A cell that waits, or whose lease is over; of the study, or the one that is named. None when there is none.
+  virtual std::optional<Claim> claim(const std::string& study, const std::string& worker, double lease,
+                                     const std::string& only = {}) = 0;
+  // These throw LeaseLost when the claim is another's by now.
+  virtual void renew(const Claim& claim) = 0;
+  virtual void record(const Claim& claim, const Campaign& campaign) = 0;  // state, rounds and choices
+  virtual void finish(const Claim& claim) = 0;
+  virtual void fail(const Claim& claim, const std::string& error) = 0;
+  virtual void release(const Claim& claim) = 0;  // it waits again
+  // Cells that failed wait again; how many.
+  virtual std::size_t retry(const std::string& study) = 0;
+
+  // The state that was recorded last, as record() got it; none at the beginning.
+  virtual std::optional<Campaign> load(const Claim& claim) = 0;
+
+  virtual std::vector<std::string> studies() = 0;
+  virtual std::vector<CellRecord> cells(const std::string& study) = 0;    // in the order of the grid
+  virtual std::vector<CellRound> rounds(const std::string& study) = 0;    // likewise, round by round
+  virtual std::vector<CellChoice> choices(const std::string& study) = 0;  // likewise, without targets and words
+};
+
+}  // namespace dissent

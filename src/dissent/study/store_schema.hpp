@@ -1,0 +1,34 @@
+// The tables of a store of studies, by version. Internal.
+//
+//   dissent  version of the schema, one row
+//   cell     one campaign each: where it stands, who has it until when, its state
+//   round    one row a round of a cell, and the last model: the fields of RoundRecord
+//   choice   one row a chosen row: the fields of ChosenRow
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "dissent/base/field.hpp"
+#include "dissent/study/database.hpp"
+
+namespace dissent {
+
+constexpr int kSchemaVersion = 1;
+
+// ", round, labelled, ...": the fields of a record as columns; `round` and `row` are words of SQL.
+template <class S>
+std::string column_list(std::string_view prefix = {}) {
+  std::string list;
+  for (const std::string& name : field_names<S>()) {
+    list += fmt::format(", {}{}", prefix, name);
+  }
+  return list;
+}
+
+// Makes the tables, or brings those of an earlier version up to this one. InputError for a later one.
+void prepare_schema(soci::session& sql, const Database& database);
+// InputError unless they are of this version.
+void check_schema(soci::session& sql, const Database& database);
+
+}  // namespace dissent

@@ -1,0 +1,165 @@
+#include "dissent/study/store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "dissent/base/error.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+Grid small_grid() {
+  return parse_grid(R"(name = "small"
+rounds = 2
+[grid]
+problem = "hetero"
+acquisition = ["random", "kl"]
+seed = [0, 1]
+)",
+                    "small.toml");
+}
+
+// After one round and the model of the next.
+Campaign some_campaign() {
+  Campaign campaign;
+  campaign.num_targets = 1;
+  campaign.chosen = {{.row = 7, .round = 1, .score = 0.1, .epistemic = 0.2, .aleatoric = 1.5, .targets = {0.5}},
+                     {.row = 3, .round = 1, .score = 1.0 / 3, .epistemic = 0.25, .aleatoric = 1.25, .targets = {0.75}}};
+  campaign.rounds = {{.round = 1,
+                      .labelled = 100,
+                      .rmse = 0.1,
+                      .rmse_paper = 0.1,
+                      .log_likelihood = -1.0 / 3,
+                      .chosen_epistemic = 0.225,
+                      .fit_seconds = 1,
+                      .score_seconds = 2}};
+  campaign.fitted = RoundRecord{.round = 2, .labelled = 102, .rmse = 0.05};
+  return campaign;
+}
+
+class Store : public testing::Test {
+ protected:
+  TempDir directory_;
+  std::string url_ = "sqlite:" + directory_.file("runs.db");
+};
+
+TEST_F(Store, EveryCellIsClaimedOnce) {
+  const auto store = StudyStore::open(url_);
+  store->add(small_grid());
+  store->add(small_grid());  // again: nothing new
+  std::vector<std::string> names;
+  while (const auto claim = store->claim("small", "w", 60)) {
+    names.push_back(claim->name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "problem=hetero acquisition=random seed=0", "problem=hetero acquisition=kl seed=0",
+                       "problem=hetero acquisition=random seed=1", "problem=hetero acquisition=kl seed=1"}));
+  EXPECT_FALSE(store->claim("other", "w", 60));
+}
+
+TEST_F(Store, WhatIsRecordedIsReadBack) {
+  const auto store = StudyStore::open(url_);
+  store->add(small_grid());
+  const Claim claim = store->claim("small", "w", 60).value();
+  EXPECT_FALSE(store->load(claim));
+  const Campaign campaign = some_campaign();
+  store->record(claim, campaign);
+  store->record(claim, campaign);  // the same step twice changes nothing
+  store->finish(claim);
+
+  const auto reader = StudyStore::open(url_, StudyStore::Access::kRead);
+  EXPECT_EQ(reader->studies(), std::vector<std::string>{"small"});
+  const std::vector<CellRecord> cells = reader->cells("small");
+  ASSERT_EQ(cells.size(), 4u);
+  EXPECT_EQ(cells[0].state, CellState::kDone);
+  EXPECT_EQ(cells[0].rounds, 2u);
+  EXPECT_EQ(cells[1].state, CellState::kWaiting);
+  const std::vector<CellRound> rounds = reader->rounds("small");
+  ASSERT_EQ(rounds.size(), 2u);
+  EXPECT_EQ(rounds[0].record.log_likelihood, -1.0 / 3);
+  EXPECT_EQ(rounds[1].record.rmse, 0.05);
+  EXPECT_TRUE(std::isnan(rounds[1].record.chosen_epistemic));
+  const std::vector<CellChoice> choices = reader->choices("small");
+  ASSERT_EQ(choices.size(), 2u);
+  EXPECT_EQ(choices[1].chosen.row, 3u);
+  EXPECT_EQ(choices[1].chosen.score, 1.0 / 3);
+  const Campaign loaded = store->load(claim).value();
+  EXPECT_EQ(loaded.chosen[1].targets, campaign.chosen[1].targets);
+}
+
+TEST_F(Store, ACellPassesOnWhenItsLeaseIsOver) {
+  const auto store = StudyStore::open(url_);
+  store->add(small_grid());
+  const Claim dead = store->claim("small", "dead", 0.05).value();
+  store->record(dead, some_campaign());
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const Claim heir = store->claim("small", "heir", 60).value();
+  EXPECT_EQ(heir.name, dead.name);
+  EXPECT_TRUE(store->load(heir));
+  EXPECT_THROW(store->record(dead, some_campaign()), LeaseLost);
+  EXPECT_THROW(store->renew(dead), LeaseLost);
+  EXPECT_THROW(store->finish(dead), LeaseLost);
+  store->renew(heir);
+  store->finish(heir);
+  EXPECT_THROW(store->renew(heir), LeaseLost);  // it is done
+}
+
+TEST_F(Store, FailuresWaitForARetry) {
+  const auto store = StudyStore::open(url_);
+  store->add(small_grid());
+  const Claim claim = store->claim("small", "w", 60).value();
+  store->fail(claim, "it's \"broken\"; -- really");
+  EXPECT_EQ(store->cells("small")[0].error, "it's \"broken\"; -- really");
+  EXPECT_EQ(store->cells("small")[0].state, CellState::kFailed);
+  EXPECT_NE(store->claim("small", "w", 60)->name, claim.name);
+  EXPECT_EQ(store->retry("small"), 1u);
+  EXPECT_EQ(store->claim("small", "w", 60)->name, claim.name);
+}
+
+TEST_F(Store, RefusesOtherSettingsUnderTheSameName) {
+  const auto store = StudyStore::open(url_);
+  Grid grid = small_grid();
+  store->add(grid);
+  grid.cells[1].rounds = 9;
+  EXPECT_THROW(store->add(grid), InputError);
+}
+
+TEST_F(Store, WorkersNeverShareACell) {
+  const auto store = StudyStore::open(url_);
+  Grid grid = parse_grid("name = \"many\"\n[grid]\nproblem = \"hetero\"\nseed = \"0-99\"\n", "many.toml");
+  store->add(grid);
+  std::vector<std::vector<std::string>> names(3);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < names.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const auto own = StudyStore::open(url_);
+      while (const auto claim = own->claim("many", std::to_string(t), 60)) {
+        names[t].push_back(claim->name);
+        own->finish(*claim);
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(names[0].size() + names[1].size() + names[2].size(), 100u);
+  for (const CellRecord& cell : store->cells("many")) {
+    EXPECT_EQ(cell.state, CellState::kDone);
+  }
+}
+
+TEST_F(Store, SaysWhatIsWrongWithAStore) {
+  EXPECT_THROW(StudyStore::open("mysql://x"), InputError);
+  EXPECT_THROW(StudyStore::open("sqlite:"), InputError);
+  EXPECT_THROW(StudyStore::open(url_, StudyStore::Access::kRead), InputError);
+  directory_.write("text.db", "this is not a database, but it is long enough to look at");
+  EXPECT_THROW(StudyStore::open("sqlite:" + directory_.file("text.db")), SystemError);
+  EXPECT_THROW(StudyStore::open("sqlite:/nowhere/at/all/runs.db"), SystemError);
+}
+
+}  // namespace
+}  // namespace dissent
