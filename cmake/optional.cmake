@@ -30,3 +30,10 @@ if(HDF5_LIBRARY AND HDF5_INCLUDE_DIR)
 else()
   message(STATUS "HDF5 not found (libhdf5-dev): .h5 files are switched off")
 endif()
+
+# Studies keep their results in a database, by SOCI.
+find_library(SOCI_LIBRARY soci_core)
+find_library(SOCI_SQLITE_LIBRARY soci_sqlite3)
+find_library(SOCI_POSTGRESQL_LIBRARY soci_postgresql)
+find_path(SOCI_INCLUDE_DIR soci/soci.h)
+find_path(TOML_INCLUDE_DIR toml++/toml.h)

@@ -27,15 +27,20 @@ void add_tell(Command& app);
 void add_rounds(Command& app);
 void add_collect(Command& app);
 void add_policy(Command& app);
+void add_study(Command& app);
 
 // In the order of the help text.
 inline constexpr std::array kCommands{&add_score,       &add_estimators, &add_fit,     &add_predict,      &add_evaluate,
                                       &add_recalibrate, &add_show,       &add_suggest, &add_acquisitions, &add_learn,
-                                      &add_ask,         &add_tell,       &add_rounds,  &add_collect,      &add_policy};
+                                      &add_ask,         &add_tell,       &add_rounds,  &add_collect,      &add_policy,      &add_study};
 
 // Below policy.
 void add_policy_train(Command& policy);
 void add_policy_evaluate(Command& policy);
 void add_policy_draw(Command& policy);
+
+// Below study.
+void add_study_status(Command& study);
+void add_study_export(Command& study);
 
 }  // namespace dissent::cli

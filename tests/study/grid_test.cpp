@@ -42,8 +42,10 @@ std::string message_of(const std::string& text) {
 TEST(Grid, HasEveryCombination) {
   const Grid grid = parse_grid(kSmall, "small.toml");
   EXPECT_EQ(grid.name, "small");
-  EXPECT_EQ(grid.axes, (std::vector<std::string>{"problem", "acquisition", "seed"}));
   ASSERT_EQ(grid.cells.size(), 10u);
+  EXPECT_EQ(grid.cells[2].axes, (std::vector<std::pair<std::string, std::string>>{
+                                    {"problem", "hetero"}, {"acquisition", "mc:50"}, {"seed", "0"}}));
+  EXPECT_EQ(described_axes(grid.cells[2].describe()), grid.cells[2].axes);
   EXPECT_EQ(grid.cells[0].name, "problem=hetero acquisition=random seed=0");
   EXPECT_EQ(grid.cells[4].name, "problem=bimodal acquisition=kl seed=0");
   EXPECT_EQ(grid.cells[5].name, "problem=hetero acquisition=random seed=1");

@@ -319,14 +319,6 @@ bool matches(const Change& change, const Values& cell) {
   });
 }
 
-std::string cell_name(std::span<const Axis> axes, const Values& values) {
-  std::string name;
-  for (const Axis& axis : axes) {
-    name += fmt::format("{}{}={}", name.empty() ? "" : " ", axis.name, to_text(values.at(axis.name)));
-  }
-  return name;
-}
-
 // Calls visit(values) for every combination, the seed changing last.
 template <class Visit>
 void for_each_combination(std::vector<Axis> axes, const Values& common, const Visit& visit) {
@@ -349,7 +341,10 @@ void for_each_combination(std::vector<Axis> axes, const Values& common, const Vi
 
 Cell make_cell(std::span<const Axis> axes, Values values, const std::map<std::string, GridTable>& tables) {
   Cell cell;
-  cell.name = cell_name(axes, values);
+  for (const Axis& axis : axes) {
+    cell.axes.emplace_back(axis.name, to_text(values.at(axis.name)));
+    cell.name += fmt::format("{}{}={}", cell.name.empty() ? "" : " ", axis.name, cell.axes.back().second);
+  }
   CellFields own;
   for (const Field<CellFields>& field : fields<CellFields>()) {
     if (const auto given = values.extract(std::string(field.name))) {
@@ -425,9 +420,6 @@ Grid build_grid(const Reader& reader, const toml::table& file) {
   const toml::node* axes_node = file.get("grid");
   check(axes_node != nullptr, "there is no [grid]");
   const std::vector<Axis> axes = read_axes(reader, reader.table(*axes_node, "[grid]"));
-  for (const Axis& axis : axes) {
-    grid.axes.push_back(axis.name);
-  }
   std::vector<Change> changes;
   if (const toml::node* where = file.get("where")) {
     const toml::array* list = where->as_array();
@@ -460,7 +452,12 @@ CampaignSettings Cell::campaign_settings() const {
 }
 
 std::string Cell::describe() const {
-  Json json = {{"problem", problem}, {"rounds", rounds}, {"data_seed", data_seed}, {"aim", aim}};
+  Json json;
+  json["axes"] = Json::array();
+  for (const auto& [axis, value] : axes) {
+    json["axes"].push_back({axis, value});
+  }
+  json.update({{"problem", problem}, {"rounds", rounds}, {"data_seed", data_seed}, {"aim", aim}});
   if (table) {
     json["table"] = {{"file", table->file},
                      {"targets", table->targets},
@@ -472,6 +469,11 @@ std::string Cell::describe() const {
     json["settings"][name] = to_json(value);
   }
   return json.dump();
+}
+
+std::vector<std::pair<std::string, std::string>> described_axes(const std::string& description) {
+  const Json json = Json::parse(description);
+  return json.at("axes").get<std::vector<std::pair<std::string, std::string>>>();
 }
 
 Grid parse_grid(std::string_view text, const std::string& source) {

@@ -30,6 +30,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dissent/loop/settings.hpp"
@@ -45,9 +46,13 @@ struct GridTable {
   std::size_t test = 0;
 };
 
+// The axes of a cell, from what Cell::describe() said.
+std::vector<std::pair<std::string, std::string>> described_axes(const std::string& description);
+
 // One campaign of the grid.
 struct Cell {
   std::string name;  // values of the axes: "problem=hetero acquisition=kl seed=3"; unique in its grid
+  std::vector<std::pair<std::string, std::string>> axes = {};  // names and values, in the order of the grid
   std::string problem;
   std::optional<GridTable> table = {};
   std::size_t rounds = 20;
@@ -63,7 +68,6 @@ struct Cell {
 
 struct Grid {
   std::string name;
-  std::vector<std::string> axes;  // in the order of the file
   std::vector<Cell> cells;        // seed by seed, so that an early look sees everything
 };
 

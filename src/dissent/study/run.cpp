@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -21,6 +22,8 @@
 
 namespace dissent {
 namespace {
+
+constexpr double kLongestWait = 1;  // seconds, until it is asked again whether a cell is free
 
 // A cell of the store as the place of its campaign. Models are not kept: they are fitted again, to the same bits.
 class CellStore final : public CampaignStore {
@@ -177,7 +180,11 @@ std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& c
   while (!stopped()) {
     const std::optional<Claim> claim = store.claim(grid.name, control.worker, control.lease, control.only);
     if (!claim) {
-      break;
+      if (store.num_claimed(grid.name, control.only) == 0) {
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kLongestWait, control.lease / 4)));
+      continue;
     }
     std::string error;
     try {

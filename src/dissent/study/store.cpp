@@ -93,6 +93,7 @@ class SqlStudyStore final : public StudyStore {
   void finish(const Claim& claim) override { update(claim, "state = 2, error = ''"); }
   void fail(const Claim& claim, const std::string& error) override;
   void release(const Claim& claim) override { update(claim, "state = 0"); }
+  std::size_t num_claimed(const std::string& study, const std::string& only) override;
   std::size_t retry(const std::string& study) override;
   std::optional<Campaign> load(const Claim& claim) override;
   std::vector<std::string> studies() override;
@@ -229,6 +230,16 @@ void SqlStudyStore::fail(const Claim& claim, const std::string& error) {
     const auto id = static_cast<long long>(claim.id);
     sql << "UPDATE cell SET state = 3, error = :e WHERE id = :i", soci::use(error, "e"), soci::use(id, "i");
   });
+}
+
+std::size_t SqlStudyStore::num_claimed(const std::string& study, const std::string& only) {
+  int count = 0;
+  database_.read([&](soci::session& sql) {
+    sql << fmt::format("SELECT {} FROM cell WHERE study = :s AND (:o = '' OR name = :m) AND state = 1",
+                       database_.is_sqlite() ? "count(*)" : "count(*)::int4"),
+        soci::use(study, "s"), soci::use(only, "o"), soci::use(only, "m"), soci::into(count);
+  });
+  return static_cast<std::size_t>(count);
 }
 
 std::size_t SqlStudyStore::retry(const std::string& study) {

@@ -89,6 +89,8 @@ class StudyStore {
   virtual void finish(const Claim& claim) = 0;
   virtual void fail(const Claim& claim, const std::string& error) = 0;
   virtual void release(const Claim& claim) = 0;  // it waits again
+  // How many cells are claimed, by anyone; of the study, or the one that is named.
+  virtual std::size_t num_claimed(const std::string& study, const std::string& only = {}) = 0;
   // Cells that failed wait again; how many.
   virtual std::size_t retry(const std::string& study) = 0;
 

@@ -1,0 +1,185 @@
+// dissent study run: the campaigns of a grid, as one of any number of processes that share a store.
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/study/run.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct Arguments {
+  std::string grid;
+  std::string store = "sqlite:runs.db";
+  std::string only;
+  std::size_t jobs = 1;
+  double lease = 60;
+  bool retry = false;
+  int threads = 1;
+  bool json = false;
+  bool quiet = false;
+};
+
+// What all jobs of this process tell, one at a time.
+class Account {
+ public:
+  Account(const Arguments& arguments, std::size_t total, std::size_t done)
+      : talk_(!arguments.quiet && !arguments.json), progress_("study", total, !talk_), total_(total), done_(done) {}
+
+  void round() {
+    const std::lock_guard lock(mutex_);
+    progress_.update(done_, fmt::format("{} of {} campaigns", done_, total_));
+  }
+
+  void ended(const Claim& claim, const std::string& error) {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    ++ended_;
+    failed_ += !error.empty();
+    progress_.wipe();
+    if (talk_) {
+      print_line("{:>5} of {}  {}{}", done_, total_, claim.name, error.empty() ? "" : "  failed: " + error);
+      flush_output();
+    }
+  }
+
+  std::size_t num_ended() const { return ended_; }
+  std::size_t num_failed() const { return failed_; }
+
+ private:
+  std::mutex mutex_;
+  bool talk_;
+  Progress progress_;
+  std::size_t total_;
+  std::size_t done_;
+  std::size_t ended_ = 0;
+  std::size_t failed_ = 0;
+};
+
+void run_jobs(const Arguments& arguments, const Grid& grid, Account& account, const Interrupt& interrupt) {
+  std::atomic<bool> broken = false;
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto job = [&](std::size_t number) {
+    try {
+      const auto store = StudyStore::open(arguments.store);
+      ThreadPool threads(arguments.threads);
+      StudyControl control;
+      control.worker = worker_name(number);
+      control.lease = arguments.lease;
+      control.only = arguments.only;
+      control.executor = &threads;
+      control.problem.num_threads = arguments.threads;
+      control.finished_round = [&](const Claim&, const RoundRecord&) { account.round(); };
+      control.ended = [&](const Claim& claim, const std::string& error) { account.ended(claim, error); };
+      control.stop = [&] { return broken || interrupt.noted(); };
+      run_cells(*store, grid, control);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      broken = true;
+    }
+  };
+  {
+    std::vector<std::jthread> jobs;
+    for (std::size_t number = 0; number < arguments.jobs; ++number) {
+      jobs.emplace_back(job, number);
+    }
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
+void check_only(const Arguments& arguments, const Grid& grid) {
+  if (!arguments.only.empty()) {
+    std::vector<std::string> names;
+    for (const Cell& cell : grid.cells) {
+      names.push_back(cell.name);
+    }
+    check(std::ranges::find(names, arguments.only) != names.end(), "{}: it has no campaign '{}'{}", arguments.grid,
+          arguments.only, did_you_mean(arguments.only, names));
+  }
+}
+
+void run_study(const Arguments& arguments) {
+  const Grid grid = read_grid(arguments.grid);
+  check_only(arguments, grid);
+  const auto store = StudyStore::open(arguments.store);
+  store->add(grid);
+  if (arguments.retry) {
+    store->retry(grid.name);
+  }
+  std::size_t done = 0;
+  for (const CellRecord& cell : store->cells(grid.name)) {
+    done += cell.state == CellState::kDone || cell.state == CellState::kFailed;
+  }
+  if (!arguments.quiet && !arguments.json) {
+    print_line("{}: {}, {} done before; results in {}", grid.name, counted(grid.cells.size(), "campaign"), done,
+               store->name());
+    flush_output();
+  }
+  Account account(arguments, grid.cells.size(), done);
+  const Interrupt interrupt;
+  run_jobs(arguments, grid, account, interrupt);
+  if (interrupt.noted()) {
+    fmt::print(stderr, "stopped; all is recorded, and the same command goes on from there\n");
+    Interrupt::end_program();
+  }
+  if (arguments.json) {
+    print_json({{"version", kVersion},
+                {"study", grid.name},
+                {"store", store->name()},
+                {"campaigns", grid.cells.size()},
+                {"ended", account.num_ended()},
+                {"failed", account.num_failed()}});
+  }
+  if (account.num_failed() > 0) {
+    fail_system("{} failed: 'dissent study status' says why, and --retry runs them again",
+                counted(account.num_failed(), "campaign"));
+  }
+}
+
+}  // namespace
+
+void add_study(Command& app) {
+  Command& study = app.add("study", "Run grids of campaigns, here or on many machines, and look at their results",
+                           "  dissent study run quick.toml --store sqlite:runs.db --jobs 2\n"
+                           "  dissent study status sqlite:runs.db\n"
+                           "  dissent study export sqlite:runs.db -o rounds.csv");
+  Command& command = study.add("run", "Run every campaign of a grid that has not ended, and record each round",
+                               "  dissent study run quick.toml --jobs 2\n"
+                               "  dissent study run paper.toml --store postgresql://me@server/runs --jobs 16\n"
+                               "Any number of these may work on one store at once. After Ctrl-C, a crash or a kill the "
+                               "same command goes on and ends with the same result.");
+  const auto arguments = std::make_shared<Arguments>();
+  command.argument("GRID", arguments->grid, "TOML file that describes the campaigns");
+  command.option("-s,--store", arguments->store,
+                 {.help = "Where results are kept: sqlite:FILE or postgresql://USER@HOST/DATABASE", .shown = "URL"});
+  command.option("-j,--jobs", arguments->jobs,
+                 {.help = "Campaigns at a time in this process", .shown = "J", .least = 1, .most = 1024});
+  command.option("--only", arguments->only, {.help = "One campaign, by its name", .shown = "NAME"});
+  command.option("--lease", arguments->lease,
+                 {.help = "Seconds of silence after which a worker is taken for dead", .shown = "S", .least = 1});
+  command.flag("--retry", arguments->retry, "Run campaigns that failed before again");
+  command.option("-t,--threads", arguments->threads, {.help = "Threads of each campaign", .shown = "T", .least = 1});
+  add_json(command, arguments->json);
+  add_quiet(command, arguments->quiet);
+  command.run([arguments] { run_study(*arguments); });
+  add_study_status(study);
+  add_study_export(study);
+}
+
+}  // namespace dissent::cli
