@@ -34,7 +34,7 @@ std::vector<double> pool_targets(const Table& pool, Problem& problem) {
     return pool.matrix(problem.target_names);
   }
   const std::size_t D = problem.target_names.size();
-  const std::vector<double> known = picked_rows(pool, complete).matrix(problem.target_names);
+  const std::vector<double> known = known_targets(pool, problem.target_names, complete);
   std::vector<double> targets(pool.num_rows * D, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t k = 0; k < known.size(); ++k) {
     targets[complete[k / D] * D + k % D] = known[k];
@@ -58,16 +58,13 @@ void leave_out_unlabelled(Problem& problem) {
 // What of the pool is shown in place of the inputs.
 Table shown_columns(const Table& pool, const TableEncoding& encoding) {
   Table shown{pool.source, pool.num_rows, {}};
-  const auto add = [&](const std::string& name) {
-    if (pool.has(name) && !shown.has(name)) {
-      shown.columns.push_back(pool.column(name));
-    }
-  };
   for (const std::string& id : encoding.ids) {
-    add(id);
+    if (pool.has(id)) {
+      shown.columns.push_back(pool.column(id));
+    }
   }
-  for (const std::string& name : encoding.sources()) {
-    add(name);
+  for (const Column* column : pool.find(encoding.sources())) {
+    shown.columns.push_back(*column);
   }
   return shown;
 }

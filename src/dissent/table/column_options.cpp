@@ -31,7 +31,8 @@ std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
         names.push_back(column.name);
       }
     }
-    in_source(table.source, [&] { check(!names.empty(), "no column is left as input; at least one is needed"); });
+    in_source(table.source,
+              [&] { check(!names.empty(), "every column is a target or left out; at least one must be an input"); });
   }
   std::unordered_set<std::string_view> seen;
   for (const std::string& name : names) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,9 @@ struct EncodedRows {
 // without any that has its targets.
 EncodedRows encoded_rows(const Table& table, const TableEncoding& encoding, const std::vector<std::string>& targets,
                          std::vector<std::string>& told);
+
+// The targets of rows that have them, [rows][targets]. InputError for what is no finite number.
+std::vector<double> known_targets(const Table& table, const std::vector<std::string>& targets,
+                                  std::span<const std::size_t> rows);
 
 }  // namespace dissent

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "dissent/base/error.hpp"
@@ -206,6 +208,9 @@ class Judge {
         labelled_(labelled),
         pool_(pool),
         orders_(parse_orders(options.order, labelled)) {
+    for (std::size_t k = 0; pool != nullptr && k < pool->columns.size(); ++k) {
+      in_pool_.emplace(pool->columns[k].name, &pool->columns[k]);
+    }
     const std::vector<std::string> names = options.input_names(labelled);
     for (const ColumnOrder& order : orders_) {
       check_argument(std::ranges::find(names, order.column) != names.end(), "order", order.column, "it is no input");
@@ -213,6 +218,7 @@ class Judge {
     for (const Column* column : labelled.find(names)) {
       judge(*column);
     }
+    check_pool();
     in_source(labelled.source, [&] {
       check(refused_.empty(), "{}; correct {}, or leave the column out with `ignore`", fmt::join(refused_, "; "),
             refused_.size() == 1 ? "it" : "them");
@@ -224,6 +230,19 @@ class Judge {
   FittedEncoding take() { return std::move(fitted_); }
 
  private:
+  // Notes beside the labelled rows are common.
+  void check_pool() const {
+    if (absent_.empty()) {
+      return;
+    }
+    std::vector<std::string> names;
+    for (const Column& column : pool_->columns) {
+      names.push_back(column.name);
+    }
+    throw InputError(Fault{.source = pool_->source,
+                           .rule = missing_column_text(absent_, names) + "; `ignore` leaves out what is no input"});
+  }
+
   void leave_out(const Column& column, const std::string& why) {
     fitted_.told.push_back(fmt::format("{}: {}, left out", column.name, why));
   }
@@ -234,7 +253,8 @@ class Judge {
       return;
     }
     const auto order = std::ranges::find(orders_, column.name, &ColumnOrder::column);
-    const Column* in_pool = pool_ != nullptr && pool_->has(column.name) ? &pool_->column(column.name) : nullptr;
+    const auto found = in_pool_.find(column.name);
+    const Column* in_pool = found == in_pool_.end() ? nullptr : found->second;
     const Cells cells = collect(column, in_pool, order != orders_.end());
     if (cells.num_present() == 0 && cells.num_rows > 0) {
       named_ ? refused_.push_back(fmt::format("'{}' has no values", column.name)) : leave_out(column, "no values");
@@ -244,6 +264,10 @@ class Judge {
     if (order != orders_.end()) {
       judge_order(*order, cells, code);
     } else if (cells.is_text && !judge_text(cells, code)) {
+      return;
+    }
+    if (pool_ != nullptr && in_pool == nullptr) {
+      absent_.push_back(column.name);
       return;
     }
     add(cells, std::move(code));
@@ -310,8 +334,10 @@ class Judge {
   bool named_;  // whoever names inputs gets them
   const Table& labelled_;
   const Table* pool_;
+  std::unordered_map<std::string_view, const Column*> in_pool_;
   std::vector<ColumnOrder> orders_;
   std::vector<std::string> refused_;
+  std::vector<std::string> absent_;  // from the pool
   FittedEncoding fitted_;
 };
 
