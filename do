@@ -9,7 +9,7 @@ program_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev libr
   libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev)
 python_packages=(python3-dev python3-venv pybind11-dev python3-numpy)
 test_packages=(libgtest-dev librapidcheck-dev python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm
-  python3-matplotlib python3-torch mypy)
+  python3-matplotlib python3-torch mypy r-base-core r-cran-ggplot2 r-cran-modeldata)
 bench_packages=(python3-torch python3-sklearn libopenblas0-serial)
 tables_packages=(r-base-core r-cran-ggplot2 r-cran-modeldata) # data of `bench tables` and `bench choices`
 lint_packages=(clang-format clang-tidy shellcheck git)

@@ -148,6 +148,7 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   check_range(inputs, rows.input_names, prepared.columns.input_scaling, prepared.order);
   check_range(targets, rows.target_names, prepared.columns.target_scaling, prepared.order);
   prepared.columns.trend = std::move(trend);
+  prepared.columns.encoding = rows.encoding;
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),
                      apply_scaling(prepared.columns.target_scaling, targets)};
   return prepared;
