@@ -6,6 +6,9 @@ _Progress = Optional[Callable[[int, int, float, float], Any]]
 
 version: str
 
+class Memory:  # what results lie in, by the buffer protocol
+    ...
+
 def estimate(
     estimator: str, mean: np.ndarray, spread: np.ndarray, full: bool, weights: np.ndarray, threads: int, seed: int
 ) -> Dict[str, np.ndarray]: ...

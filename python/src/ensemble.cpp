@@ -64,14 +64,14 @@ py::dict summarise_rows(const Ensemble& model, const Doubles& inputs, const std:
   return result;
 }
 
-py::array_t<double> log_density(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
+py::object log_density(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
   return to_numpy(unlocked(threads, work_of(model, inputs),
                            [&](Executor& executor) { return model.log_density(rows, span_of(targets), &executor); }));
 }
 
-py::array_t<double> sample(const Ensemble& model, const Doubles& inputs, std::size_t num_samples, std::uint64_t seed,
-                           int threads) {
+py::object sample(const Ensemble& model, const Doubles& inputs, std::size_t num_samples, std::uint64_t seed,
+                  int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
   std::vector<double> draws =
       unlocked(threads, work_of(model, inputs, static_cast<double>(num_samples)),
