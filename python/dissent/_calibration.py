@@ -91,7 +91,7 @@ def rms_calibration_error(
     """The root of the mean square of observed less expected shares, over the :func:`calibration_curve`.
 
     >>> round(dissent.metrics.rms_calibration_error(np.zeros(9), np.zeros(9), 1.0), 3)    # all in every interval
-    0.58
+    0.579
     """
     distance = _distance(y, mean, stddev, weights, samples, bins, kind)
     return over_outputs(np.sqrt((distance**2).mean(0)), per_output)

@@ -16,7 +16,7 @@ uncertainty-toolbox where it has them.
 >>> round(dissent.metrics.crps(y, np.zeros(1000), 1.0), 2)    # of the best forecast there is
 0.55
 >>> round(dissent.metrics.coverage(y, np.zeros(1000), 1.0, level=0.9), 2)
-0.9
+0.91
 """
 from __future__ import annotations
 
