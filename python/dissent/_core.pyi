@@ -6,9 +6,6 @@ _Progress = Optional[Callable[[int, int, float, float], Any]]
 
 version: str
 
-class Memory:  # what results lie in, by the buffer protocol
-    ...
-
 def estimate(
     estimator: str, mean: np.ndarray, spread: np.ndarray, full: bool, weights: np.ndarray, threads: int, seed: int
 ) -> Dict[str, np.ndarray]: ...
@@ -37,6 +34,13 @@ class Ensemble:
     def log_density(self, inputs: np.ndarray, targets: np.ndarray, threads: int) -> np.ndarray: ...
     def sample(self, inputs: np.ndarray, num_samples: int, seed: int, threads: int) -> np.ndarray: ...
     def evaluate(self, inputs: np.ndarray, targets: np.ndarray, threads: int) -> Dict[str, Any]: ...
+    def recalibrated(
+        self, inputs: np.ndarray, targets: np.ndarray, threads: int
+    ) -> Tuple[Ensemble, np.ndarray]: ...
+
+def spread_factors(mean: np.ndarray, stddev: np.ndarray, weights: np.ndarray, values: np.ndarray) -> np.ndarray: ...
+
+class Memory: ...  # of arrays that are handed out
 
 class Asked:
     def __init__(

@@ -1,17 +1,17 @@
-// Arrays across the border, by Python's buffer protocol alone. The module has no part in numpy's binary interface, so
-// one build of it works with every numpy.
+// Arrays of numpy, in and out, by Python's buffer protocol alone.
+//
+// py::array of pybind11 reads the C interface of numpy, and up to pybind11 2.11 that is the one of numpy 1: with numpy
+// 2 the first call would raise ImportError. Buffers are the same in every version of both.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
-#include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <numeric>
+#include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,85 +21,91 @@ namespace dissent::python {
 
 namespace py = pybind11;
 
-// As the buffer protocol names it. int64 is C's long, which is numpy's own int64 here.
+// The letter of an element type in the buffer protocol.
 template <class T>
 constexpr const char* format_of() {
-  static_assert(std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t>);
-  return std::same_as<T, float> ? "f" : std::same_as<T, double> ? "d" : "l";
+  if constexpr (std::is_same_v<T, float>) {
+    return "f";
+  } else if constexpr (std::is_same_v<T, double>) {
+    return "d";
+  } else {
+    static_assert(std::is_same_v<T, std::int64_t> && sizeof(long) == sizeof(T));
+    return "l";
+  }
 }
 
-// An argument: a contiguous array of any type, lent by Python while this lives. It must end with the lock held.
-class Buffer {
+// An array that Python holds, of any element type and layout. It stays alive and in place as long as this does; the
+// last copy must go while the interpreter's lock is held.
+class Array {
  public:
-  Buffer() = default;
+  Array() = default;
 
-  // False if the object has no contiguous memory to lend.
-  bool borrow(py::handle object) {
-    std::unique_ptr<Py_buffer, Release> view(new Py_buffer{});
-    if (PyObject_GetBuffer(object.ptr(), view.get(), PyBUF_ND | PyBUF_FORMAT) != 0) {
+  // Whether `source` has a buffer.
+  bool open(py::handle source) {
+    auto view = std::make_unique<Py_buffer>();
+    if (PyObject_GetBuffer(source.ptr(), view.get(), PyBUF_FULL_RO) != 0) {
       PyErr_Clear();
       return false;
     }
-    view_ = std::move(view);
+    view_ = {view.release(), [](Py_buffer* owned) {
+               PyBuffer_Release(owned);
+               delete owned;
+             }};
     return true;
   }
 
+  // Whether the elements are T, one after the other in row-major order.
   template <class T>
-  bool holds() const {
-    return view_->format == std::string_view(format_of<T>()) &&
-           reinterpret_cast<std::uintptr_t>(view_->buf) % alignof(T) == 0;
+  bool is() const {
+    return std::string_view(view_->format) == format_of<T>() && PyBuffer_IsContiguous(view_.get(), 'C') != 0;
   }
 
-  template <class T>
-  const T* data() const {
-    return static_cast<const T*>(view_->buf);
-  }
-
-  std::size_t ndim() const { return static_cast<std::size_t>(view_->ndim); }
-  std::size_t shape(std::size_t axis) const { return static_cast<std::size_t>(view_->shape[axis]); }
+  int ndim() const { return view_->ndim; }
+  std::size_t shape(int axis) const { return static_cast<std::size_t>(view_->shape[axis]); }
   std::vector<std::size_t> shape() const { return {view_->shape, view_->shape + view_->ndim}; }
   std::size_t size() const { return static_cast<std::size_t>(view_->len / view_->itemsize); }
+  const void* data() const { return view_->buf; }
 
  private:
-  struct Release {
-    void operator()(Py_buffer* view) const {
-      PyBuffer_Release(view);  // of one that was never filled it does nothing
-      delete view;
-    }
-  };
-
-  std::unique_ptr<Py_buffer, Release> view_;
+  std::shared_ptr<Py_buffer> view_;
 };
 
-// The same of float64; anything else is refused, since a conversion would be a hidden copy.
-class Doubles : public Buffer {
+// float64 and contiguous. A binding does not convert anything else: that would be a hidden copy.
+class Doubles : public Array {
  public:
-  bool borrow(py::handle object) { return Buffer::borrow(object) && holds<double>(); }
-  const double* data() const { return Buffer::data<double>(); }
+  const double* data() const { return static_cast<const double*>(Array::data()); }
 };
 
-// Memory that numpy is to see as an array.
+inline std::span<const double> span_of(const Doubles& array) { return {array.data(), array.size()}; }
+
+// What an array that we hand out stands on.
 struct Memory {
   std::shared_ptr<void> owner;
-  py::buffer_info view;
+  void* data = nullptr;
+  const char* format = "";
+  py::ssize_t item_size = 0;
+  std::vector<py::ssize_t> shape;
+
+  py::buffer_info buffer() const {
+    return {data,   item_size,
+            format, static_cast<py::ssize_t>(shape.size()),
+            shape,  py::detail::c_strides(shape, item_size)};
+  }
 };
 
-// What numpy makes of it: an array that keeps the memory and copies nothing.
-py::object to_numpy(Memory memory);
-
-// The vector's memory becomes the array's.
+// The vector's memory becomes the array's; nothing is copied.
 template <class T>
 py::object to_numpy(std::vector<T>&& values, const std::vector<std::size_t>& shape) {
-  const std::size_t size = std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
-  check(values.size() == size, "{} values for an array of {}", values.size(), size);
-  auto owner = std::make_shared<std::vector<T>>(std::move(values));
-  std::vector<py::ssize_t> strides(shape.size(), sizeof(T));
-  for (std::size_t axis = shape.size(); axis-- > 1;) {
-    strides[axis - 1] = strides[axis] * static_cast<py::ssize_t>(shape[axis]);
+  std::size_t size = 1;
+  for (const std::size_t count : shape) {
+    size *= count;
   }
-  py::buffer_info view(owner->data(), sizeof(T), format_of<T>(), static_cast<py::ssize_t>(shape.size()),
-                       std::vector<py::ssize_t>(shape.begin(), shape.end()), std::move(strides));
-  return to_numpy(Memory{std::move(owner), std::move(view)});
+  check(values.size() == size, "{} values for an array of {}", values.size(), size);
+  values.reserve(1);  // an empty array has an address as well
+  auto owned = std::make_shared<std::vector<T>>(std::move(values));
+  T* data = owned->data();
+  Memory memory{std::move(owned), data, format_of<T>(), sizeof(T), {shape.begin(), shape.end()}};
+  return py::module_::import("numpy").attr("asarray")(py::cast(std::move(memory)));
 }
 
 template <class T>
@@ -108,16 +114,26 @@ py::object to_numpy(std::vector<T>&& values) {
   return to_numpy(std::move(values), {size});
 }
 
-void bind_arrays(py::module_& module);
+inline void bind_arrays(py::module_& module) {
+  py::class_<Memory>(module, "Memory", py::buffer_protocol()).def_buffer(&Memory::buffer);
+}
 
 }  // namespace dissent::python
 
 namespace pybind11::detail {
 
-template <std::derived_from<dissent::python::Buffer> Array>
-struct type_caster<Array> {
-  PYBIND11_TYPE_CASTER(Array, const_name("numpy.ndarray"));
-  bool load(handle source, bool) { return value.borrow(source); }
+template <>
+struct type_caster<dissent::python::Array> {
+  PYBIND11_TYPE_CASTER(dissent::python::Array, const_name("numpy.ndarray"));
+
+  bool load(handle source, bool) { return value.open(source); }
+};
+
+template <>
+struct type_caster<dissent::python::Doubles> {
+  PYBIND11_TYPE_CASTER(dissent::python::Doubles, const_name("numpy.ndarray[numpy.float64]"));
+
+  bool load(handle source, bool) { return value.open(source) && value.is<double>(); }
 };
 
 }  // namespace pybind11::detail

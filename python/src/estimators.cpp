@@ -11,8 +11,8 @@ namespace {
 
 // mean and stddev [N, M, D] or covariance [N, M, D, D] of one type, contiguous: the Python side sees to that.
 struct Arrays {
-  const Buffer& mean;
-  const Buffer& spread;
+  Array mean;
+  Array spread;
   bool full;
 };
 
@@ -45,14 +45,14 @@ Shape checked_shape(const Arrays& arrays) {
 template <class T>
 MixtureView<T> view_of(const Arrays& arrays, const Shape& shape) {
   MixtureView<T> view{shape[0], shape[1], shape[2]};
-  view.mean = arrays.mean.data<T>();
-  (arrays.full ? view.covariance : view.stddev) = arrays.spread.data<T>();
+  view.mean = static_cast<const T*>(arrays.mean.data());
+  (arrays.full ? view.covariance : view.stddev) = static_cast<const T*>(arrays.spread.data());
   return view;
 }
 
 template <class T>
 bool both_are(const Arrays& arrays) {
-  return arrays.mean.holds<T>() && arrays.spread.holds<T>();
+  return arrays.mean.is<T>() && arrays.spread.is<T>();
 }
 
 // Calls body with the view of the arrays' own type.
@@ -62,7 +62,7 @@ auto with_view(const Arrays& arrays, const Body& body) {
   if (both_are<float>(arrays)) {
     return body(view_of<float>(arrays, shape));
   }
-  check(both_are<double>(arrays), "the arrays must be both float32 or both float64");
+  check(both_are<double>(arrays), "the arrays must be contiguous, and both float32 or both float64");
   return body(view_of<double>(arrays, shape));
 }
 
@@ -145,7 +145,7 @@ py::object divergence_arrays(const std::string& name, const Arrays& arrays, int 
   const Divergence kind = parse_divergence(name);
   return with_view(arrays, [&](const auto& mixture) {
     check_pairs(mixture);
-    const Shape shape = {mixture.num_inputs, mixture.num_components, mixture.num_components};
+    const std::vector<std::size_t> shape{mixture.num_inputs, mixture.num_components, mixture.num_components};
     std::vector<double> result(shape[0] * shape[1] * shape[2]);
     const double work = static_cast<double>(mixture.num_inputs) *
                         work_of(pairwise_estimator(kind), mixture.num_components, mixture.num_outputs);
@@ -169,7 +169,7 @@ py::list list_estimators() {
 void bind_estimators(py::module_& module) {
   module.def(
       "estimate",
-      [](const std::string& estimator, const Buffer& mean, const Buffer& spread, bool full,
+      [](const std::string& estimator, const Array& mean, const Array& spread, bool full,
          const std::vector<double>& weights, int threads, std::uint64_t seed) {
         return estimate_arrays(estimator, {mean, spread, full}, weights, threads, seed);
       },
@@ -177,7 +177,7 @@ void bind_estimators(py::module_& module) {
       py::arg("seed"));
   module.def(
       "divergence",
-      [](const std::string& kind, const Buffer& mean, const Buffer& spread, bool full, int threads) {
+      [](const std::string& kind, const Array& mean, const Array& spread, bool full, int threads) {
         return divergence_arrays(kind, {mean, spread, full}, threads);
       },
       py::arg("kind"), py::arg("mean"), py::arg("spread"), py::arg("full"), py::arg("threads"));

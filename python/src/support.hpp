@@ -1,4 +1,4 @@
-// What every binding shares: arrays, and long calls that other Python threads and Ctrl-C get through.
+// What every binding shares: results handed to numpy, and long calls that other Python threads and Ctrl-C get through.
 //
 // A binding reads its arguments, then calls unlocked(threads, work, body): body(executor) runs without the
 // interpreter's lock and passes the executor to the library, whose loops look for Ctrl-C between blocks. body must not
@@ -25,8 +25,6 @@
 #include "dissent/ensemble/fit.hpp"
 
 namespace dissent::python {
-
-inline std::span<const double> span_of(const Doubles& array) { return {array.data(), array.size()}; }
 
 inline std::size_t num_rows(const Doubles& matrix) { return matrix.shape(0); }
 
