@@ -84,7 +84,7 @@ make_root() {
 # run_in_root ROOT COMMAND: mounts what a running Debian does, and the golden values where there are any; then runs a
 # command in the root's /root/dissent. A process in the background ignores Ctrl-C, which a user's does not, nor do the tests expect it: env undoes that.
 run_in_root() {
-  local root=$1 variables=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
+  local root=$1 variables=(HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
   for name in http_proxy https_proxy no_proxy; do
     [[ -z ${!name:-} ]] || variables+=("$name=${!name}")
   done
