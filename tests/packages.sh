@@ -6,7 +6,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 here=$PWD
 export DEBIAN_FRONTEND=noninteractive
 
-install() { apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
+# What apt says is shown only when it fails.
+quietly() {
+  "$@" >apt.log 2>&1 || {
+    cat apt.log >&2
+    return 1
+  }
+}
+install() { quietly apt-get install -y -qq --no-install-recommends "$@"; }
 
 # use_python PYTHON PLACE: the package at hand is the one installed at PLACE, computes, and fits.
 use_python() {
@@ -47,5 +54,5 @@ dissent suggest --fitted y.model --pool pool.csv --batch 2 --output next.csv
 dissent collect hopper --rows 10 --output hopper.csv --quiet
 [[ -s /usr/share/man/man1/dissent-score.1.gz ]]
 cd "$here"
-apt-get purge -y -qq dissent python3-dissent >/dev/null
+quietly apt-get purge -y -qq dissent python3-dissent
 [[ -z $(find /usr -path '*dissent*' -print -quit) ]]
