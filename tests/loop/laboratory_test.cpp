@@ -73,6 +73,20 @@ TEST_F(LaboratoryTest, RemembersWhatItAskedFor) {
   EXPECT_EQ(laboratory.ask(100), 8U);  // the pool ends
 }
 
+// Asking for more before an answer came continues the batch.
+TEST_F(LaboratoryTest, AsksForMoreAsIfForAllAtOnce) {
+  for (const char* method : {"kl-joint", "lcmd"}) {
+    LaboratoryOptions of = options();
+    of.settings["acquisition"] = method;
+    Laboratory whole = Laboratory::open(dir_.file(fmt::format("whole-{}", method)), of);
+    Laboratory parts = Laboratory::open(dir_.file(fmt::format("parts-{}", method)), of);
+    whole.ask(7);
+    parts.ask(3);
+    parts.ask(7);
+    EXPECT_EQ(waiting(parts), waiting(whole)) << method;
+  }
+}
+
 TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
   Laboratory laboratory = open(options());
   laboratory.ask(2);
