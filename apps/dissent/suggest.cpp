@@ -227,7 +227,13 @@ void run_suggest(const Arguments& arguments) {
   const std::vector<std::size_t>& rows = suggestion.choice.rows;
   const std::vector<double> cost = pool.costs(rows);
   suggestion.why = reasons(*model, pool.inputs(rows),
-                           {.labelled = labelled.inputs, .cost = cost, .usual = pool.usual(), .executor = &threads});
+                           {.labelled = labelled.inputs,
+                            .cost = cost,
+                            .method = &acquisition.info(),
+                            .scores = suggestion.choice.scores,
+                            .aim = !aim.empty(),
+                            .usual = pool.usual(),
+                            .executor = &threads});
   suggestion.sentence = choice_sentence(settings, task, pool, suggestion.choice);
   suggestion.rows = file.table(rows);
   suggestion.stable_rows = find_stable(arguments, labelled, suggestion.choice, task, pool, threads);

@@ -249,6 +249,24 @@ TEST_F(LaboratoryTest, RowsRememberWhyTheyWereChosen) {
   }
 }
 
+// A row that still waits is described by the model that the next batch is chosen by.
+TEST_F(LaboratoryTest, RowsThatWaitAreDescribedAnew) {
+  LaboratoryOptions of = options();
+  of.settings["acquisition"] = "kl";
+  Laboratory laboratory = open(of);
+  laboratory.ask(3);
+  const std::vector<ChosenRow> before = laboratory.campaign().chosen;
+  laboratory.tell({"a", {before[0].row, before[1].row}, {50, -50}}, false);
+  const std::string told = laboratory.campaign().chosen[0].why;
+  laboratory.ask(2);
+  const std::vector<ChosenRow>& after = laboratory.campaign().chosen;
+  ASSERT_EQ(after.size(), 4U);
+  EXPECT_EQ(after[0].why, told);  // as it was chosen
+  EXPECT_NE(after[2].why, before[2].why);
+  EXPECT_NE(after[2].why.find("components say "), std::string::npos);
+  EXPECT_EQ(after[2].score, before[2].score);
+}
+
 TEST_F(LaboratoryTest, NewSettingsFitANewModel) {
   {
     Laboratory laboratory = open(options());
