@@ -79,6 +79,21 @@ class Errors(ConditionsTest):
         self.assertEqual(self.says(*ask), self.warning + "out others like that\n")
         self.assertEqual(self.says(*ask), "")
 
+    def test_an_aim_may_have_them(self):
+        data = rows(60, 6)[:, :2]
+        data[7, 1] = -4e4
+        np.savetxt(self.path("aim.csv"), data, delimiter=",", header="a,b", comments="", fmt="%r")
+        aimed = (*self.begin, "-a", "kl-aim", "--aim", "aim.csv", "--skip-outliers", "--batch", 3)
+        warning = "1 row of the aim looks like an error (row 7: b -40000); take it out unless predictions are needed there\n"
+        self.assertEqual(self.says("suggest", *aimed, "--once", "-o", "n.csv"), warning)
+        self.assertEqual(self.says("ask", "lab", *aimed), warning)
+        self.assertEqual(self.says("ask", "lab", "--batch", 4), "")  # once
+        self.assertEqual(self.says("learn", "out", *aimed, "--rounds", 1), warning)
+        self.assertEqual(self.says("learn", "other", *aimed, "--rounds", 1, "-q"), "")
+        data[:, 1] = 4e4 + data[:, 0]  # all of them are there
+        np.savetxt(self.path("aim.csv"), data, delimiter=",", header="a,b", comments="", fmt="%r")
+        self.assertEqual(self.says("suggest", *aimed, "--once", "-o", "n.csv"), "")
+
     def test_leaving_them_out_is_lifted(self):
         waiting = lambda *more: [int(q["row"]) for q in self.asked(*more)]
         self.assertNotIn(40, waiting(*self.begin, "-a", "kl", "--batch", 3, "--skip-outliers"))
