@@ -180,6 +180,9 @@ void run_ask(const Arguments& arguments) {
   if (arguments.output != "-") {
     check_told(arguments.output, laboratory);
   }
+  if (!arguments.quiet && !arguments.json && !arguments.tables.aim.empty()) {
+    warn_of_aim(laboratory.data());
+  }
   ThreadPool threads(arguments.threads);
   const std::size_t num_new =
       laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});

@@ -18,6 +18,7 @@
 #include "dissent/table/read_table.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
+#include "outlier_warning.hpp"
 #include "progress.hpp"
 #include "record_json.hpp"
 
@@ -237,6 +238,9 @@ void run_learn(const Arguments& arguments) {
   const Problem data = load_data(arguments, settings);
   say_columns(data.told, arguments.quiet || arguments.json);
   Campaign campaign = open_campaign(directory, data, settings);
+  if (!arguments.quiet && !arguments.json && !arguments.tables.aim.empty()) {
+    warn_of_aim(data);
+  }
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;
   try {

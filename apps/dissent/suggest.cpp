@@ -10,6 +10,7 @@
 #include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/mixture/class_file.hpp"
 #include "dissent/table/encoded_rows.hpp"
 #include "dissent/table/encoding_fit.hpp"
 #include "dissent/table/read_table.hpp"
@@ -130,8 +131,12 @@ void run_suggest_mixture(const Arguments& arguments) {
   for (const auto& [name, value] : arguments.given_fit) {
     check(name == "seed", "--mixture has the predictions already, so `{}` would do nothing; leave it out", name);
   }
-  suggest_from_mixture({arguments.mixture, settings_of(arguments), arguments.output, arguments.threads, arguments.json,
-                        arguments.quiet});
+  Arguments asked = arguments;
+  if (has_classes(arguments.mixture)) {
+    asked.choice.acquisition.clear();  // `exact` is for classes alone
+  }
+  suggest_from_mixture({arguments.mixture, settings_of(asked), arguments.choice.acquisition, arguments.output,
+                        arguments.threads, arguments.json, arguments.quiet});
 }
 
 // The columns of a model fitted before, or those of the table.
@@ -237,12 +242,23 @@ void run_suggest(const Arguments& arguments) {
   const std::vector<std::size_t>& rows = suggestion.choice.rows;
   const std::vector<double> cost = pool.costs(rows);
   suggestion.why = reasons(*model, pool.inputs(rows),
-                           {.labelled = labelled.inputs, .cost = cost, .usual = pool.usual(), .executor = &threads});
+                           {.labelled = labelled.inputs,
+                            .cost = cost,
+                            .method = &acquisition.info(),
+                            .scores = suggestion.choice.scores,
+                            .aim = !aim.empty(),
+                            .usual = pool.usual(),
+                            .executor = &threads});
   suggestion.sentence = choice_sentence(settings, task, pool, suggestion.choice);
   suggestion.rows = file.table(rows);
   suggestion.stable_rows = find_stable(arguments, labelled, suggestion.choice, task, pool, threads);
   write_suggestion(arguments.output, suggestion);
   if (!arguments.silent()) {
+    if (!aim.empty()) {
+      std::vector<double> others = pool.inputs(rows_to_compare(file.num_rows()));
+      others.insert(others.end(), labelled.inputs.begin(), labelled.inputs.end());
+      warn_of_aim(aim, others, labelled.encoding);
+    }
     warn_of_outliers(pool.usual(), labelled.encoding, rows, pool.inputs(rows), false);
   }
   if (!arguments.quiet && acquisition.info().uses_training && labelled.inputs.empty()) {

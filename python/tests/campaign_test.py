@@ -67,7 +67,7 @@ class Campaigns(PackageTest, FolderTest):
             self.assertTrue((pool.hours[rows] == 1).all() and (pool.a[rows] < 0.5).all())
             self.assertEqual(len(campaign.why), 3)
             for why in campaign.why:
-                self.assertRegex(why, "components say .* to .*; noise .*; costs 1$")
+                self.assertRegex(why, "components say .* to .*; noise .*; adds .* nats about the aim; costs 1, .* nats per unit of cost$")
             self.assertEqual(campaign.settings["require"], "site=A,a<0.5")
             self.assertEqual((campaign.settings["cost"], campaign.settings["skip_outliers"]), ("hours", False))
         with dissent.Campaign(self.path("c"), require="", exclude="site=A", skip_outliers=True) as campaign:

@@ -223,6 +223,21 @@ std::string error_text(const UsualRange& usual, double value, const std::string&
   return fmt::format("{} {} looks like an error: other rows {} at {}", name, own, above ? "end" : "begin", end);
 }
 
+// "adds 0.36 nats about the aim", "costs 3, 0.12 nats per unit of cost": where that is what the method scores by.
+void add_worth(const ReasonOptions& options, std::size_t n, std::vector<std::string>& parts) {
+  const bool known = options.method != nullptr && !options.scores.empty() && std::isfinite(options.scores[n]);
+  if (known && options.aim && options.method->uses_aim) {
+    const double nats = options.scores[n] * (options.cost.empty() ? 1 : options.cost[n]);
+    parts.push_back(fmt::format("adds {} nats about the aim", short_number(nats, kRangeDigits)));
+  }
+  if (!options.cost.empty()) {
+    const bool weighed = known && options.method->uses_cost;
+    parts.push_back(
+        "costs " + short_number(options.cost[n]) +
+        (weighed ? fmt::format(", {} nats per unit of cost", short_number(options.scores[n], kRangeDigits)) : ""));
+  }
+}
+
 }  // namespace
 
 std::string short_number(double value, int digits) {
@@ -278,9 +293,7 @@ std::vector<std::string> reasons(const Ensemble& model, std::span<const double> 
       }
     }
     parts.push_back(range_text(std::span(ranges).subspan(n * D, D), columns.targets));
-    if (!options.cost.empty()) {
-      parts.push_back("costs " + short_number(options.cost[n]));
-    }
+    add_worth(options, n, parts);
     texts.push_back(fmt::format("{}", fmt::join(parts, "; ")));
   }
   return texts;

@@ -1,6 +1,7 @@
 #include "dissent/loop/laboratory.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "dissent/acquisition/reasons.hpp"
@@ -177,27 +178,37 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
     if (num_new > 0) {
       const Ensemble model = fitted_model(control);
       choose_rows(campaign_, data_, model, num_new, control.executor);
-      give_reasons(model, num_new, control.executor);
+      give_reasons(model, control.executor);
     }
   });
   return num_new;
 }
 
-// To the rows chosen last.
-void Laboratory::give_reasons(const Ensemble& model, std::size_t count, Executor* executor) {
-  const std::span<ChosenRow> chosen = std::span(campaign_.chosen).last(count);
+// To all rows that wait, those of earlier rounds as well: the model may be a new one. What a method made of them is
+// known of the last round.
+void Laboratory::give_reasons(const Ensemble& model, Executor* executor) {
+  const std::vector<std::size_t> waiting = pending(campaign_);
   std::vector<std::size_t> rows;
-  for (const ChosenRow& row : chosen) {
+  std::vector<double> scores;
+  for (const std::size_t position : waiting) {
+    const ChosenRow& row = campaign_.chosen[position];
+    const bool is_new = row.round == campaign_.rounds.back().round;
     rows.push_back(row.row);
+    scores.push_back(is_new ? row.score : std::numeric_limits<double>::quiet_NaN());
   }
   const ProblemRows labelled = labelled_rows(campaign_, data_);
   const std::vector<double> cost = data_.cost.empty() ? data_.cost : pick_rows(data_.cost, 1, rows);
   const std::vector<UsualRange> usual = usual_inputs(data_);
-  std::vector<std::string> texts =
-      reasons(model, pick_rows(data_.pool.inputs, data_.input_names.size(), rows),
-              {.labelled = labelled.inputs, .cost = cost, .usual = usual, .executor = executor});
-  for (std::size_t k = 0; k < count; ++k) {
-    chosen[k].why = std::move(texts[k]);
+  std::vector<std::string> texts = reasons(model, pick_rows(data_.pool.inputs, data_.input_names.size(), rows),
+                                           {.labelled = labelled.inputs,
+                                            .cost = cost,
+                                            .method = &campaign_.settings.acquisition.info(),
+                                            .scores = scores,
+                                            .aim = data_.aim.num_rows > 0,
+                                            .usual = usual,
+                                            .executor = executor});
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    campaign_.chosen[waiting[k]].why = std::move(texts[k]);
   }
 }
 

@@ -58,7 +58,7 @@ class Laboratory {
   template <class Step>
   void all_or_nothing(const Step& step);
   Ensemble fitted_model(const FitControl& control);
-  void give_reasons(const Ensemble& model, std::size_t count, Executor* executor);
+  void give_reasons(const Ensemble& model, Executor* executor);
   void write_tables();
 
   std::unique_ptr<CampaignStore> store_;
