@@ -107,8 +107,6 @@ void run_predict(const PredictOptions& options) {
   }
   for (const std::string& name : {options.output, options.mixture}) {
     if (!name.empty()) {
-      check_distinct(name, options.inputs);
-      check_distinct(name, options.model);
       check_writable(name);
     }
   }
@@ -162,6 +160,9 @@ void add_predict(Command& app) {
   add_seed(command, options->seed);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
+  command.files([options] {
+    return CommandFiles{.read = {options->model, options->inputs}, .written = {options->output, options->mixture}};
+  });
   command.run([options] { run_predict(*options); });
 }
 

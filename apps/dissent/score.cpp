@@ -5,7 +5,6 @@
 // with every other: with it, the whole input is one chunk.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -82,19 +81,12 @@ std::size_t chunk_size(const MixtureFile& input, const std::vector<Estimator>& e
   return size < kBlock ? size : size / kBlock * kBlock;
 }
 
-// Replacing an input file by its own scores is never what was meant.
-void check_output(const ScoreOptions& options, const MixtureFile& input) {
+void check_output(const ScoreOptions& options) {
   if (options.output.empty()) {
     return;
   }
   check_output_name(options.output);
   check(!options.json || options.output != "-", "--output: - and --json would both print to standard output; give one");
-  for (const NpyFile* file : {&input.mean, &input.spread}) {
-    const std::string path = file->source().substr(0, file->source().rfind('['));
-    std::error_code none;
-    check(!std::filesystem::equivalent(path, options.output, none), "--output: '{}' is the input; give another name",
-          options.output);
-  }
 }
 
 void check_numbers(const std::vector<std::string>& names, const Columns& columns, std::size_t begin) {
@@ -173,9 +165,8 @@ void print_notes(const MixtureFile& input) {
 
 void run_score(const ScoreOptions& options) {
   const std::vector<Estimator> estimators = parse_estimators(options);
-  check_distinct(options.output, options.weights);
   MixtureFile input = open_mixture(options.input, options.weights.empty());
-  check_output(options, input);
+  check_output(options);
   if (!options.weights.empty()) {
     input.weights = read_weights(options.weights, input.num_components);
   }
@@ -239,6 +230,11 @@ void add_score(Command& app) {
   add_seed(command, options->seed);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
+  command.files([options] {
+    CommandFiles files{.read = {options->weights}, .written = {options->output}};
+    files.add_read_parts(options->input);
+    return files;
+  });
   command.run([options] { run_score(*options); });
 }
 

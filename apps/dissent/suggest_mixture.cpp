@@ -137,9 +137,6 @@ void suggest_from_mixture(const MixtureSuggestion& asked) {
   check(settings.batch <= file.num_inputs, "--batch: {} rows are wanted; {} has {}", settings.batch, file.mean.source(),
         file.num_inputs);
   if (asked.output != "-") {
-    for (const NpyFile* read : {&file.mean, &file.spread}) {
-      check_distinct(asked.output, read->source().substr(0, read->source().rfind('[')));
-    }
     check_writable(asked.output);
   }
   if (const std::string doubt = shape_doubt(file.num_inputs, file.num_components); !doubt.empty() && !asked.quiet) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -32,6 +33,8 @@ constexpr const char* kPool = "pool.csv";
 constexpr const char* kTest = "test.csv";
 constexpr const char* kAim = "aim.csv";
 constexpr const char* kLock = "lock";
+constexpr std::array kWritten{kState, kModel, kRounds, kChosen, kLock};
+constexpr std::array kCopies{kLabelled, kPool, kTest, kAim};
 
 bool exists(const std::string& path) {
   std::error_code unknown;
@@ -182,9 +185,17 @@ CampaignDirectory::~CampaignDirectory() = default;
 CampaignDirectory::CampaignDirectory(CampaignDirectory&&) noexcept = default;
 CampaignDirectory& CampaignDirectory::operator=(CampaignDirectory&&) noexcept = default;
 
-std::vector<std::string> CampaignDirectory::files(const std::string& path) {
+std::vector<std::string> CampaignDirectory::written_files(const std::string& path) {
   std::vector<std::string> files;
-  for (const char* name : {kState, kModel, kRounds, kChosen, kLock, kLabelled, kPool, kTest, kAim}) {
+  for (const char* name : kWritten) {
+    files.push_back(path + "/" + name);
+  }
+  return files;
+}
+
+std::vector<std::string> CampaignDirectory::files(const std::string& path) {
+  std::vector<std::string> files = written_files(path);
+  for (const char* name : kCopies) {
     files.push_back(path + "/" + name);
   }
   return files;

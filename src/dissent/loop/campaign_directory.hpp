@@ -33,7 +33,8 @@ class CampaignDirectory : public CampaignStore {
   CampaignDirectory(CampaignDirectory&&) noexcept;
   CampaignDirectory& operator=(CampaignDirectory&&) noexcept;
 
-  static std::vector<std::string> files(const std::string& path);  // the paths above
+  static std::vector<std::string> files(const std::string& path);          // the paths above
+  static std::vector<std::string> written_files(const std::string& path);  // those that every step may replace
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
