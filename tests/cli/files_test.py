@@ -1,11 +1,19 @@
-"""An output is never an input: one rule for every command that writes a file."""
+"""Nothing is lost or mixed up: an output is never an input, a campaign at work keeps to its own directory, and no
+file is opened that was not given."""
 
 import os
 import re
+import signal
+import unittest
 
 import numpy as np
 
-from campaign_support import QUICK, CampaignTest
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+from campaign_support import LABEL, QUICK, CampaignTest
 from support import mixture
 
 # For each command that has an output: how it is run, with the place of the output, and what it reads. Names that end
@@ -129,3 +137,139 @@ class CampaignFilesTest(CampaignTest):
         tables = ("--labelled", "out/labelled.csv", "--pool", "out/pool.csv", "--targets", "y")
         for _ in range(2):
             self.run_ok(*self.learn("out", "--rounds", 1, "-q", tables=tables))
+
+
+class HeldTest(CampaignTest):
+    """A campaign at work, whose oracle waits at a gate until the test has done its worst."""
+
+    def setUp(self):
+        super().setUp()
+        self.unlabelled = ("--labelled", self.table("l.csv", 15, 1), "--pool", self.table("q.csv", 60, 2, "a,b"),
+                           "--targets", "y")
+        self.gate = self.path("gate")
+        os.mkfifo(self.gate)
+
+    def begin(self, oracle):
+        return self.start(*self.learn("out", "--rounds", 2, "-q", "--oracle", oracle, tables=self.unlabelled))
+
+    def at_work(self):
+        return self.begin(f"cat {self.gate} >/dev/null; {LABEL}")
+
+    def contents(self, directory):
+        return {name: self.read(f"{directory}/{name}") for name in os.listdir(self.path(directory))}
+
+    def ends(self, child, says):
+        _, error = child.communicate()
+        self.assertEqual(child.returncode, 1, error)
+        self.assertRegex(error, r"\Adissent learn: [^\n]+\n\Z")
+        self.assertIn(says, error)
+
+    def test_a_directory_that_was_renamed(self):
+        child = self.at_work()
+        with open(self.gate, "w"):  # opens when the oracle reads
+            os.rename(self.path("out"), self.path("old"))
+            self.run_ok(*self.learn("out", "--rounds", 1, "-q", "--seed", 5))
+            before = {name: self.contents(name) for name in ("old", "out")}
+        self.ends(child, "out: the campaign's directory was moved, removed or replaced while a process was at work on it")
+        self.assertEqual({name: self.contents(name) for name in ("old", "out")}, before)
+        # Under its new name it goes on from what was saved.
+        self.run_ok(*self.learn("old", "--rounds", 2, "-q", "--oracle", LABEL, tables=self.unlabelled))
+        self.run_ok(*self.learn("whole", "--rounds", 2, "-q", "--oracle", LABEL, tables=self.unlabelled))
+        self.assertEqual(self.result("old"), self.result("whole"))
+
+    def test_a_directory_that_was_removed(self):
+        child = self.at_work()
+        with open(self.gate, "w"):
+            for name in os.listdir(self.path("out")):
+                os.remove(self.path(f"out/{name}"))
+            os.rmdir(self.path("out"))
+        self.ends(child, "was moved, removed or replaced")
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_a_lock_that_was_removed(self):
+        child = self.at_work()
+        with open(self.gate, "w"):
+            os.remove(self.path("out/lock"))
+            second = self.learn("out", "--rounds", 2, "-q", "--oracle", LABEL, tables=self.unlabelled)
+            self.refuse(*second, says="out: another process is at work on this campaign")
+            before = self.contents("out")
+        self.ends(child, "out/lock: was removed or replaced")
+        self.assertEqual(self.contents("out"), before)
+        self.run_ok(*second)
+
+    def test_signals_end_what_the_oracle_started(self):
+        for wanted in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            # A grandchild of the shell holds the pipe open until it ends.
+            child = self.begin(f"(echo here; sleep 1000) > {self.gate} & sleep 1000")
+            with open(self.gate) as pipe:
+                self.assertEqual(pipe.readline(), "here\n")
+                child.send_signal(wanted)
+                self.assertEqual(pipe.read(), "")
+            child.communicate()
+            self.assertEqual(child.returncode, -wanted)
+        self.run_ok(*self.learn("out", "--rounds", 2, "-q", "--oracle", LABEL, tables=self.unlabelled))
+        self.run_ok(*self.learn("whole", "--rounds", 2, "-q", "--oracle", LABEL, tables=self.unlabelled))
+        self.assertEqual(self.result("out"), self.result("whole"))
+
+
+@unittest.skipUnless(h5py, "python3-h5py is not installed")
+class OtherFilesTest(CampaignTest):
+    """HDF5 files whose columns lie in other files, among them a pipe at which a reader would wait for ever."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkfifo(self.path("pipe"))
+        self.new("other.h5").close()
+
+    def new(self, name):
+        file = h5py.File(self.path(name), "w")
+        for column, seed in (("a", 1), ("y", 2)):
+            file[column] = np.random.default_rng(seed).normal(size=20)
+        return file
+
+    def refused(self, add, says='"b" is in another file, and no other file is opened; copy it into this one'):
+        with self.new("in.h5") as file:
+            add(file)
+        self.refuse("fit", "in.h5", "--targets", "y", *QUICK, "-o", "m", says=f"in.h5: {says}", timeout=60)
+        self.refuse("learn", "out", "--labelled", "in.h5", "--pool", "in.h5", "--targets", "y", *QUICK, says=says,
+                    timeout=60)
+
+    def test_a_link(self):
+        for name in ("other.h5", "pipe", "/etc/passwd", "nothing.h5"):
+            self.refused(lambda file, name=name: file.__setitem__("b", h5py.ExternalLink(name, "/a")))
+
+    def test_a_link_behind_a_link(self):
+        def add(file):
+            file.create_group("group")["c"] = h5py.ExternalLink("pipe", "/a")
+            file["b"] = h5py.SoftLink("/group/c")
+
+        self.refused(add)
+
+    def test_stored_elsewhere(self):
+        for name in ("other.h5", "pipe", "/etc/passwd"):
+            self.refused(lambda file, name=name: file.create_dataset("b", (20,), "u1", external=[(
+                self.path(name), 0, 20)]))
+
+    def test_composed_of_others(self):
+        for name in ("other.h5", "pipe"):
+            layout = h5py.VirtualLayout((20,), "f8")
+            layout[:] = h5py.VirtualSource(self.path(name), "a", (20,))
+            self.refused(lambda file, layout=layout: file.create_virtual_dataset("b", layout))
+
+    def test_packed_by_a_library(self):
+        def add(file):
+            kind = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            kind.set_chunk((20,))
+            kind.set_filter(32001, h5py.h5z.FLAG_OPTIONAL)
+            h5py.h5d.create(file.id, b"b", h5py.h5t.NATIVE_DOUBLE, h5py.h5s.create_simple((20,)), kind)
+
+        self.refused(add, says='"b" is packed by filter 32001, which is not part of HDF5')
+
+    def test_links_within_the_file_are_followed(self):
+        with self.new("in.h5") as file:
+            file.create_group("group")["c"] = file["a"][:] ** 2
+            file["b"] = h5py.SoftLink("/group/c")
+            file["d"] = file["a"]
+        self.assertIn('"inputs":["a","b","d"]',
+                      self.run_ok("fit", "in.h5", "--targets", "y", *QUICK, "-o", "m", "--json").replace(" ", "")
+                      .replace("\n", ""))
