@@ -16,7 +16,6 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
-#include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/csv.hpp"
@@ -116,13 +115,6 @@ void check_output(const Arguments& arguments) {
   check_csv_output(arguments.output);
   if (arguments.output == "-") {
     return;
-  }
-  for (const std::string& read :
-       {arguments.tables.labelled, arguments.tables.pool, arguments.tables.test, arguments.tables.aim}) {
-    check_distinct(arguments.output, read);
-  }
-  for (const std::string& own : CampaignDirectory::files(arguments.directory)) {
-    check_distinct(arguments.output, own, "is a file of the campaign");
   }
   check_writable(arguments.output);
 }
@@ -230,6 +222,12 @@ void add_ask(Command& app) {
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    const TablePaths& tables = arguments->tables;
+    return CommandFiles{.read = {tables.labelled, tables.pool, tables.test, tables.aim},
+                        .written = {arguments->output},
+                        .campaign = arguments->directory};
+  });
   command.run([arguments] { run_ask(*arguments); });
 }
 

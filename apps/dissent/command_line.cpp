@@ -175,6 +175,10 @@ void Command::declare_flag(const Declaration& declaration, const std::function<v
   }
 }
 
+void Command::files(const std::function<CommandFiles()>& files) {
+  before_.emplace_back([files] { check_files(files()); });
+}
+
 void Command::run(const std::function<void()>& work) {
   parser_->app->callback([this, work] {
     for (const std::function<void()>& prepare : before_) {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command_files.hpp"
 #include "dissent/base/field.hpp"
 
 namespace dissent::cli {
@@ -64,6 +65,9 @@ class Command {
   // command runs they are set in `target`.
   template <class S>
   void fields(S& target, Values& given, const std::string& heading);
+
+  // What it reads and writes, asked once all is parsed: an output that is an input is refused before the command runs.
+  void files(const std::function<CommandFiles()>& files);
 
   // What the command does, once all is parsed.
   void run(const std::function<void()>& work);

@@ -162,9 +162,6 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows, const std::v
 void run_fit(const Arguments& arguments) {
   arguments.fit.check_values();  // before the work
   check_given(arguments.fit.ensemble.model, arguments.given_fit);
-  check_distinct(arguments.output, arguments.data);
-  check_distinct(arguments.output, arguments.checkpoint);
-  check_distinct(arguments.checkpoint, arguments.data);
   check_writable(arguments.output);
   if (!arguments.checkpoint.empty()) {
     check_writable(arguments.checkpoint);
@@ -201,6 +198,9 @@ void add_fit(Command& app) {
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    return CommandFiles{.read = {arguments->data}, .written = {arguments->output, arguments->checkpoint}};
+  });
   command.run([arguments] { run_fit(*arguments); });
 }
 

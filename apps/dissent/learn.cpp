@@ -291,6 +291,11 @@ void add_learn(Command& app) {
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    const TablePaths& tables = arguments->tables;
+    return CommandFiles{.read = {tables.labelled, tables.pool, tables.test, tables.aim, arguments->problem},
+                        .campaign = arguments->directory};
+  });
   command.run([arguments] { run_learn(*arguments); });
 }
 

@@ -8,6 +8,7 @@
 
 #include "dissent/acquisition/reasons.hpp"
 #include "dissent/loop/candidates.hpp"
+#include "dissent/loop/tables.hpp"
 
 namespace dissent::cli {
 

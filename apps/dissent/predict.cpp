@@ -139,8 +139,6 @@ void run_predict(const PredictOptions& options) {
   }
   for (const std::string& name : {options.output, options.mixture}) {
     if (!name.empty() && name != "-") {
-      check_distinct(name, options.inputs);
-      check_distinct(name, options.model);
       check_writable(name);
     }
   }
@@ -200,6 +198,9 @@ void add_predict(Command& app) {
   add_seed(command, options->seed);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
+  command.files([options] {
+    return CommandFiles{.read = {options->model, options->inputs}, .written = {options->output, options->mixture}};
+  });
   command.run([options] { run_predict(*options); });
 }
 

@@ -27,7 +27,6 @@ struct RecalibrateOptions {
 };
 
 void run_recalibrate(const RecalibrateOptions& options) {
-  check_distinct(options.output, options.data);
   check_writable(options.output);
   Ensemble model = Ensemble::load(options.model);
   const Table table = read_table(options.data);
@@ -83,6 +82,9 @@ void add_recalibrate(Command& app) {
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
+  command.files([options] {
+    return CommandFiles{.read = {options->model, options->data}, .written = {options->output}};
+  });
   command.run([options] { run_recalibrate(*options); });
 }
 

@@ -5,7 +5,6 @@
 // with every other: with it, the whole input is one chunk.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,7 +31,6 @@ constexpr std::size_t kBlock = 64;                       // inputs that the esti
 constexpr std::size_t kTopShown = 10;                    // where --top does not say
 
 std::unique_ptr<ScoreSource> open_source(const ScoreOptions& options) {
-  check_distinct(options.output, options.weights);
   std::unique_ptr<ScoreSource> source = has_classes(options.input) ? class_source(options) : gaussian_source(options);
   for (const ScoreMethod& method : source->methods()) {
     check(std::ranges::count(source->methods(), method.name, &ScoreMethod::name) == 1,
@@ -41,19 +39,12 @@ std::unique_ptr<ScoreSource> open_source(const ScoreOptions& options) {
   return source;
 }
 
-// Replacing an input file by its own scores is never what was meant.
-void check_output(const ScoreOptions& options, const ScoreSource& source) {
+void check_output(const ScoreOptions& options) {
   if (options.output.empty()) {
     return;
   }
   check_output_name(options.output);
   check(!options.json || options.output != "-", "--output: - and --json would both print to standard output; give one");
-  for (const std::string& array : source.arrays()) {
-    const std::string path = array.substr(0, array.rfind('['));
-    std::error_code none;
-    check(!std::filesystem::equivalent(path, options.output, none), "--output: '{}' is the input; give another name",
-          options.output);
-  }
 }
 
 void check_numbers(const std::vector<std::string>& names, const Columns& columns, std::size_t begin) {
@@ -115,7 +106,7 @@ void score_all(ScoreSource& source, const ScoreOptions& options, Receivers& rece
 
 void run_score(const ScoreOptions& options) {
   const std::unique_ptr<ScoreSource> source = open_source(options);
-  check_output(options, *source);
+  check_output(options);
   const ScoreShape& shape = source->shape();
   const bool ranked = options.top.has_value();
   const std::size_t num_top = std::min(options.top.value_or(kTopShown), std::max<std::size_t>(1, shape.num_inputs));
@@ -181,6 +172,11 @@ void add_score(Command& app) {
   add_seed(command, options->seed);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
+  command.files([options] {
+    CommandFiles files{.read = {options->weights}, .written = {options->output}};
+    files.add_read_parts(options->input);
+    return files;
+  });
   command.run([options] { run_score(*options); });
 }
 

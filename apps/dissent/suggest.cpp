@@ -98,10 +98,6 @@ void check_arguments(const Arguments& arguments) {
   }
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
   if (arguments.output != "-") {
-    for (const std::string& read :
-         {arguments.tables.pool, arguments.tables.labelled, arguments.tables.aim, arguments.fitted}) {
-      check_distinct(arguments.output, read);
-    }
     check_writable(arguments.output);
   }
 }
@@ -300,6 +296,13 @@ void add_suggest(Command& app) {
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    const TablePaths& tables = arguments->tables;
+    CommandFiles files{.read = {tables.pool, tables.labelled, tables.aim, arguments->fitted},
+                       .written = {arguments->output}};
+    files.add_read_parts(arguments->mixture);
+    return files;
+  });
   command.run([arguments] { run_suggest(*arguments); });
 }
 

@@ -165,9 +165,6 @@ void suggest_from(const MixtureSuggestion& asked, const File& file, const std::v
   check(asked.settings.batch <= file.num_inputs, "--batch: {} rows are wanted; {} has {}", asked.settings.batch,
         arrays.front(), file.num_inputs);
   if (asked.output != "-") {
-    for (const std::string& read : arrays) {
-      check_distinct(asked.output, read.substr(0, read.rfind('[')));
-    }
     check_writable(asked.output);
   }
   if (const std::string doubt = shape_doubt(file.num_inputs, file.num_components); !doubt.empty() && !asked.quiet) {

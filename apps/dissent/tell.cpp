@@ -87,6 +87,7 @@ void add_tell(Command& app) {
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] { return CommandFiles{.read = {arguments->answers}, .campaign = arguments->directory}; });
   command.run([arguments] { run_tell(*arguments); });
 }
 

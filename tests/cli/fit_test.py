@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import unittest
@@ -387,3 +388,23 @@ class Fit(CliTest):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class WideTable(CliTest):
+    def seconds(self, num_columns):
+        """Of processor time, the least of three runs."""
+        random = np.random.default_rng(1)
+        self.save("wide.npz", x=random.normal(size=(12, num_columns)), y=random.normal(size=12))
+        times = []
+        for _ in range(3):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            result = dissent("fit", "wide.npz", "-t", "y", "-o", "m", "-q", "--threads", 1, "--model", "pne", "--epochs",
+                             1, "--hidden", 2, "--components", 2, cwd=self.dir)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            times.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+        return min(times)
+
+    @unittest.skipIf(SANITIZED, "of optimised programs")
+    def test_time_grows_with_columns_and_not_with_their_square(self):
+        # Four times the columns: 4 if it grows in proportion, 16 if with the square.
+        self.assertLess(self.seconds(80_000) / self.seconds(20_000), 10)

@@ -17,6 +17,7 @@ constexpr const char* kFormatVersion = "2";
 constexpr const char* kReasons = "chosen.why";
 constexpr const char* kColumns = "columns";
 constexpr std::string_view kSettingPrefix = "settings.";
+constexpr std::string_view kCopyPrefix = "copy.";
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 // Arrays to be written, which must stay where they are until then.
@@ -270,7 +271,7 @@ void load_targets(const SafetensorsFile& file, Campaign& campaign) {
 
 }  // namespace campaign_file
 
-void save_campaign(const std::string& path, const Campaign& campaign) {
+void save_campaign(const std::string& path, const Campaign& campaign, const CopyDigests& copies) {
   Arrays arrays;
   arrays.add_records<ChosenRow>("chosen", campaign.chosen);
   add_targets(arrays, campaign);
@@ -280,10 +281,25 @@ void save_campaign(const std::string& path, const Campaign& campaign) {
     fitted.push_back(*campaign.fitted);
   }
   arrays.add_records<RoundRecord>("fitted", fitted);
-  write_safetensors(path, arrays.named, metadata_of(campaign));
+  Metadata metadata = metadata_of(campaign);
+  for (const auto& [file, digest] : copies) {
+    metadata[std::string(kCopyPrefix) + file] = digest;
+  }
+  write_safetensors(path, arrays.named, metadata);
 }
 
 Campaign load_campaign(const std::string& path) { return read_campaign(SafetensorsFile(path)); }
+
+CopyDigests load_copy_digests(const std::string& path) {
+  CopyDigests copies;
+  const SafetensorsFile file(path);
+  for (const auto& [key, text] : file.metadata()) {
+    if (key.starts_with(kCopyPrefix)) {
+      copies[key.substr(kCopyPrefix.size())] = text;
+    }
+  }
+  return copies;
+}
 
 Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& source) {
   return read_campaign(SafetensorsFile(bytes, source));

@@ -8,8 +8,8 @@
 // Metadata: format, format_version, command (learn or ask), targets, data and model fingerprints, and "settings.NAME"
 // for every field of the settings (and, where the fit chose a kind of model, settled_model and settled_rows), so that a
 // campaign goes on with what it was begun with whatever the defaults are. Where people are asked, chosen.why has why
-// each row was chosen, as a JSON list of texts. Where inputs are made of a table's columns, "columns" says how
-// (table/encoding.hpp).
+// each row was chosen, as a JSON list of texts, and "copy.FILE" the digest of each table beside the state. Where inputs
+// are made of a table's columns, "columns" says how (table/encoding.hpp).
 //
 // Version 1 is read as well: it had one array for all metrics, and the options that were typed as "setting FLAG".
 #pragma once
@@ -23,12 +23,15 @@
 
 #include "dissent/array/safetensors.hpp"
 #include "dissent/loop/campaign.hpp"
+#include "dissent/loop/campaign_copies.hpp"
 
 namespace dissent {
 
 // What is wrong with a file is an InputError that names it.
-void save_campaign(const std::string& path, const Campaign& campaign);
+// `copies` are the digests of the tables beside it, if any (see campaign_copies.hpp).
+void save_campaign(const std::string& path, const Campaign& campaign, const CopyDigests& copies = {});
 Campaign load_campaign(const std::string& path);
+CopyDigests load_copy_digests(const std::string& path);
 Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& source);
 
 namespace campaign_file {

@@ -127,7 +127,9 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
   const ProblemRows rows = labelled_rows(campaign, data);
   const FitOptions& options = campaign.settings.fit;
   EnsembleOptions ensemble = options.ensemble;
-  ensemble.seed = fit_seed(options.ensemble.seed, campaign.next_round());
+  // A model that was lost is that of the round which fitted it, although rows may have been chosen since.
+  const std::size_t round = campaign.fitted ? campaign.fitted->round : campaign.next_round();
+  ensemble.seed = fit_seed(options.ensemble.seed, round);
   ensemble.model = model_to_fit(campaign, rows.num_rows);
   FitControl own = control;
   own.networks_only = campaign.settings.acquisition.info().needs_network;
@@ -143,7 +145,7 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
   });
   FittedRound result{std::move(fitted.model), {}, std::move(fitted.report)};
   RoundRecord& record = result.record;
-  record.round = campaign.next_round();
+  record.round = round;
   record.labelled = rows.num_rows;
   measure(result.model, data.test, control.executor, record);
   record.fit_seconds = seconds_since(start);
