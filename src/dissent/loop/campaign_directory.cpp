@@ -205,6 +205,7 @@ bool CampaignDirectory::begun() const {
 
 void CampaignDirectory::hold() {
   if (lock_ == nullptr) {
+    made_ = !exists(path_);
     create_directory(path_);
     lock_ = std::make_unique<Lock>(path_);
     remove_temporaries(path_);
@@ -260,6 +261,23 @@ CampaignTables CampaignDirectory::load_data() const {
     tables.aim = read_table(file(kAim));
   }
   return tables;
+}
+
+// The state last, so that a kill on the way leaves a campaign that can be cleared again.
+void CampaignDirectory::clear() {
+  for (const char* name : {kModel, kRounds, kChosen, kLabelled, kPool, kTest, kAim, kState}) {
+    std::error_code error;
+    std::filesystem::remove(file(name), error);
+    if (error) {
+      fail_system("{}: cannot be removed: {}", file(name), error.message());
+    }
+  }
+  if (made_) {
+    std::error_code ignored;
+    std::filesystem::remove(file(kLock), ignored);
+    std::filesystem::remove(path_, ignored);  // unless others have put something there
+    lock_.reset();
+  }
 }
 
 void CampaignDirectory::write_tables(const Campaign& campaign, const Problem& data) {

@@ -49,12 +49,14 @@ class CampaignDirectory : public CampaignStore {
   std::optional<Ensemble> load_model(std::uint64_t fingerprint) const override;
   void save_data(const CampaignTables& tables) override;
   CampaignTables load_data() const override;
+  void clear() override;
   void write_tables(const Campaign& campaign, const Problem& data) override;
 
  private:
   struct Lock;
   std::string path_;
   std::unique_ptr<Lock> lock_;
+  bool made_ = false;  // the directory, which was not there before
 };
 
 }  // namespace dissent
