@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,18 @@ struct Answers {
   bool unasked = false;                   // rows of the pool need not have been asked for
 
   std::size_t size() const { return rows.size() + extra.size(); }  // rows with their targets
+};
+
+// One that looks like a mistake (far_answers.hpp says which do).
+struct FarAnswer {
+  std::optional<std::size_t> row;  // of the pool; none for an extra one
+  std::string target;
+  double value = 0;
+  double least = 0;  // of the labels before
+  double most = 0;
+  double stddevs = 0;  // from the predicted mean; 0 without a model
+
+  std::string text() const;  // "row 12: y 9512 is far outside of the labels so far, 0.2 to 11.4, ..."
 };
 
 // A table with the columns 'row' and the targets; others are ignored, and so are rows whose targets are all missing.

@@ -9,6 +9,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
+#include "dissent/loop/far_answers.hpp"
 #include "dissent/loop/kept_campaign.hpp"
 #include "dissent/loop/status.hpp"
 

@@ -16,7 +16,6 @@
 
 #include "dissent/loop/answers.hpp"
 #include "dissent/loop/campaign_store.hpp"
-#include "dissent/loop/far_answers.hpp"
 #include "dissent/loop/learn.hpp"
 #include "dissent/loop/tables.hpp"
 #include "dissent/table/table.hpp"
