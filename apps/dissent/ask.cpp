@@ -199,11 +199,9 @@ void add_ask(Command& app) {
   command.argument("DIR", arguments->directory, "The campaign's directory");
   add_table_options(command, arguments->tables);
   add_choice_options(command, arguments->choice);
-  command.option(
-      "-o,--output", arguments->output,
-      {.help = "The table to fill in; - is standard output. A file that is there is replaced only if all its "
-               "answers were told",
-       .shown = "FILE.csv"});
+  command.option("-o,--output", arguments->output,
+                 {.help = "The table to fill in; - is standard output. Answers not yet told are not replaced",
+                  .shown = "FILE.csv"});
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
