@@ -68,19 +68,29 @@ void print_reasons(const Laboratory& laboratory) {
   }
 }
 
+nlohmann::ordered_json inputs_json(const Problem& data, std::size_t row) {
+  nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
+  const std::size_t C = data.input_names.size();
+  for (std::size_t c = 0; data.pool_columns.columns.empty() && c < C; ++c) {
+    inputs[data.input_names[c]] = data.pool.inputs[row * C + c];
+  }
+  for (const Column& column : data.pool_columns.columns) {
+    nlohmann::ordered_json& cell = inputs[column.name];
+    if (!is_missing_cell(column, row)) {
+      column.is_text() ? cell = column.text[row] : cell = column.values[row];
+    }
+  }
+  return inputs;
+}
+
 void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
   const Campaign& campaign = laboratory.campaign();
   const Problem& data = laboratory.data();
-  const std::size_t C = data.input_names.size();
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const std::size_t position : pending(campaign)) {
     const ChosenRow& chosen = campaign.chosen[position];
-    nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
-    for (std::size_t c = 0; c < C; ++c) {
-      inputs[data.input_names[c]] = data.pool.inputs[chosen.row * C + c];
-    }
     nlohmann::ordered_json row = json_of(chosen);
-    row["inputs"] = inputs;
+    row["inputs"] = inputs_json(data, chosen.row);
     row["why"] = chosen.why;
     rows.push_back(row);
   }
@@ -132,7 +142,7 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
   for (const ChosenRow& chosen : std::span(laboratory.campaign().chosen).last(num_new)) {
     rows.push_back(chosen.row);
   }
-  warn_of_outliers(usual_inputs(data), data.input_names, rows,
+  warn_of_outliers(usual_inputs(data), table_encoding(data), rows,
                    pick_rows(data.pool.inputs, data.input_names.size(), rows), true);
 }
 
@@ -156,6 +166,10 @@ void run_ask(const Arguments& arguments) {
                                   .settings = given_settings(arguments.choice, arguments.given_fit),
                                   .batch = arguments.choice.batch};
   Laboratory laboratory = Laboratory::open(arguments.directory, options);
+  say_columns(laboratory.data().told, arguments.quiet || arguments.json, arguments.output == "-");
+  if (!arguments.quiet && !arguments.json && !arguments.tables.aim.empty()) {
+    warn_of_aim(laboratory.data());
+  }
   const std::size_t num_new = choose(arguments, laboratory);
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());

@@ -8,8 +8,10 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/loop/kept_campaign.hpp"
 #include "dissent/loop/learn.hpp"
 #include "dissent/loop/row_match.hpp"
+#include "dissent/loop/tables.hpp"
 
 namespace dissent {
 namespace {
@@ -32,11 +34,11 @@ std::vector<std::size_t> answered_lines(const Table& table, const std::vector<st
 }
 
 // The number of a pool row is a whole one.
-std::size_t row_at(const Table& table, std::size_t line) {
-  check(!table.column("row").is_missing(line),
-        "row {} of the file has its targets, but its 'row' is empty; it says which row of the pool they are of",
-        line + 1);
-  const double number = table.column("row").number(line);
+std::size_t row_at(const Table& table, const std::string& row_column, std::size_t line) {
+  check(!table.column(row_column).is_missing(line),
+        "row {} of the file has its targets, but its '{}' is empty; it says which row of the pool they are of",
+        line + 1, row_column);
+  const double number = table.column(row_column).number(line);
   check(number >= 0 && number < 1e15 && number == std::floor(number), "row {} was never asked for", number);
   return static_cast<std::size_t>(number);
 }
@@ -61,6 +63,22 @@ std::vector<double> targets_at(const Table& table, std::size_t line, const std::
     targets.push_back(table.column(name).number(line));
   }
   return targets;
+}
+
+// The inputs [C] of a line, made of its columns as those of the problem are.
+std::vector<double> inputs_at(const Table& table, std::size_t line, const Problem& data) {
+  const TableEncoding encoding = table_encoding(data);
+  Table row{table.source, 1, {}};
+  for (const Column* column : table.find(encoding.sources())) {
+    row.columns.push_back(picked_rows(*column, std::vector{line}));
+  }
+  try {
+    return encoding.matrix(row);
+  } catch (const InputError& error) {
+    Fault fault = error.fault();
+    fault.row = fault.row ? std::optional(line) : std::nullopt;
+    throw InputError(fault);
+  }
 }
 
 void add_answer(Answers& answers, std::size_t row, std::span<const double> targets) {
@@ -140,15 +158,16 @@ void take_extra(Campaign& campaign, const Problem& data, const Answers& answers,
 
 }  // namespace
 
-Answers read_answers(const Table& table, const std::vector<std::string>& target_names) {
+Answers read_answers(const Table& table, const std::vector<std::string>& target_names, const std::string& row_column) {
   Answers answers{table.source};
   in_source(table.source, [&] {
-    check(table.has("row"),
-          "has no column 'row'; answers carry the numbers of the rows that were asked for, and `extra` takes rows that "
-          "nobody asked for");
+    check(table.has(row_column),
+          "has no column '{}'; answers carry the numbers of the rows that were asked for, and `extra` takes rows that "
+          "nobody asked for",
+          row_column);
     Lines lines;
     for (const std::size_t line : answered_lines(table, target_names)) {
-      const std::size_t row = row_at(table, line);
+      const std::size_t row = row_at(table, row_column, line);
       lines.add(row, line);
       add_answer(answers, row, targets_at(table, line, target_names));
     }
@@ -156,18 +175,20 @@ Answers read_answers(const Table& table, const std::vector<std::string>& target_
   return answers;
 }
 
-Answers read_answers(const Table& table, const Problem& data, const Table& pool) {
-  Answers answers = read_answers(table, data.target_names);
+Answers read_answers(const Table& table, const Problem& data, const Table& pool, const std::string& row_column) {
+  Answers answers = read_answers(table, data.target_names, row_column);
   in_source(table.source, [&] {
     for (const std::size_t row : answers.rows) {
       check(row < data.pool.num_rows, "row {} was never asked for", row);
     }
-    check_inputs(table, answered_lines(table, data.target_names), pool, answers.rows, data.input_names);
+    check_inputs(table, answered_lines(table, data.target_names), pool, answers.rows, source_columns(data));
   });
   return answers;
 }
 
-Answers read_unasked(const Table& table, const Campaign& campaign, const Problem& data, const Table& pool) {
+Answers read_unasked(const Table& table, const Campaign& campaign, const Problem& data, const Table& pool,
+                     const std::string& row_column) {
+  const std::vector<std::string> names = source_columns(data);
   Answers answers{table.source};
   answers.unasked = true;
   in_source(table.source, [&] {
@@ -180,15 +201,13 @@ Answers read_unasked(const Table& table, const Campaign& campaign, const Problem
       }
       std::optional<std::size_t> row;
       std::vector<double> inputs;
-      if (table.has("row") && !table.column("row").is_missing(line)) {
-        row = row_at(table, line);
+      if (table.has(row_column) && !table.column(row_column).is_missing(line)) {
+        row = row_at(table, row_column, line);
         check_in_pool(std::vector{*row}, data.pool.num_rows);
-        check_inputs(table, std::vector{line}, pool, std::vector{*row}, data.input_names);
+        check_inputs(table, std::vector{line}, pool, std::vector{*row}, names);
       } else {
-        for (const Column* column : table.find(data.input_names)) {
-          inputs.push_back(column->finite_number(line));
-        }
-        row = find_row(table, line, pool, data.input_names, campaign, lines);
+        inputs = inputs_at(table, line, data);
+        row = find_row(table, line, pool, names, campaign, lines);
       }
       if (row) {
         lines.add(*row, line);

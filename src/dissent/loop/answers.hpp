@@ -36,17 +36,19 @@ struct FarAnswer {
   std::string text() const;  // "row 12: y 9512 is far outside of the labels so far, 0.2 to 11.4, ..."
 };
 
-// A table with the columns 'row' and the targets; others are ignored, and so are rows whose targets are all missing.
-// InputError for a row that has some of its targets or is answered twice, and for a table without any answer.
-Answers read_answers(const Table& table, const std::vector<std::string>& target_names);
+// A table with the columns `row_column` and the targets; others are ignored, and so are rows whose targets are all
+// missing. InputError for a row that has some of its targets or is answered twice, and for a table without any answer.
+Answers read_answers(const Table& table, const std::vector<std::string>& target_names,
+                     const std::string& row_column = "row");
 
 // Likewise, and where the table has input columns they must be those of the pool's rows (row_match.hpp).
-Answers read_answers(const Table& table, const Problem& data, const Table& pool);
+Answers read_answers(const Table& table, const Problem& data, const Table& pool, const std::string& row_column);
 
-// A table of rows that nobody need have asked for: all inputs and the targets. Those that have a number in a column
-// 'row' are of the pool. Others are looked up in it by their inputs: of several rows with the same inputs one that
-// waits comes first, then one that was never chosen. What is not found is an extra row.
-Answers read_unasked(const Table& table, const Campaign& campaign, const Problem& data, const Table& pool);
+// A table of rows that nobody need have asked for: all inputs and the targets. Those that have a number in
+// `row_column` are of the pool. Others are looked up in it by their inputs: of several rows with the same inputs one
+// that waits comes first, then one that was never chosen. What is not found is an extra row.
+Answers read_unasked(const Table& table, const Campaign& campaign, const Problem& data, const Table& pool,
+                     const std::string& row_column);
 
 // Tells the campaign all of them, at the time `now` (seconds since 1970). InputError, which leaves the campaign half
 // told, for a row that was never asked for or has its answer, and for targets that no fit could compute with.

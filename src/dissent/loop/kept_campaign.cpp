@@ -11,9 +11,11 @@ Table without_targets(Table table, const std::vector<std::string>& target_names)
   std::erase_if(table.columns, [&](const Column& column) {
     return std::ranges::find(target_names, column.name) != target_names.end();
   });
-  check_in(table.source, !table.has("row"),
-           "has a column 'row', the name of the row numbers in the answers; rename it");
   return table;
+}
+
+std::vector<std::string> source_columns(const Problem& data) {
+  return data.encoding.columns.empty() ? data.input_names : data.encoding.sources();
 }
 
 CampaignTables kept_tables(const CampaignStore& store, const Campaign& campaign) {
@@ -33,7 +35,7 @@ KeptCampaign read_kept(const CampaignStore& store) {
   check_in(store.name(), campaign.driver == Driver::kAsk,
            "the campaign was begun by learn, which keeps no copies of its tables");
   const CampaignTables tables = kept_tables(store, campaign);
-  Problem data = make_problem(tables, false, campaign.settings);
+  Problem data = make_problem(tables, false, campaign.settings, campaign.encoding);
   check_same(campaign, data, store.name());
   Table pool = without_targets(*tables.pool, data.target_names);
   return {std::move(campaign), std::move(data), std::move(pool)};

@@ -23,6 +23,9 @@ KeptCampaign read_kept(const CampaignStore& store);
 // The store's copies, in which the targets are the last columns.
 CampaignTables kept_tables(const CampaignStore& store, const Campaign& campaign);
 
+// The columns of tables that the inputs come from.
+std::vector<std::string> source_columns(const Problem& data);
+
 // A pool's own targets, if it has such columns, are not looked at and not passed on.
 Table without_targets(Table table, const std::vector<std::string>& target_names);
 

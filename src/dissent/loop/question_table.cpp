@@ -17,24 +17,16 @@ Column empty_column(const std::string& name, std::size_t num_rows) {
   return column;
 }
 
-// Some rows of a column, in the order given.
-Column picked(const Column& from, std::span<const ChosenRow> rows) {
-  Column column{from.name, {}, {}, {}, {}};
-  if (from.is_text()) {
-    column.first_text_row = 0;
+std::vector<std::size_t> numbers_of(std::span<const ChosenRow> rows) {
+  std::vector<std::size_t> numbers;
+  for (const ChosenRow& chosen : rows) {
+    numbers.push_back(chosen.row);
   }
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const std::size_t row = rows[k].row;
-    from.is_text() ? column.text.push_back(from.text[row]) : column.values.push_back(from.values[row]);
-    if (from.is_missing(row)) {
-      column.missing_rows.push_back(k);
-    }
-  }
-  return column;
+  return numbers;
 }
 
-Column reasons_of(std::span<const ChosenRow> rows) {
-  Column column{"why", {}, {}, {}, 0};
+Column reasons_of(std::span<const ChosenRow> rows, const std::string& name) {
+  Column column{name, {}, {}, {}, 0};
   for (std::size_t k = 0; k < rows.size(); ++k) {
     column.text.push_back(rows[k].why);
     if (rows[k].why.empty()) {
@@ -48,17 +40,15 @@ Column reasons_of(std::span<const ChosenRow> rows) {
 Table table_of(std::span<const ChosenRow> rows, const Laboratory& laboratory) {
   const Table& pool = laboratory.pool();
   Table table{"the table to fill in", rows.size(), {}};
-  Column numbers{"row", {}, {}, {}, {}};
+  Column numbers{laboratory.own_column("row"), {}, {}, {}, {}};
   for (const ChosenRow& chosen : rows) {
     numbers.values.push_back(static_cast<double>(chosen.row));
   }
   table.columns.push_back(std::move(numbers));
   for (const Column& column : pool.columns) {
-    table.columns.push_back(picked(column, rows));
+    table.columns.push_back(picked_rows(column, numbers_of(rows)));
   }
-  if (!pool.has("why")) {
-    table.columns.push_back(reasons_of(rows));
-  }
+  table.columns.push_back(reasons_of(rows, laboratory.own_column("why")));
   for (const std::string& name : laboratory.data().target_names) {
     table.columns.push_back(empty_column(name, rows.size()));
   }
@@ -66,19 +56,25 @@ Table table_of(std::span<const ChosenRow> rows, const Laboratory& laboratory) {
 }
 
 // The chosen rows that the lines of a table are about.
-std::vector<ChosenRow> rows_of(const Table& table, const Campaign& campaign) {
+std::vector<ChosenRow> rows_of(const Table& table, const Campaign& campaign, const std::string& row_column) {
   std::map<double, const ChosenRow*> chosen;
   for (const ChosenRow& row : campaign.chosen) {
     chosen[static_cast<double>(row.row)] = &row;
   }
-  check(table.has("row") && !table.column("row").is_text(), "it has no column 'row' of row numbers");
+  check(table.has(row_column) && !table.column(row_column).is_text(), "it has no column '{}' of row numbers",
+        row_column);
   std::vector<ChosenRow> rows;
-  for (const double number : table.column("row").values) {
+  for (const double number : table.column(row_column).values) {
     const auto found = chosen.find(number);
     check(found != chosen.end(), "it has a row {} that was never asked for", number);
     rows.push_back(*found->second);
   }
   return rows;
+}
+
+// Rows that wait are described anew, so that a table may have the words of an earlier day.
+bool is_reason(const Column& column, std::size_t line) {
+  return column.is_text() && column.text[line].find("components say ") != std::string::npos;
 }
 
 void check_answer(const Column& column, std::size_t line, const ChosenRow& chosen, std::size_t d) {
@@ -102,9 +98,10 @@ Table question_table(const Laboratory& laboratory) {
 }
 
 void check_told(const Table& table, const Laboratory& laboratory) {
-  const std::vector<ChosenRow> rows = rows_of(table, laboratory.campaign());
+  const std::vector<ChosenRow> rows = rows_of(table, laboratory.campaign(), laboratory.own_column("row"));
   const Table written = table_of(rows, laboratory);
   const std::vector<std::string>& targets = laboratory.data().target_names;
+  const std::string why = laboratory.own_column("why");
   for (const Column& column : table.columns) {
     check(written.has(column.name) || column.missing_rows.size() == table.num_rows,
           "it has a column '{}' that is not the campaign's", column.name);
@@ -116,7 +113,8 @@ void check_told(const Table& table, const Laboratory& laboratory) {
       if (target != targets.end()) {
         check_answer(column, line, rows[line], static_cast<std::size_t>(target - targets.begin()));
       } else {
-        check(column.is_missing(line) || same_cell(column, line, written.column(column.name), line),
+        check(column.is_missing(line) || same_cell(column, line, written.column(column.name), line) ||
+                  (column.name == why && is_reason(column, line)),
               "its column '{}' of row {} is {}, but the campaign's {}", column.name, rows[line].row,
               cell_text(column, line), cell_text(written.column(column.name), line));
       }

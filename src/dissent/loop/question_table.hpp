@@ -7,8 +7,8 @@
 
 namespace dissent {
 
-// `row`, the pool's columns, `why` (unless the pool has such a column, as one from before there were reasons may), and
-// the targets, all of them missing.
+// `row`, the pool's columns, `why`, and the targets, all of them missing. Ours take underscores where the pool has such
+// a column.
 Table question_table(const Laboratory& laboratory);
 
 // InputError unless `table` is provably of no further use: rows that this campaign asked for as it wrote them, with no

@@ -71,6 +71,20 @@ bool equal_cell(const Column& one, std::size_t row, const Column& other, std::si
   return number || other_number ? number == other_number : one.text[row] == other.text[other_row];
 }
 
+Column picked_rows(const Column& column, std::span<const std::size_t> rows) {
+  Column picked{column.name, {}, {}, {}, {}};
+  if (column.is_text()) {
+    picked.first_text_row = 0;
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    column.is_text() ? picked.text.push_back(column.text[rows[k]]) : picked.values.push_back(column.values[rows[k]]);
+    if (column.is_missing(rows[k])) {
+      picked.missing_rows.push_back(k);
+    }
+  }
+  return picked;
+}
+
 std::string cell_text(const Column& column, std::size_t row) {
   if (column.is_missing(row)) {
     return "empty";

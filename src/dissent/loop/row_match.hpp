@@ -21,6 +21,8 @@ bool same_number(double one, double other);
 bool same_cell(const Column& one, std::size_t row, const Column& other, std::size_t other_row);
 // To the last digit.
 bool equal_cell(const Column& one, std::size_t row, const Column& other, std::size_t other_row);
+// Some rows of a column, in the order given.
+Column picked_rows(const Column& column, std::span<const std::size_t> rows);
 std::string cell_text(const Column& column, std::size_t row);
 
 // InputError, with the column and both values, unless every row of `table` in `lines` has the inputs that the row of
