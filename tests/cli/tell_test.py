@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from campaign_support import AskTest, CampaignTest, LABEL, rows
+from campaign_support import LABEL, QUICK, AskTest, CampaignTest, rows
 from support import dissent
 
 
@@ -67,8 +67,8 @@ class Hostile(AskTest):
             (f"row,y\n{r},-Infinity\n", "is told -inf"),
             (f"row,y\n{r},1e999\n", "bad.csv"),
             (f"row,y\n{r},1e308\n", "too far from the labels"),
-            (f"row,y\n{r},NA\n", "'NA' is text"),
-            (f"row,y\n{r},?\n", "'?' is text"),
+            (f"row,y\n{r},NA\n", "no row has its targets filled in"),
+            (f"row,y\n{r},?\n", "no row has its targets filled in"),
             (f"row,y\n{r},<0.1\n", "'<0.1' is text"),
             (f"row,y\n{r},3 mm\n", "'3 mm' is text"),
             (f"row,y\n{r},1 2\n", "'1 2' is text"),
@@ -231,6 +231,37 @@ class Tell(AskTest):
         self.run_bad(2, "ask", "mine", *self.begin, says="l.csv")
         self.assertIn("notes.txt", os.listdir(self.path("mine")))
         self.assertNotIn("state.safetensors", os.listdir(self.path("mine")))
+
+
+class Categories(AskTest):
+    """Inputs that are texts are compared and looked up as texts."""
+
+    def setUp(self):
+        super().setUp()
+        for name, count, seed in (("l.csv", 15, 1), ("p.csv", 40, 2)):
+            with open(self.path(name), "w") as file:
+                file.write("a,site,y\n" if name == "l.csv" else "a,site\n")
+                for k, (a, _, y) in enumerate(rows(count, seed).tolist()):
+                    file.write(f"{a!r},{'AB'[k % 2]}" + (f",{y!r}\n" if name == "l.csv" else "\n"))
+        self.begin = ("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", *QUICK)
+        self.asked = self.ask(*self.begin, "--batch", 3, "-q")
+
+    def tell(self, text):
+        with open(self.path("d.csv"), "w") as file:
+            file.write(text)
+        return ("tell", "lab", "d.csv", "--no-refit", "-q")
+
+    def test_answers(self):
+        q = self.asked[0]
+        other = "AB".replace(q["site"], "")
+        self.refuse(*self.tell(f"row,site,y\n{q['row']},{other},1\n"), says=f"column 'site' row 1: it is '{other}', but row {q['row']}")
+        self.run_ok(*self.tell(f"row,site,a,y\n{q['row']},{q['site']},{q['a']},1\n"))
+        q = self.asked[1]
+        self.run_ok(*self.tell(f"a,site,y\n{q['a']},{q['site']},1\n0.25,B,2\n"), "--extra")
+        report = json.loads(self.run_ok("status", "lab", "--json"))
+        self.assertEqual((report["told"], report["extra"], len(report["pending"])), (3, 1, 1))
+        self.assertEqual(len(self.ask("--batch", 2, "-q")), 2)  # fits with them
+        self.assertIn("extra", self.run_ok("export", "lab"))
 
 
 class Oracles(CampaignTest):
