@@ -8,16 +8,18 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "campaign_options.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/check_in.hpp"
+#include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/loop/laboratory.hpp"
+#include "dissent/loop/question_table.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
 #include "outlier_warning.hpp"
@@ -38,41 +40,30 @@ struct Arguments {
   bool quiet = false;
 };
 
-// row, the pool's columns, why, and empty targets to fill in.
-template <class Writer>
-void put_questions(Writer& writer, const Laboratory& laboratory) {
-  for (const std::size_t position : pending(laboratory.campaign())) {
-    const ChosenRow& chosen = laboratory.campaign().chosen[position];
-    const std::size_t row = chosen.row;
-    writer.field(row);
-    for (const Column& column : laboratory.pool().columns) {
-      put_cell(writer, column, row);
-    }
-    chosen.why.empty() ? writer.missing() : writer.field(std::string_view(chosen.why));
-    for (std::size_t d = 0; d < laboratory.data().target_names.size(); ++d) {
-      writer.missing();
-    }
-    writer.end_row();
+// On standard output, unless --json prints there.
+void write_questions(const Arguments& arguments, const Laboratory& laboratory) {
+  const std::string text = format_csv(question_table(laboratory));
+  if (arguments.output != "-") {
+    AtomicFile file(arguments.output);
+    file.write(text);
+    file.commit();
+  } else if (!arguments.json) {
+    print(text);
+    flush_output();
   }
 }
 
-void print_questions(const Arguments& arguments, const Laboratory& laboratory) {
-  std::vector<std::string> names{laboratory.own_column("row")};
-  for (const Column& column : laboratory.pool().columns) {
-    names.push_back(column.name);
+// What is in the file says why as well; here it is for those who look at the screen.
+void print_reasons(const Laboratory& laboratory) {
+  constexpr std::size_t kMostNamed = 20;
+  const Campaign& campaign = laboratory.campaign();
+  const std::vector<std::size_t> positions = pending(campaign);
+  for (std::size_t k = 0; k < std::min(positions.size(), kMostNamed); ++k) {
+    const ChosenRow& chosen = campaign.chosen[positions[k]];
+    print_line("row {}: {}", chosen.row, chosen.why.empty() ? "asked for before reasons were kept" : chosen.why);
   }
-  const std::vector<std::string>& targets = laboratory.data().target_names;
-  names.push_back(laboratory.own_column("why"));
-  names.insert(names.end(), targets.begin(), targets.end());
-  if (arguments.output != "-") {
-    CsvWriter writer(arguments.output, names);
-    put_questions(writer, laboratory);
-    writer.commit();
-  } else if (!arguments.json) {
-    CsvText text("standard output", names);
-    put_questions(text, laboratory);
-    print(text.text());
-    flush_output();
+  if (positions.size() > kMostNamed) {
+    print_line("... and {} more", positions.size() - kMostNamed);
   }
 }
 
@@ -119,36 +110,21 @@ void check_output(const Arguments& arguments) {
   check_writable(arguments.output);
 }
 
-// What people filled in and did not tell yet is not replaced by an empty table.
-void check_told(const std::string& output, const Laboratory& laboratory) {
-  if (!std::filesystem::is_regular_file(output)) {
+// An existing file is replaced if all that is in it is known to the campaign, and if it is empty.
+void check_replaceable(const std::string& output, const Laboratory& laboratory) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(output, ignored) || std::filesystem::file_size(output, ignored) == 0) {
     return;
   }
-  Table table;
   try {
-    table = read_csv(output);
-  } catch (const InputError&) {
-    return;  // none of ours
-  }
-  const std::vector<std::string>& targets = laboratory.data().target_names;
-  const auto has = [&](const std::string& name) { return table.has(name); };
-  const std::string row_column = laboratory.own_column("row");
-  if (!table.has(row_column) || table.column(row_column).is_text() || !std::ranges::all_of(targets, has)) {
-    return;
-  }
-  std::set<double> waiting;
-  for (const std::size_t position : pending(laboratory.campaign())) {
-    waiting.insert(static_cast<double>(laboratory.campaign().chosen[position].row));
-  }
-  for (std::size_t line = 0; line < table.num_rows; ++line) {
-    const bool filled = std::ranges::any_of(targets, [&](const std::string& name) {
-      return !std::ranges::binary_search(table.column(name).missing_rows, line);
-    });
-    const double row = table.column(row_column).values[line];
-    check(!filled || !waiting.contains(row),
-          "{}: has an answer for row {} that was not told yet and would be lost; run 'dissent tell {} {}' first, or "
-          "give the output another name",
-          output, row, laboratory.name(), output);
+    check_told(read_csv(output), laboratory);
+  } catch (const InputError& error) {
+    const Fault& fault = error.fault();
+    const std::string reason = Fault{.rule = fault.rule, .column = fault.column, .row = fault.row}.text();
+    fail_in(output,
+            "is there and would be lost: {}; run 'dissent tell {} {}' first if it has answers, or give the output "
+            "another name",
+            reason, laboratory.name(), output);
   }
 }
 
@@ -162,6 +138,20 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
                    pick_rows(data.pool.inputs, data.input_names.size(), rows), true);
 }
 
+// A first choice that fails on its data leaves nothing behind.
+std::size_t choose(const Arguments& arguments, Laboratory& laboratory) {
+  ThreadPool threads(arguments.threads);
+  try {
+    if (arguments.output != "-") {
+      check_replaceable(arguments.output, laboratory);
+    }
+    return laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
+  } catch (const InputError&) {
+    laboratory.abandon();
+    throw;
+  }
+}
+
 void run_ask(const Arguments& arguments) {
   check_output(arguments);
   const LaboratoryOptions options{.tables = read_tables(arguments.tables),
@@ -169,21 +159,16 @@ void run_ask(const Arguments& arguments) {
                                   .batch = arguments.choice.batch};
   Laboratory laboratory = Laboratory::open(arguments.directory, options);
   say_columns(laboratory.data().told, arguments.quiet || arguments.json, arguments.output == "-");
-  if (arguments.output != "-") {
-    check_told(arguments.output, laboratory);
-  }
   if (!arguments.quiet && !arguments.json && !arguments.tables.aim.empty()) {
     warn_of_aim(laboratory.data());
   }
-  ThreadPool threads(arguments.threads);
-  const std::size_t num_new =
-      laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
+  const std::size_t num_new = choose(arguments, laboratory);
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
     warn_of_rows(*laboratory.last_fit());
     say_choice(*laboratory.last_fit(), arguments.quiet || arguments.json, arguments.output == "-");
   }
-  print_questions(arguments, laboratory);
+  write_questions(arguments, laboratory);
   if (!arguments.quiet && !arguments.json) {
     warn_of_new_outliers(laboratory, num_new);
   }
@@ -197,6 +182,10 @@ void run_ask(const Arguments& arguments) {
   if (arguments.json) {
     print_json_questions(laboratory, num_new);
   } else if (!arguments.quiet && (arguments.output != "-" || ::isatty(STDERR_FILENO) == 1)) {
+    if (arguments.output != "-") {
+      print_reasons(laboratory);
+      flush_output();
+    }
     fmt::print(arguments.output != "-" ? stdout : stderr,
                "{} to label, {} of them new; fill in {} and run 'dissent tell {} FILE'\n", counted(num_pending, "row"),
                num_new, fmt::join(laboratory.data().target_names, ", "), arguments.directory);
@@ -208,8 +197,8 @@ void run_ask(const Arguments& arguments) {
 void add_ask(Command& app) {
   Command& command =
       app.add("ask", "Ask people for labels: the rows of the pool to measure next, as a table to fill in",
-              "  dissent ask DIR --labelled L.csv --pool P.csv --targets y --batch 10 > todo.csv\n"
-              "  dissent ask DIR --batch 10 > todo.csv\n"
+              "  dissent ask DIR --labelled L.csv --pool P.csv --targets y --batch 10 -o todo.csv\n"
+              "  dissent ask DIR --batch 10 -o next.csv\n"
               "The first command begins the campaign, which keeps copies of the tables; later ones need DIR alone.\n"
               "Rows that wait for an answer are listed first; new ones make them up to --batch.");
   const auto arguments = std::make_shared<Arguments>();
@@ -217,7 +206,8 @@ void add_ask(Command& app) {
   add_table_options(command, arguments->tables);
   add_choice_options(command, arguments->choice);
   command.option("-o,--output", arguments->output,
-                 {.help = "The table to fill in; - is standard output", .shown = "FILE.csv"});
+                 {.help = "The table to fill in; - is standard output. Answers not yet told are not replaced",
+                  .shown = "FILE.csv"});
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);

@@ -57,8 +57,8 @@ class Command {
   void flag(const std::string& names, bool& target, std::string_view help);
   // On when it is given, off by "--no-NAME", which lifts what a campaign keeps; not both.
   void either_flag(const std::string& name, std::optional<bool>& target, std::string_view help);
-  // By its place, required: one, or all there are.
-  void argument(const std::string& name, std::string& target, std::string_view help);
+  // By its place: one, or all there are, which are required.
+  void argument(const std::string& name, std::string& target, std::string_view help, Need need = Need::kRequired);
   void arguments(const std::string& name, std::vector<std::string>& target, std::string_view help);
 
   // An option for every field of S, under a heading of their own. `given` receives those that are typed; before the

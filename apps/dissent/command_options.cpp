@@ -191,8 +191,8 @@ void Command::either_flag(const std::string& name, std::optional<bool>& target, 
                [take] { take(false); });
 }
 
-void Command::argument(const std::string& name, std::string& target, std::string_view help) {
-  declare({.names = name, .name = name, .help = std::string(help), .shown = " ", .required = true},
+void Command::argument(const std::string& name, std::string& target, std::string_view help, Need need) {
+  declare({.names = name, .name = name, .help = std::string(help), .shown = " ", .required = need == Need::kRequired},
           [&target, name](const std::vector<std::string>& typed) {
             check_not_empty(name, typed.front());
             target = typed.front();

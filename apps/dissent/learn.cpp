@@ -113,7 +113,7 @@ void print_round(const RoundRecord& record) {
 }
 
 void print_end(const Arguments& arguments, const Campaign& campaign, const Problem& data, LearnEnd end) {
-  const std::size_t labelled = data.train.num_rows + campaign.chosen.size() - campaign.num_pending();
+  const std::size_t labelled = data.train.num_rows + campaign.num_told();
   if (arguments.json) {
     nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
     for (const RoundRecord& record : measured_models(campaign)) {

@@ -9,38 +9,11 @@ import subprocess
 
 import numpy as np
 
-from campaign_support import QUICK, rows
-from support import CliTest, dissent
+from campaign_support import AskTest, rows
+from support import dissent
 
 
-class AskTell(CliTest):
-    def setUp(self):
-        super().setUp()
-        np.savetxt(self.path("l.csv"), rows(15, 1), delimiter=",", header="a,b,y", comments="", fmt="%r")
-        with open(self.path("p.csv"), "w") as file:  # with a name for people, and a note that is missing here and there
-            file.write("sample,a,b,note\n")
-            for k, row in enumerate(rows(40, 2)):
-                note = "" if k % 3 else '"old, cold"'
-                file.write(f"S{k},{float(row[0])!r},{float(row[1])!r},{note}\n")
-        self.begin = ("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", "--inputs", "a,b", *QUICK)
-
-    def ask(self, *arguments):
-        return list(csv.DictReader(io.StringIO(self.run_ok("ask", "lab", *arguments))))
-
-    def answers(self, name, questions, value=lambda q: 3 * float(q["a"]) + float(q["b"])):
-        with open(self.path(name), "w") as file:
-            file.write("y,row\n" + "".join(f"{value(q)!r},{q['row']}\n" for q in questions))
-        return name
-
-    def state(self):
-        with open(self.path("lab/state.safetensors"), "rb") as file:
-            return file.read()
-
-    def refuse(self, *arguments, says, **options):
-        before = self.state()
-        self.run_bad(2, *arguments, says=says, **options)
-        self.assertEqual(self.state(), before)
-
+class AskTell(AskTest):
     def test_days_in_a_laboratory(self):
         first = self.ask(*self.begin, "--batch", 5)
         self.assertEqual(list(first[0]), ["row", "sample", "a", "b", "note", "why", "y"])

@@ -334,8 +334,9 @@ class Rounds(CliTest):
         refuse("no round has a finite rmse")
         write("1", "2", "3", labelled=(10, -5, "inf"))
         refuse("'labelled'")
-        write("1", "2", "3", labelled=(10, 5, 20))
-        refuse("'labelled' row 2 is 5")
+        write("1", "2", "3", labelled=(10, 5, 20))  # answers were taken back
+        curve = json.loads(self.run_ok("rounds", "out", "--metric", "rmse", "--json"))["campaigns"][0]
+        self.assertEqual((curve["labelled"], curve["rmse"]), ([5, 20], [2, 3]))
         write("1", "inf", "")
         result = dissent("rounds", "out", "--metric", "rmse", "--json", cwd=self.dir)
         self.assertEqual(result.stderr, "out: 2 rounds without a finite rmse left out\n")

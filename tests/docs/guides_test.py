@@ -18,7 +18,7 @@ class Guides(ShellTest):
         self.run_guide("ensembles.md", {"fit", "evaluate", "predict"})
 
     def test_active_learning(self):
-        self.run_guide("active_learning.md", {"suggest", "learn", "ask", "tell", "rounds"})
+        self.run_guide("active_learning.md", {"suggest", "learn", "ask", "tell", "status", "rounds"})
 
 
 if __name__ == "__main__":

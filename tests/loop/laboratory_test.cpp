@@ -91,7 +91,10 @@ TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
   Laboratory laboratory = open(options());
   laboratory.ask(2);
   const std::vector<std::size_t> rows = waiting(laboratory);
-  EXPECT_EQ(message_of([&] { laboratory.tell({"a", {rows[0], 99}, {1, 2}}, true); }), "a: row 99 was never asked for");
+  EXPECT_EQ(message_of([&] {
+              laboratory.tell({"a", {rows[0], 99}, {1, 2}}, true);
+            }),
+            "a: row 99 was never asked for; extra takes rows that nobody asked for");
   EXPECT_EQ(message_of([&] { laboratory.tell({"a", {rows[0]}, {1, 2}}, true); }), "a: 2 target values for 1 rows of 1");
   EXPECT_EQ(waiting(laboratory), rows);
   EXPECT_TRUE(laboratory.campaign().fitted.has_value());
@@ -247,6 +250,74 @@ TEST_F(LaboratoryTest, RowsRememberWhyTheyWereChosen) {
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(laboratory.campaign().chosen[k].why, why[k]);
   }
+}
+
+TEST_F(LaboratoryTest, WhatWasToldIsThereAfterwards) {
+  std::vector<std::size_t> rows;
+  std::string model;
+  {
+    Laboratory laboratory = open(options());
+    laboratory.ask(4);
+    rows = waiting(laboratory);
+    Answers answers = laboratory.answers_in(parse_csv("x,y\n0.55,1.5\n", "e"), true);
+    answers.dropped = {rows[3]};
+    laboratory.tell(answers, false);
+    laboratory.tell({"a", {rows[0]}, {1}}, false);
+    Answers better{"b", {rows[0]}, {0.5}};
+    EXPECT_EQ(message_of([&] { laboratory.tell(better, false); }),
+              fmt::format("b: row {} has its answer already; a row is told once, unless correct replaces it", rows[0]));
+    better.correct = true;
+    laboratory.tell(better, true);
+    model = read_bytes(dir_.file("lab/model.safetensors"));
+  }
+  Laboratory laboratory = open();
+  const Campaign& campaign = laboratory.campaign();
+  EXPECT_EQ(laboratory.num_labelled(), 14U);
+  EXPECT_EQ(campaign.num_dropped(), 1U);
+  EXPECT_TRUE(campaign.chosen[3].dropped);
+  EXPECT_EQ(campaign.chosen[0].targets, std::vector{0.5});
+  EXPECT_EQ(campaign.extra.inputs, std::vector{0.55});
+  EXPECT_EQ(campaign.extra.targets, std::vector{1.5});
+  EXPECT_GT(campaign.chosen[0].asked, 1.7e9);
+  EXPECT_GE(campaign.chosen[0].told, campaign.chosen[0].asked);
+  EXPECT_EQ(campaign.chosen[1].told, 0);
+  EXPECT_EQ(waiting(laboratory), (std::vector{rows[1], rows[2]}));
+  // Fitted again from what was saved, as if the model had been lost, it has the same bits.
+  std::filesystem::remove(dir_.file("lab/model.safetensors"));
+  laboratory.model();
+  EXPECT_EQ(read_bytes(dir_.file("lab/model.safetensors")), model);
+}
+
+TEST_F(LaboratoryTest, ACampaignWithoutAModelTakesOtherTables) {
+  LaboratoryOptions bad = options();
+  bad.tables.pool = parse_csv("x\n1\n2\n1e200\n", "pool");
+  {
+    Laboratory laboratory = open(bad);
+    EXPECT_NE(message_of([&] { laboratory.ask(2); }).find("too far"), std::string::npos);
+  }
+  EXPECT_EQ(open().data().pool.num_rows, 3U);  // it is still there, as after a kill
+  {
+    Laboratory laboratory = open(options());
+    EXPECT_EQ(laboratory.data().pool.num_rows, 12U);
+    EXPECT_EQ(laboratory.ask(2), 2U);
+  }
+  EXPECT_EQ(open().data().pool.num_rows, 12U);
+  EXPECT_NE(message_of([&] { open(bad); }).find("begun with other data"), std::string::npos);
+}
+
+TEST_F(LaboratoryTest, OneThatFailsAtOnceCanBeAbandoned) {
+  LaboratoryOptions bad = options();
+  bad.tables.pool = parse_csv("x\n1\n2\n1e200\n", "pool");
+  {
+    Laboratory laboratory = open(bad);
+    EXPECT_THROW(laboratory.ask(2), InputError);
+    laboratory.abandon();
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir_.file("lab")));
+  Laboratory laboratory = open(options());
+  laboratory.ask(2);
+  laboratory.abandon();  // has a model
+  EXPECT_TRUE(std::filesystem::exists(dir_.file("lab/state.safetensors")));
 }
 
 // A row that still waits is described by the model that the next batch is chosen by.

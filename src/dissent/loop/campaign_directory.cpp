@@ -180,6 +180,7 @@ bool CampaignDirectory::begun() const {
 
 void CampaignDirectory::hold() {
   if (hold_ == nullptr) {
+    made_ = !exists(path_);
     create_directory(path_);
     hold_ = std::make_unique<DirectoryHold>(path_);
     check_regular(path_);
@@ -225,6 +226,28 @@ void CampaignDirectory::save_data(const CampaignTables& tables) {
 }
 
 CampaignTables CampaignDirectory::load_data() const { return load_copies(path_, copies_); }
+
+// The state last, so that a kill on the way leaves a campaign that can be cleared again.
+void CampaignDirectory::clear() {
+  check_held();
+  std::vector<const char*> names{kModel, kRounds, kChosen};
+  names.insert(names.end(), kCopyFiles.begin(), kCopyFiles.end());
+  names.push_back(kState);
+  for (const char* name : names) {
+    std::error_code error;
+    std::filesystem::remove(file(name), error);
+    if (error) {
+      fail_system("{}: cannot be removed: {}", file(name), error.message());
+    }
+  }
+  copies_.clear();
+  if (made_) {
+    std::error_code ignored;
+    std::filesystem::remove(file(kLock), ignored);
+    std::filesystem::remove(path_, ignored);  // unless others have put something there
+    hold_.reset();
+  }
+}
 
 void CampaignDirectory::write_tables(const Campaign& campaign, const Problem& data) {
   check_held();

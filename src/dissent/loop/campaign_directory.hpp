@@ -56,6 +56,7 @@ class CampaignDirectory : public CampaignStore {
   std::optional<Ensemble> load_model(std::uint64_t fingerprint) const override;
   void save_data(const CampaignTables& tables) override;
   CampaignTables load_data() const override;
+  void clear() override;
   void write_tables(const Campaign& campaign, const Problem& data) override;
 
  private:
@@ -64,6 +65,7 @@ class CampaignDirectory : public CampaignStore {
   std::string path_;
   std::unique_ptr<DirectoryHold> hold_;
   CopyDigests copies_;  // none before hold()
+  bool made_ = false;   // the directory, which was not there before
 };
 
 }  // namespace dissent

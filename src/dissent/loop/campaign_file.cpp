@@ -1,6 +1,7 @@
 #include "dissent/loop/campaign_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -55,12 +56,30 @@ void add_targets(Arrays& arrays, const Campaign& campaign) {
   std::vector<std::int64_t> labelled;
   std::vector<double> targets;
   for (const ChosenRow& chosen : campaign.chosen) {
-    labelled.push_back(chosen.targets.empty() ? 0 : 1);
+    labelled.push_back(chosen.dropped ? 2 : chosen.targets.empty() ? 0 : 1);
     targets.insert(targets.end(), chosen.targets.begin(), chosen.targets.end());
     targets.resize(labelled.size() * D, 0);
   }
   arrays.add("chosen.labelled", std::move(labelled));
   arrays.add("chosen.targets", std::move(targets), {campaign.chosen.size(), D});
+}
+
+// What states have where people are asked.
+void add_people(Arrays& arrays, const Campaign& campaign) {
+  std::vector<double> asked;
+  std::vector<double> told;
+  for (const ChosenRow& chosen : campaign.chosen) {
+    asked.push_back(chosen.asked);
+    told.push_back(chosen.told);
+  }
+  arrays.add("chosen.asked", std::move(asked), {campaign.chosen.size()});
+  arrays.add("chosen.told", std::move(told), {campaign.chosen.size()});
+  if (const ExtraRows& extra = campaign.extra; extra.size() > 0) {
+    const std::size_t n = extra.size();
+    arrays.add("extra.inputs", extra.inputs, {n, extra.inputs.size() / n});
+    arrays.add("extra.targets", extra.targets, {n, campaign.num_targets});
+    arrays.add("extra.told", extra.told, {n});
+  }
 }
 
 Metadata metadata_of(const Campaign& campaign) {
@@ -199,6 +218,7 @@ Campaign read_campaign(const SafetensorsFile& file) {
     campaign.model_fingerprint = campaign_file::read_number(file, "model_fingerprint", 16);
     campaign.num_targets = campaign_file::read_number(file, "targets", 10);
     campaign_file::load_targets(file, campaign);
+    campaign_file::load_people(file, campaign);
     check_whole(campaign);
     return campaign;
   });
@@ -259,13 +279,38 @@ std::vector<double> load_numbers(const SafetensorsFile& file, const std::string&
 void load_targets(const SafetensorsFile& file, Campaign& campaign) {
   const std::size_t n = campaign.chosen.size();
   const std::size_t D = campaign.num_targets;
-  const std::vector<std::size_t> labelled = load_wholes(file, "chosen.labelled", n, 2);
+  const std::vector<std::size_t> labelled = load_wholes(file, "chosen.labelled", n, 3);
   const std::vector<double> targets = load_numbers(file, "chosen.targets", {n, D});
   for (std::size_t k = 0; k < n; ++k) {
     if (labelled[k] == 1) {
       const std::span<const double> own = std::span(targets).subspan(k * D, D);
       campaign.chosen[k].targets.assign(own.begin(), own.end());
     }
+    campaign.chosen[k].dropped = labelled[k] == 2;
+  }
+}
+
+// States up to version 0.4 have none of it.
+void load_people(const SafetensorsFile& file, Campaign& campaign) {
+  const std::vector<std::string> names = file.names();
+  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
+  const std::size_t n = campaign.chosen.size();
+  for (const auto& [name, member] :
+       {std::pair("chosen.asked", &ChosenRow::asked), std::pair("chosen.told", &ChosenRow::told)}) {
+    const std::vector<double> times = has(name) ? load_numbers(file, name, {n}) : std::vector<double>(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      check(std::isfinite(times[k]), "{}: {} is no time; it is damaged", name, times[k]);
+      campaign.chosen[k].*member = times[k];
+    }
+  }
+  if (has("extra.told")) {
+    ExtraRows& extra = campaign.extra;
+    const std::size_t num_extra = file.load("extra.told").size();
+    const Array inputs = file.load("extra.inputs");
+    check(inputs.shape().size() == 2, "extra.inputs is no matrix; it is damaged");
+    extra.told = load_numbers(file, "extra.told", {num_extra});
+    extra.inputs = load_numbers(file, "extra.inputs", {num_extra, inputs.shape()[1]});
+    extra.targets = load_numbers(file, "extra.targets", {num_extra, campaign.num_targets});
   }
 }
 
@@ -275,6 +320,9 @@ void save_campaign(const std::string& path, const Campaign& campaign, const Copy
   Arrays arrays;
   arrays.add_records<ChosenRow>("chosen", campaign.chosen);
   add_targets(arrays, campaign);
+  if (campaign.driver == Driver::kAsk) {
+    add_people(arrays, campaign);
+  }
   arrays.add_records<RoundRecord>("rounds", campaign.rounds);
   std::vector<RoundRecord> fitted;
   if (campaign.fitted) {

@@ -1,10 +1,13 @@
 // The state of a campaign as a safetensors file. n rows chosen, R rounds, D targets, F models (0 or 1), and one array
 // for each field of a record:
 //   chosen.round, chosen.row, ...    [n]     I64 for whole numbers, F64 for others
-//   chosen.labelled                  [n]     I64: 1 where the targets are known
+//   chosen.labelled                  [n]     I64: 1 where the targets are known, 2 where the row was dropped
 //   chosen.targets                   [n, D]  F64, 0 where they are not
 //   rounds.round, rounds.rmse, ...   [R]
 //   fitted.round, fitted.rmse, ...   [F]
+// and where people are asked, E rows that are not of the pool, C inputs:
+//   chosen.asked, chosen.told        [n]     F64, seconds since 1970, 0 where unknown; absent up to version 0.4
+//   extra.inputs, .targets, .told    [E, C], [E, D], [E]  F64; absent where there are none
 // Metadata: format, format_version, command (learn or ask), targets, data and model fingerprints, and "settings.NAME"
 // for every field of the settings (and, where the fit chose a kind of model, settled_model and settled_rows), so that a
 // campaign goes on with what it was begun with whatever the defaults are. Where people are asked, chosen.why has why
@@ -46,6 +49,8 @@ std::vector<std::size_t> load_wholes(const SafetensorsFile& file, const std::str
 std::vector<double> load_numbers(const SafetensorsFile& file, const std::string& name, const Shape& shape);
 // Gives chosen rows their targets, where they have them.
 void load_targets(const SafetensorsFile& file, Campaign& campaign);
+// Gives them the times of asking and telling, and the campaign its extra rows, where there are such.
+void load_people(const SafetensorsFile& file, Campaign& campaign);
 
 Campaign read_version_1(const SafetensorsFile& file);
 

@@ -35,6 +35,9 @@ class CampaignStore {
   virtual void save_data(const CampaignTables& tables) = 0;
   virtual CampaignTables load_data() const = 0;
 
+  // Removes the campaign that is here, and the place if hold() made it.
+  virtual void clear() = 0;
+
   // What repeats the state for other programs to read; written again at the next step if it fails.
   virtual void write_tables(const Campaign& campaign, const Problem& data) = 0;
 };

@@ -10,23 +10,13 @@
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
+#include "dissent/loop/far_answers.hpp"
+#include "dissent/loop/kept_campaign.hpp"
+#include "dissent/loop/status.hpp"
 #include "dissent/table/own_columns.hpp"
 
 namespace dissent {
 namespace {
-
-// A pool's own targets, if it has such columns, are not looked at and not passed on.
-Table without_targets(Table table, const std::vector<std::string>& target_names) {
-  std::erase_if(table.columns, [&](const Column& column) {
-    return std::ranges::find(target_names, column.name) != target_names.end();
-  });
-  return table;
-}
-
-// The columns of tables that the inputs come from.
-std::vector<std::string> source_columns(const Problem& data) {
-  return data.encoding.columns.empty() ? data.input_names : data.encoding.sources();
-}
 
 Table named_columns(const Table& table, const std::vector<std::string>& names) {
   Table part{table.source, table.num_rows, {}};
@@ -55,17 +45,26 @@ void check_any_left(const Campaign& campaign, const Problem& data, const std::st
            "no row may be chosen: none of the {} left in the pool meets the conditions", counted(left, "row"));
 }
 
-// The store's copies, in which the targets are the last columns.
-CampaignTables kept_tables(const CampaignStore& store, const Campaign& campaign) {
-  CampaignTables tables = store.load_data();
-  const std::vector<Column>& columns = tables.labelled->columns;
-  check_in(tables.labelled->source, columns.size() > campaign.num_targets,
-           "has {} columns; the campaign has {} targets", columns.size(), campaign.num_targets);
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const bool is_input = k + campaign.num_targets < columns.size();
-    (is_input ? tables.columns.inputs : tables.columns.targets).push_back(columns[k].name);
+// Nothing is fitted and nothing is told.
+bool is_fresh(const Campaign& campaign) {
+  return campaign.rounds.empty() && campaign.chosen.empty() && campaign.extra.size() == 0 && !campaign.fitted;
+}
+
+bool same_data(const Campaign& campaign, const CampaignTables& tables) {
+  try {
+    return fingerprint(make_problem(tables, false, campaign.settings, campaign.encoding)) == campaign.data_fingerprint;
+  } catch (const InputError&) {
+    return false;
   }
-  return tables;
+}
+
+// Whether tables are given in place of those of a campaign that never came to a model.
+bool begins_again(CampaignStore& store, const LaboratoryOptions& options) {
+  if (!options.tables.labelled || !options.tables.pool) {
+    return false;
+  }
+  const Campaign campaign = resume_campaign(store, Driver::kAsk);
+  return is_fresh(campaign) && !same_data(campaign, options.tables);
 }
 
 }  // namespace
@@ -95,7 +94,10 @@ Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const Laborat
   check_candidates(settings.candidates, options.batch);
   check_batch(data, options.batch);
   store->hold();
-  check_in(store->name(), !store->begun(), "another process has just begun a campaign here");
+  if (store->begun()) {
+    check_in(store->name(), is_fresh(store->load()), "another process has just begun a campaign here");
+    store->clear();
+  }
   CampaignTables copies{learning_columns(*options.tables.labelled, data), pool, {}, {}};
   if (options.tables.test) {
     copies.test = learning_columns(*options.tables.test, data);
@@ -106,7 +108,9 @@ Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const Laborat
   store->save_data(copies);
   Campaign campaign = begin_campaign(data, std::move(settings), Driver::kAsk);
   store->save(campaign);
-  return {std::move(store), std::move(campaign), std::move(data), std::move(pool)};
+  Laboratory laboratory(std::move(store), std::move(campaign), std::move(data), std::move(pool));
+  laboratory.began_ = true;
+  return laboratory;
 }
 
 Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
@@ -138,7 +142,7 @@ Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const Labora
 }
 
 Laboratory Laboratory::open(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
-  if (store->begun()) {
+  if (store->begun() && !begins_again(*store, options)) {
     return resume(std::move(store), options);
   }
   check_in(store->name(), options.tables.any(),
@@ -169,7 +173,8 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
   const std::size_t num_open = open_rows(campaign_, data_).size();
   if (num_pending == 0) {
     check_any_left(campaign_, data_, name());
-    check_in(name(), num_open > 0, "the pool is empty: every row of it has its answer");
+    check_in(name(), num_open > 0, "the pool is empty: every row of it has its answer{}",
+             campaign_.num_dropped() > 0 ? ", or was dropped" : "");
   }
   check_candidates(campaign_.settings.candidates, batch);
   const std::size_t num_new = batch > num_pending ? std::min(batch - num_pending, num_open) : 0;
@@ -179,6 +184,9 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
       const Ensemble model = fitted_model(control);
       choose_rows(campaign_, data_, model, num_new, control.executor);
       give_reasons(model, control.executor);
+      for (ChosenRow& chosen : std::span(campaign_.chosen).last(num_new)) {
+        chosen.asked = seconds_now();
+      }
     }
   });
   return num_new;
@@ -212,13 +220,31 @@ void Laboratory::give_reasons(const Ensemble& model, Executor* executor) {
   }
 }
 
-void Laboratory::tell(const Answers& answers, bool refit, const FitControl& control) {
+Answers Laboratory::answers_in(const Table& table, bool unasked) const {
+  const std::string row_column = own_column("row");
+  return unasked ? read_unasked(table, campaign_, data_, pool_, row_column)
+                 : read_answers(table, data_, pool_, row_column);
+}
+
+std::vector<FarAnswer> Laboratory::tell(const Answers& answers, bool refit, const FitControl& control) {
+  std::vector<FarAnswer> far;
   all_or_nothing([&] {
-    take_answers(campaign_, data_, answers);
+    const Campaign before = campaign_;
+    take_answers(campaign_, data_, answers, seconds_now());
+    const std::optional<Ensemble> model =
+        before.fitted ? store_->load_model(before.model_fingerprint) : std::optional<Ensemble>();
+    far = far_answers(before, data_, answers, model ? &*model : nullptr, control.executor);
     if (refit) {
       fitted_model(control);
     }
   });
+  return far;
+}
+
+void Laboratory::abandon() {
+  if (began_ && is_fresh(campaign_)) {
+    store_->clear();
+  }
 }
 
 Ensemble Laboratory::model(const FitControl& control) {

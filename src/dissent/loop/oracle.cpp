@@ -3,7 +3,7 @@
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
-#include "dissent/loop/campaign.hpp"
+#include "dissent/loop/row_match.hpp"
 #include "dissent/loop/shown_rows.hpp"
 #include "dissent/loop/subprocess.hpp"
 #include "dissent/table/csv.hpp"
@@ -39,10 +39,12 @@ std::optional<std::vector<double>> CommandOracle::label(const Problem& data, std
     return std::nullopt;
   }
   const Table table = parse_csv(*answer, "the answer of " + name);
-  std::vector<double> targets = table.matrix(data.target_names);
+  const std::vector<double> targets = table.matrix(data.target_names);
   check_in(table.source, table.num_rows == rows.size(), "has {}; it was asked for {}", counted(table.num_rows, "row"),
            rows.size());
-  return targets;
+  const std::vector<std::size_t> lines =
+      in_source(table.source, [&] { return match_rows(table, parse_csv(question.text(), "the question")); });
+  return pick_rows(targets, data.target_names.size(), lines);
 }
 
 }  // namespace dissent

@@ -1,0 +1,188 @@
+#include "dissent/loop/row_match.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+
+#include "dissent/base/error.hpp"
+#include "dissent/table/csv.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr double kRounding = 1e-5;  // of the larger one
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::optional<double> number_in(const Column& column, std::size_t row) {
+  if (!column.is_text()) {
+    return column.values[row];
+  }
+  double value = 0;
+  return parse_cell(column.text[row], value) == NumberText::kNumber ? std::optional(value) : std::nullopt;
+}
+
+std::vector<std::size_t> all_rows(std::size_t count) {
+  std::vector<std::size_t> rows(count);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return rows;
+}
+
+// The inputs of a line as "a = 1, b = 2".
+std::string inputs_text(const Table& table, std::size_t line, const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> parts;
+  for (const std::string& name : names) {
+    if (parts.size() < kMostNamed) {
+      parts.push_back(fmt::format("{} = {}", name, cell_text(table.column(name), line)));
+    }
+  }
+  return fmt::format("{}{}", fmt::join(parts, ", "), names.size() > kMostNamed ? ", ..." : "");
+}
+
+}  // namespace
+
+bool same_number(double one, double other) {
+  return one == other || std::abs(one - other) <= kRounding * std::max(std::abs(one), std::abs(other));
+}
+
+bool same_cell(const Column& one, std::size_t row, const Column& other, std::size_t other_row) {
+  if (one.is_missing(row) || other.is_missing(other_row)) {
+    return one.is_missing(row) && other.is_missing(other_row);
+  }
+  const std::optional<double> number = number_in(one, row);
+  const std::optional<double> other_number = number_in(other, other_row);
+  if (number && other_number) {
+    return same_number(*number, *other_number);
+  }
+  return !number && !other_number && trimmed(one.text[row]) == trimmed(other.text[other_row]);
+}
+
+bool equal_cell(const Column& one, std::size_t row, const Column& other, std::size_t other_row) {
+  if (one.is_missing(row) || other.is_missing(other_row)) {
+    return one.is_missing(row) && other.is_missing(other_row);
+  }
+  const std::optional<double> number = number_in(one, row);
+  const std::optional<double> other_number = number_in(other, other_row);
+  return number || other_number ? number == other_number : one.text[row] == other.text[other_row];
+}
+
+Column picked_rows(const Column& column, std::span<const std::size_t> rows) {
+  Column picked{column.name, {}, {}, {}, {}};
+  if (column.is_text()) {
+    picked.first_text_row = 0;
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    column.is_text() ? picked.text.push_back(column.text[rows[k]]) : picked.values.push_back(column.values[rows[k]]);
+    if (column.is_missing(rows[k])) {
+      picked.missing_rows.push_back(k);
+    }
+  }
+  return picked;
+}
+
+std::string cell_text(const Column& column, std::size_t row) {
+  if (column.is_missing(row)) {
+    return "empty";
+  }
+  return column.is_text() ? fmt::format("'{}'", column.text[row]) : fmt::format("{}", column.values[row]);
+}
+
+void check_inputs(const Table& table, std::span<const std::size_t> lines, const Table& pool,
+                  std::span<const std::size_t> rows, std::span<const std::string> input_names) {
+  for (const std::string& name : input_names) {
+    if (!table.has(name) || !pool.has(name)) {
+      continue;
+    }
+    const Column& given = table.column(name);
+    const Column& known = pool.column(name);
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      if (!given.is_missing(lines[k]) && !same_cell(given, lines[k], known, rows[k])) {
+        throw InputError(Fault{.source = table.source,
+                               .rule = fmt::format("it is {}, but row {} of the pool has {}; the answers are of other "
+                                                   "rows, or of another campaign",
+                                                   cell_text(given, lines[k]), rows[k], cell_text(known, rows[k])),
+                               .column = name,
+                               .row = lines[k]});
+      }
+    }
+  }
+}
+
+RowFinder::RowFinder(const Table& known, const std::vector<std::string>& names)
+    : num_rows_(known.num_rows), columns_(known.find(names)) {}
+
+std::vector<std::size_t> RowFinder::find(const Table& table, std::size_t row) const {
+  std::vector<const Column*> own;
+  for (const Column* column : columns_) {
+    own.push_back(&table.column(column->name));
+  }
+  const auto matches = [&](std::size_t k, auto is_match) {
+    for (std::size_t c = 0; c < own.size(); ++c) {
+      if (!is_match(*columns_[c], k, *own[c], row)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  std::vector<std::size_t> equal;
+  std::vector<std::size_t> same;
+  for (std::size_t k = 0; k < num_rows_; ++k) {
+    if (matches(k, same_cell)) {
+      same.push_back(k);
+      if (matches(k, equal_cell)) {
+        equal.push_back(k);
+      }
+    }
+  }
+  return equal.empty() ? same : equal;
+}
+
+bool all_equal(const Table& table, std::span<const std::size_t> rows, const std::vector<std::string>& names) {
+  return std::ranges::all_of(table.find(names), [&](const Column* column) {
+    return std::ranges::all_of(rows, [&](std::size_t row) { return equal_cell(*column, row, *column, rows.front()); });
+  });
+}
+
+std::vector<std::size_t> match_rows(const Table& answer, const Table& question) {
+  std::vector<std::string> all;
+  std::vector<std::string> names;
+  for (const Column& column : question.columns) {
+    all.push_back(column.name);
+    if (answer.has(column.name)) {
+      names.push_back(column.name);
+    }
+  }
+  std::vector<std::size_t> lines = all_rows(question.num_rows);
+  const auto in_place = [&](const std::string& name) {
+    const Column& asked = question.column(name);
+    const Column& echoed = answer.column(name);
+    return std::ranges::all_of(lines, [&](std::size_t k) { return equal_cell(asked, k, echoed, k); });
+  };
+  if (std::ranges::all_of(names, in_place)) {
+    return lines;
+  }
+  const RowFinder finder(question, names);
+  std::vector<bool> taken(lines.size(), false);
+  for (std::size_t line = 0; line < answer.num_rows; ++line) {
+    const std::vector<std::size_t> found = finder.find(answer, line);
+    const auto name = [&] { return inputs_text(answer, line, names); };
+    check(!found.empty(), "row {}: {} was not asked for", line + 1, name());
+    const bool clear = all_equal(question, found, all);
+    check(
+        clear || std::ranges::find(found, line) != found.end(),
+        "row {}: {} is the same for several rows that were asked for; write all inputs, with all their digits, or none",
+        line + 1, name());
+    const auto free = std::ranges::find_if(found, [&](std::size_t k) { return !taken[k] && (clear || k == line); });
+    check(free != found.end(), "row {}: {} is answered more often than it was asked for", line + 1, name());
+    taken[*free] = true;
+    lines[*free] = line;
+  }
+  return lines;
+}
+
+}  // namespace dissent
