@@ -13,6 +13,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/date.hpp"
 
 namespace dissent {
 namespace {
