@@ -172,6 +172,7 @@ void run_fit(const Arguments& arguments) {
   FittedEncoding fitted = fit_encoding(arguments.columns, table);
   const EncodedRows rows = encoded_rows(table, fitted.encoding, arguments.columns.targets, fitted.told);
   say_columns(fitted.told, arguments.quiet || arguments.json);
+  format_encoding(fitted.encoding);  // what cannot be written is told before the work
   fit_rows(arguments,
            {fitted.encoding.features(), arguments.columns.targets, rows.inputs, rows.targets, table.source,
             fitted.encoding.kept()},

@@ -129,7 +129,7 @@ class Sentences(ConditionsTest):
     def test_text_among_the_inputs(self):
         with open(self.path("l.csv"), "w") as file:
             file.write("a,note,y\n1,n0,1\n2,n1,2\n")
-        says = "p.csv: has no column 'note'; it has: a, b, site, hours; --ignore leaves out what is no input"
+        says = ["p.csv: has no column 'note'; it has: a, b, ", "; --ignore leaves out what is no input"]
         self.refuse("suggest", *self.begin, "-o", "n.csv", says=says)
         self.refuse("ask", "lab", *self.begin, says=says)
         self.refuse("learn", "lab", *self.begin, says=says)

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from support import CliTest
+from support import CliTest, dissent
 
 
 def rows(n=300, seed=0):

@@ -70,6 +70,7 @@ const std::vector<Case>& cases() {
       {"no name, as R has it", "\"\",x,y\n\"1\",1,2\n\"2\",2,3\n", "x"},
       {"row names of texts, as R has them", "\"\",x,y\n\"Fiat\",1,2\n\"Audi\",2,3\n", "x"},
       {"no name, as pandas has it", ",x,y\n0,1,2\n1,2,3\n", "x"},
+      {"a name that pandas made", "Unnamed: 0,x,y\n0,1,2\n1,2,3\n", "x"},
       {"no names at the end", "x,y,,\n1,2,,\n3,4,,\n", "x"},
       {"only columns without names", ",y\n1,2\n", "no column is left as input"},
       {"no header", "1,2\n3,4\n", "its first line holds numbers only"},
@@ -99,6 +100,16 @@ const std::vector<Case>& cases() {
       {"a number beyond float64", "x,y\n1e999,2\n", "outside the range of float64"},
       {"infinity", "x,y\ninf,2\n1,2\n", "is not a finite number"},
       {"one word among numbers", "x,y\n" + rows(20, "abc,1\n"), "'x' is numbers but for text ('abc' in row 7)"},
+      {"thousands in groups",
+       "x,y\n" +
+           [] {
+             std::string text;
+             for (int k = 0; k < 20; ++k) {
+               text += fmt::format("\"{},{}\",1\n", k, 100 + k);
+             }
+             return text;
+           }(),
+       "'x' is numbers but for text ('0,100' in row 1)"},
       {"units in the cells", "x,y\n" + rows(20, "12 mg,1\n"), "text ('12 mg' in row 7)"},
       {"a comment among numbers", "x,y\n" + rows(20, "# bad,1\n"), "text ('# bad' in row 7)"},
       {"missing cells in every spelling", "x,y\n1,1\nNA,1\nn/a,1\nNULL,1\n?,1\n,1\nNaN,1\n", "x|x missing"},
@@ -111,8 +122,8 @@ const std::vector<Case>& cases() {
       {"one category", "k,x,y\na,1,1\na,2,2\n", "k=a|x"},
       {"categories and numbers mixed", "k,y\n1,1\n2,2\nother,3\n", "k=1|k=2|k=other"},
       {"a category called as the rest is", "k,x,y\nother,1,1\n,2,2\n", "k=other|k missing|x"},
-      {"a cell of a megabyte", "x,k,y\n1," + std::string(1 << 20, 'a') + ",2\n", "x|k="},
-      {"a record beyond all measure", "x,y\n1," + std::string((1 << 24) + 10, '1') + "\n", "'111"},
+      {"a cell of a megabyte", "x,k,y\n1," + std::string(std::size_t{1} << 20, 'a') + ",2\n", "x|k="},
+      {"a record beyond all measure", "x,y\n1," + std::string((std::size_t{1} << 24) + 10, '1') + "\n", "'111"},
       {"ten thousand columns",
        [] {
          std::string header = "y";
@@ -146,9 +157,9 @@ std::string gzip(const std::string& text) {
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = static_cast<uInt>(packed.size());
   deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
+  const std::size_t size = stream.total_out;
   deflateEnd(&stream);
-  return packed;
+  return packed.substr(0, size);
 }
 
 void write_bytes(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
@@ -175,7 +186,7 @@ TEST(PackedTable, IsReadWholeOrRefused) {
   EXPECT_TRUE(contains(refusal(), "is not packed by gzip"));
   write_bytes(path, "");
   EXPECT_TRUE(contains(refusal(), "is not packed by gzip"));
-  const std::string bomb = gzip(std::string(1 << 24, '0'));
+  const std::string bomb = gzip(std::string(std::size_t{1} << 24, '0'));
   EXPECT_LT(bomb.size(), 100000U);
   EXPECT_TRUE(contains(message_of<InputError>([&] { unpack_gzip(std::as_bytes(std::span(bomb)), "bomb", 1 << 20); }),
                        "holds more than 1048576 bytes"));
@@ -209,7 +220,8 @@ TEST(TextTable, AMissingColumnIsNamedWithTheNearest) {
   EXPECT_EQ(message_of<InputError>([&] { table.column("prise"); }),
             "t.csv: has no column 'prise'; did you mean 'price'?");
   const std::vector<std::string> names{"a", "price", "b"};
-  EXPECT_EQ(message_of<InputError>([&] { table.find(names); }), "t.csv: has no columns 'a, b'; it has: price, weight");
+  EXPECT_EQ(message_of<InputError>([&] { table.find(names); }),
+            "t.csv: has no columns 'a', 'b'; it has: price, weight");
   const Table numbers = parse_csv("1,2\n3,4\n", "t.csv");
   EXPECT_TRUE(contains(message_of<InputError>([&] { numbers.column("y"); }), "its first line holds numbers only"));
 }

@@ -239,7 +239,7 @@ class CsvParser {
     end_record();
     table.columns.resize(names.size());
     for (std::size_t k = 0; k < names.size(); ++k) {
-      table.columns[k].unnamed = names[k].empty();
+      table.columns[k].unnamed = names[k].empty() || names[k].starts_with("Unnamed: ");  // as pandas calls them
       if (names[k].empty() && names.size() > 1) {
         names[k] = fmt::format("column {}", k + 1);
       }

@@ -13,8 +13,8 @@ namespace dissent {
 EncodedRows encoded_rows(const Table& table, const TableEncoding& encoding, const std::vector<std::string>& targets,
                          std::vector<std::string>& told) {
   check_in(table.source, table.num_rows > 0, "has no rows");
-  const std::vector<std::size_t> complete = complete_rows(table, targets);
   std::vector<double> inputs = encoding.matrix(table, &told);
+  const std::vector<std::size_t> complete = complete_rows(table, targets);
   if (complete.size() == table.num_rows) {
     return {table.num_rows, std::move(inputs), table.matrix(targets)};
   }

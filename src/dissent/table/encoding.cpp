@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dissent/table/csv_cell.hpp"
+#include "dissent/table/date.hpp"
 
 namespace dissent {
 namespace {

@@ -21,10 +21,11 @@
 #include <string_view>
 #include <vector>
 
-#include "dissent/table/date.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
+
+enum class DateOrder;  // of date.hpp
 
 enum class ColumnKind { kNumber, kBoolean, kDate, kOrdered, kCategory };
 std::string_view kind_name(ColumnKind kind);  // "number", "boolean", ...
@@ -37,7 +38,7 @@ struct ColumnCode {
   bool has_other = false;                // rare values share the feature "cut=other"
   bool marks_missing = false;
   double fill = 0;  // of a missing cell, as a feature; no use for a category
-  DateOrder date_order = DateOrder::kYearFirst;
+  DateOrder date_order{};
   double origin = 0;  // of dates, in days since 1970-01-01
 
   std::size_t num_features() const;

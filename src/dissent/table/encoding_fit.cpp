@@ -13,6 +13,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/date.hpp"
 
 namespace dissent {
 namespace {
@@ -83,6 +84,12 @@ bool is_number(const std::string& text) {
   return parse_cell(text, ignored) != NumberText::kText;
 }
 
+// A number as people write it for people: 1,234 or 12 % or $5.
+bool looks_like_number(std::string text) {
+  std::erase_if(text, [](char c) { return c == ',' || c == ' ' || c == '%' || c == '$'; });
+  return !text.empty() && is_number(text);
+}
+
 bool are_booleans(const Cells& cells) {
   std::optional<std::size_t> common;
   for (const auto& [text, count] : cells.counts) {
@@ -98,11 +105,13 @@ bool are_booleans(const Cells& cells) {
 // Numbers with a few cells of text among them, and what to say of it; empty for any other column.
 std::string mistake_text(const Cells& cells) {
   std::size_t num_numbers = 0;
+  std::size_t num_plain = 0;
   for (const auto& [text, count] : cells.counts) {
-    num_numbers += is_number(text) ? count : 0;
+    num_numbers += looks_like_number(text) ? count : 0;
+    num_plain += is_number(text) ? count : 0;
   }
   const double share = static_cast<double>(num_numbers) / static_cast<double>(cells.num_present());
-  if (share < kMostlyNumbers || share == 1 || cells.counts.size() <= kFewValues) {
+  if (share < kMostlyNumbers || num_plain == cells.num_present() || cells.counts.size() <= kFewValues) {
     return "";
   }
   const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;

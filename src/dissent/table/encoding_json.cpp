@@ -5,6 +5,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/value_json.hpp"
+#include "dissent/table/date.hpp"
 #include "dissent/table/encoding.hpp"
 
 namespace dissent {

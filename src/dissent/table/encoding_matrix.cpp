@@ -8,6 +8,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/table/date.hpp"
 #include "dissent/table/encoding.hpp"
 
 namespace dissent {

@@ -111,19 +111,19 @@ std::vector<double> Table::matrix(std::span<const std::string> names) const {
 
 std::string missing_column_text(std::span<const std::string> missing, const std::vector<std::string>& names) {
   static constexpr std::size_t kMostNamed = 20;
-  const auto listed = [](std::span<const std::string> all) {
-    std::string text = fmt::format("{}", fmt::join(all.first(std::min(all.size(), kMostNamed)), ", "));
-    return all.size() > kMostNamed ? fmt::format("{} and {} more", text, all.size() - kMostNamed) : text;
+  const auto listed = [](std::span<const std::string> all, std::string_view between) {
+    std::string text = fmt::format("{}", fmt::join(all.first(std::min(all.size(), kMostNamed)), between));
+    return all.size() > kMostNamed ? fmt::format("{} ... and {} more", text, all.size() - kMostNamed) : text;
   };
   const bool one = missing.size() == 1;
   constexpr std::size_t kShortest = 3;  // of one or two letters every name is near
   const bool guess = one && missing.front().size() >= kShortest;
   const std::string near = guess ? did_you_mean(missing.front(), names) : "";
   const bool no_header = std::ranges::all_of(names, is_number);
-  return fmt::format("has no column{} '{}'{}{}", one ? "" : "s", listed(missing), near,
+  return fmt::format("has no column{} '{}'{}{}", one ? "" : "s", listed(missing, "', '"), near,
                      !near.empty() ? ""
                      : no_header   ? "; its first line holds numbers only; a header line with column names is required"
-                                   : "; it has: " + listed(names));
+                                   : "; it has: " + listed(names, ", "));
 }
 
 std::vector<std::size_t> complete_rows(const Table& table, std::span<const std::string> names) {
