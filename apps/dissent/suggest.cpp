@@ -202,6 +202,17 @@ std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelle
   return common;
 }
 
+// Rows that look like errors, of the aim and of those chosen.
+void warn_of_errors(const PoolChoice& pool, const PoolFile& file, const Labelled& labelled, std::span<const double> aim,
+                    std::span<const std::size_t> rows) {
+  if (!aim.empty()) {
+    std::vector<double> others = pool.inputs(rows_to_compare(file.num_rows()));
+    others.insert(others.end(), labelled.inputs.begin(), labelled.inputs.end());
+    warn_of_aim(aim, others, labelled.encoding);
+  }
+  warn_of_outliers(pool.usual(), labelled.encoding, rows, pool.inputs(rows), false);
+}
+
 void run_suggest(const Arguments& arguments) {
   if (!arguments.mixture.empty()) {
     run_suggest_mixture(arguments);
@@ -250,12 +261,7 @@ void run_suggest(const Arguments& arguments) {
   suggestion.stable_rows = find_stable(arguments, labelled, suggestion.choice, task, pool, threads);
   write_suggestion(arguments.output, suggestion);
   if (!arguments.silent()) {
-    if (!aim.empty()) {
-      std::vector<double> others = pool.inputs(rows_to_compare(file.num_rows()));
-      others.insert(others.end(), labelled.inputs.begin(), labelled.inputs.end());
-      warn_of_aim(aim, others, labelled.encoding);
-    }
-    warn_of_outliers(pool.usual(), labelled.encoding, rows, pool.inputs(rows), false);
+    warn_of_errors(pool, file, labelled, aim, rows);
   }
   if (!arguments.quiet && acquisition.info().uses_training && labelled.inputs.empty()) {
     fmt::print(stderr, "{} chose without knowing the labelled rows; --labelled tells it\n", acquisition.text());
