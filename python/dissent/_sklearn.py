@@ -5,9 +5,12 @@ misspelt one. So checkers see here what the package uses of the two, and the int
 """
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Dict, Self
 
-__all__ = ["BaseEstimator", "RegressorMixin", "validate_data"]
+import numpy as np
+
+__all__ = ["BaseEstimator", "RegressorMixin", "check_labels", "validate_data"]
 
 if TYPE_CHECKING:
 
@@ -34,3 +37,12 @@ def validate_data(estimator: Any, *data: Any, **rules: Any) -> Any:
     if hasattr(validation, "validate_data"):
         return validation.validate_data(estimator, *data, **rules)
     return estimator._validate_data(*data, **rules)
+
+
+def check_labels(y: Any) -> np.ndarray:
+    """`y` as numbers, NaN where a label is missing. What allows those has another name since scikit-learn 1.6."""
+    from sklearn.utils import check_array
+
+    names = inspect.signature(check_array).parameters
+    name = "ensure_all_finite" if "ensure_all_finite" in names else "force_all_finite"
+    return check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", **{name: "allow-nan"})
