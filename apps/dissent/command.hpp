@@ -25,13 +25,15 @@ void add_learn(Command& app);
 void add_ask(Command& app);
 void add_tell(Command& app);
 void add_rounds(Command& app);
+void add_report(Command& app);
 void add_collect(Command& app);
 void add_policy(Command& app);
 
 // In the order of the help text.
-inline constexpr std::array kCommands{&add_score,       &add_estimators, &add_fit,     &add_predict,      &add_evaluate,
-                                      &add_recalibrate, &add_show,       &add_suggest, &add_acquisitions, &add_learn,
-                                      &add_ask,         &add_tell,       &add_rounds,  &add_collect,      &add_policy};
+inline constexpr std::array kCommands{&add_score,        &add_estimators,  &add_fit,     &add_predict,
+                                      &add_evaluate,     &add_recalibrate, &add_show,    &add_suggest,
+                                      &add_acquisitions, &add_learn,       &add_ask,     &add_tell,
+                                      &add_rounds,       &add_report,      &add_collect, &add_policy};
 
 // Below policy.
 void add_policy_train(Command& policy);

@@ -71,6 +71,7 @@ class Json(DocsTest):
             f"learn out {tables} --test T.csv --rounds 2",
             f"ask lab {tables} --output todo.csv",
             "rounds out",
+            "report out --format md --output out.md",
             "collect hetero --rows 5 --output h.csv",
             "policy evaluate pendulum --episodes 1",
         ):
