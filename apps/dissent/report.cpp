@@ -127,10 +127,9 @@ void add_report(Command& app) {
                              "The page is one file and loads nothing. Rows of --table must be new to the model.");
   const auto options = std::make_shared<ReportOptions>();
   command.argument("MODEL|DIR", options->source, "Model file of 'dissent fit', or directory of 'learn' or 'ask'");
-  command.option("--table", options->table,
-                 {.help = "Rows with targets that the model has not seen: how good it is. A campaign begun with test "
-                          "rows by 'ask' has its own",
-                  .shown = "FILE"});
+  command.option(
+      "--table", options->table,
+      {.help = "Rows with targets, new to the model, to judge it by; 'ask' may have its own", .shown = "FILE"});
   command.option("--pool", options->pool,
                  {.help = "The pool of a campaign of 'learn', for the map; 'ask' keeps a copy", .shown = "FILE"});
   command.option("-o,--output", options->output, {.help = "The page; - is standard output", .shown = "FILE"},

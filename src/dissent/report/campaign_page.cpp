@@ -36,7 +36,7 @@ KeyNumbers key_numbers(const CampaignView& view) {
 }
 
 TableBlock rounds_table(const Campaign& campaign) {
-  TableBlock table{.id = "rounds", .title = "Rounds"};
+  TableBlock table{.id = "rounds", .title = "Models by round"};
   table.note = "The model of each round, before it chose. A last line without choice is the present model.";
   for (const Field<RoundRecord>& field : fields<RoundRecord>()) {
     table.grid.columns.push_back({std::string(field.name), std::string(field.name)});
@@ -81,7 +81,7 @@ TableBlock waiting_table(const CampaignView& view) {
 }
 
 TableBlock settings_table(const Campaign& campaign) {
-  TableBlock table{.id = "settings", .title = "Settings"};
+  TableBlock table{.id = "settings", .title = "All settings"};
   table.grid.columns = {{"setting", "Setting"}, {"value", "Value"}};
   for (const Field<CampaignSettings>& field : fields<CampaignSettings>()) {
     if (const std::string text = to_text(field.get(campaign.settings)); !text.empty()) {
