@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, Self
 
-__all__ = ["BaseEstimator", "RegressorMixin"]
+__all__ = ["BaseEstimator", "RegressorMixin", "validate_data"]
 
 if TYPE_CHECKING:
 
@@ -18,10 +18,19 @@ if TYPE_CHECKING:
         def __init__(self, **parameters: Any) -> None: ...
         def get_params(self, deep: bool = True) -> Dict[str, Any]: ...
         def set_params(self, **parameters: Any) -> Self: ...
-        def _validate_data(self, X: Any, y: Any = ..., **rules: Any) -> Any: ...
+        def __sklearn_tags__(self) -> Any: ...
 
     class RegressorMixin:
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
 
 else:
     from sklearn.base import BaseEstimator, RegressorMixin
+
+
+def validate_data(estimator: Any, *data: Any, **rules: Any) -> Any:
+    """scikit-learn's checks of X and y, which also set n_features_in_: a function since 1.6, before that a method."""
+    from sklearn.utils import validation
+
+    if hasattr(validation, "validate_data"):
+        return validation.validate_data(estimator, *data, **rules)
+    return estimator._validate_data(*data, **rules)

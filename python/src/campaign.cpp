@@ -30,7 +30,7 @@ class OpenCampaign {
 
   // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`. The pool may end, but not at
   // the first batch.
-  py::array_t<std::int64_t> ask(std::size_t batch, int threads, const py::object& progress) {
+  py::object ask(std::size_t batch, int threads, const py::object& progress) {
     if (campaign().chosen.empty()) {
       check_batch(laboratory_.data(), batch);
     }
@@ -58,7 +58,7 @@ class OpenCampaign {
     });
   }
 
-  py::array_t<std::int64_t> pending_rows() const {
+  py::object pending_rows() const {
     std::vector<std::int64_t> rows;
     for (const std::size_t position : pending(campaign())) {
       rows.push_back(static_cast<std::int64_t>(campaign().chosen[position].row));
@@ -83,7 +83,7 @@ class OpenCampaign {
     return records;
   }
 
-  py::array_t<double> pool_inputs(const std::vector<std::size_t>& rows) const {
+  py::object pool_inputs(const std::vector<std::size_t>& rows) const {
     const Problem& data = laboratory_.data();
     const std::size_t num_columns = data.input_names.size();
     for (const std::size_t row : rows) {

@@ -21,6 +21,7 @@ PYBIND11_MODULE(_core, module) {
       PyErr_SetString(PyExc_OSError, error.what());
     }
   });
+  python::bind_arrays(module);
   python::bind_estimators(module);
   python::bind_ensemble(module);
   python::bind_acquisition(module);

@@ -228,7 +228,11 @@ class Candidates(CliTest):
         for method in ("kl", "aim"):
             _, rows = self.suggest("--skip-outliers", method=method)
             _, cheap = self.suggest("--skip-outliers", "--cost", "hours", method=method)
-            self.assertTrue(all(row["why"].endswith(f"; costs {row['hours']}") for row in cheap))
+            for row in cheap:
+                self.assertRegex(row["why"], rf"; costs {row['hours']}, \S+ nats per unit of cost\Z")
+                nats = float(row["why"].split(", ")[-1].split()[0])
+                self.assertAlmostEqual(nats, float(row["score"]), delta=0.006 * float(row["score"]))
+                self.assertNotIn("about the aim", row["why"])  # none was given
             hours = lambda rows: sum(int(row["hours"]) for row in rows)
             self.assertLess(hours(cheap), hours(rows))
         suggest = ("suggest", *self.tables, *QUICK, "-o", "n.csv")

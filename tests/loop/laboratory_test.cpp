@@ -73,6 +73,20 @@ TEST_F(LaboratoryTest, RemembersWhatItAskedFor) {
   EXPECT_EQ(laboratory.ask(100), 8U);  // the pool ends
 }
 
+// Asking for more before an answer came continues the batch.
+TEST_F(LaboratoryTest, AsksForMoreAsIfForAllAtOnce) {
+  for (const char* method : {"kl-joint", "lcmd"}) {
+    LaboratoryOptions of = options();
+    of.settings["acquisition"] = method;
+    Laboratory whole = Laboratory::open(dir_.file(fmt::format("whole-{}", method)), of);
+    Laboratory parts = Laboratory::open(dir_.file(fmt::format("parts-{}", method)), of);
+    whole.ask(7);
+    parts.ask(3);
+    parts.ask(7);
+    EXPECT_EQ(waiting(parts), waiting(whole)) << method;
+  }
+}
+
 TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
   Laboratory laboratory = open(options());
   laboratory.ask(2);
@@ -233,6 +247,24 @@ TEST_F(LaboratoryTest, RowsRememberWhyTheyWereChosen) {
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(laboratory.campaign().chosen[k].why, why[k]);
   }
+}
+
+// A row that still waits is described by the model that the next batch is chosen by.
+TEST_F(LaboratoryTest, RowsThatWaitAreDescribedAnew) {
+  LaboratoryOptions of = options();
+  of.settings["acquisition"] = "kl";
+  Laboratory laboratory = open(of);
+  laboratory.ask(3);
+  const std::vector<ChosenRow> before = laboratory.campaign().chosen;
+  laboratory.tell({"a", {before[0].row, before[1].row}, {50, -50}}, false);
+  const std::string told = laboratory.campaign().chosen[0].why;
+  laboratory.ask(2);
+  const std::vector<ChosenRow>& after = laboratory.campaign().chosen;
+  ASSERT_EQ(after.size(), 4U);
+  EXPECT_EQ(after[0].why, told);  // as it was chosen
+  EXPECT_NE(after[2].why, before[2].why);
+  EXPECT_NE(after[2].why.find("components say "), std::string::npos);
+  EXPECT_EQ(after[2].score, before[2].score);
 }
 
 TEST_F(LaboratoryTest, NewSettingsFitANewModel) {

@@ -112,7 +112,7 @@ Page campaign_page(const CampaignView& view, const HeldOut* held_out) {
   if (!campaign.chosen.empty()) {
     page.sections.push_back({"chosen-section", "Chosen rows", {chosen_chart(campaign)}});
   }
-  if (view.num_inputs() > 0) {
+  if (!view.pool.empty() || !view.chosen.empty()) {
     page.sections.push_back({"map-section", "Map", {map_chart(view)}});
   }
   if (campaign.num_pending() > 0) {

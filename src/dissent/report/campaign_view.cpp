@@ -31,8 +31,25 @@ std::vector<std::string> number_columns(std::span<const Column> columns, const T
   return names;
 }
 
+// Inputs as the campaign's models see them. Where they are plain columns, only those of numbers without gaps: the
+// tables may have others beside the inputs.
+void choose_inputs(CampaignView& view, std::span<const Column> columns, const Table& one, const Table& other) {
+  const TableEncoding& encoding = view.campaign.encoding;
+  view.input_names = encoding.columns.empty() ? number_columns(columns, one, other) : encoding.features();
+  if (encoding.columns.empty() && view.model) {
+    const std::vector<std::string>& known = view.model->columns().inputs;
+    std::erase_if(view.input_names,
+                  [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
+  }
+}
+
+std::vector<double> inputs_of(const CampaignView& view, const Table& table) {
+  const TableEncoding& encoding = view.campaign.encoding;
+  return encoding.columns.empty() ? table.matrix(view.input_names) : encoding.matrix(table);
+}
+
 void take_pool(CampaignView& view, const Table& pool) {
-  view.pool = pool.matrix(view.input_names);
+  view.pool = inputs_of(view, pool);
   view.num_pool = pool.num_rows;
   view.chosen.clear();
   for (const ChosenRow& chosen : view.campaign.chosen) {
@@ -48,9 +65,8 @@ void read_copies(CampaignView& view, const CampaignDirectory& directory) {
   const CampaignTables tables = directory.load_data();
   const std::span<const Column> columns = tables.labelled->columns;
   check_in(tables.labelled->source, columns.size() > view.campaign.num_targets, "has no input columns");
-  view.input_names =
-      number_columns(columns.first(columns.size() - view.campaign.num_targets), *tables.labelled, *tables.pool);
-  view.start = tables.labelled->matrix(view.input_names);
+  choose_inputs(view, columns.first(columns.size() - view.campaign.num_targets), *tables.labelled, *tables.pool);
+  view.start = inputs_of(view, *tables.labelled);
   view.num_start = tables.labelled->num_rows;
   view.test = tables.test;
   take_pool(view, *tables.pool);
@@ -67,8 +83,8 @@ void read_chosen(CampaignView& view, const CampaignDirectory& directory, const s
   check_in(path, table.columns.size() > before + view.campaign.num_targets, "has no input columns");
   const std::span<const Column> inputs =
       std::span(table.columns).subspan(before, table.columns.size() - before - view.campaign.num_targets);
-  view.input_names = number_columns(inputs, table, pool.value_or(table));
-  view.chosen = table.matrix(view.input_names);
+  choose_inputs(view, inputs, table, pool.value_or(table));
+  view.chosen = inputs_of(view, table);
   if (pool) {
     take_pool(view, *pool);
   }
@@ -83,13 +99,13 @@ CampaignView read_campaign(const std::string& directory, const std::optional<Tab
   if (!view.campaign.rounds.empty()) {
     view.num_start = view.campaign.rounds.front().labelled;
   }
+  if (view.campaign.fitted) {
+    view.model = store.load_model(view.campaign.model_fingerprint);
+  }
   if (exists(store.file("pool.csv"))) {
     read_copies(view, store);
   } else {
     read_chosen(view, store, pool);
-  }
-  if (view.campaign.fitted) {
-    view.model = store.load_model(view.campaign.model_fingerprint);
   }
   return view;
 }

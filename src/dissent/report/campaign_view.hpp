@@ -15,7 +15,7 @@ namespace dissent::report {
 struct CampaignView {
   std::string name;  // the directory
   Campaign campaign;
-  std::vector<std::string> input_names = {};  // C columns of numbers, without gaps, that all its tables have
+  std::vector<std::string> input_names = {};  // C of them, as its models see them: numbers, without gaps
   std::vector<double> start = {};             // [rows][C] labelled from the beginning; empty: not known
   std::vector<double> pool = {};              // [rows][C]; empty: not known
   std::vector<double> chosen = {};            // [campaign.chosen, or fewer][C]

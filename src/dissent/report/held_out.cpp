@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "dissent/acquisition/uncertainty.hpp"
-#include "dissent/base/error.hpp"
 #include "dissent/ensemble/metrics.hpp"
+#include "dissent/table/encoded_rows.hpp"
 
 namespace dissent::report {
 namespace {
@@ -18,14 +19,16 @@ double mean(const std::vector<double>& values) {
 }  // namespace
 
 HeldOut measure(const Ensemble& model, const Table& table, Executor* executor) {
-  check(table.num_rows > 0, "{}: has no rows", table.source);
   HeldOut result{.source = table.source,
-                 .num_rows = table.num_rows,
                  .num_targets = model.num_outputs(),
-                 .inputs = table.matrix(model.columns().inputs),
-                 .targets = table.matrix(model.columns().targets),
+                 .inputs = {},
+                 .targets = {},
                  .summary = {},
                  .uncertainty = {}};
+  EncodedRows rows = encoded_rows(table, model.table_encoding(), model.columns().targets, result.notes);
+  result.num_rows = rows.num_rows;
+  result.inputs = std::move(rows.inputs);
+  result.targets = std::move(rows.targets);
   model.check_rows(result.inputs, table.source);
   const Mixture<double> mixture = model.predict(result.inputs, executor);
   result.summary = summarise(model, result.inputs, mixture,

@@ -22,6 +22,7 @@ struct HeldOut {
   Summary summary;              // with the quantiles 5% and 95%
   Uncertainty uncertainty;
   double log_likelihood = 0;
+  std::vector<std::string> notes = {};  // what of the table was left out, or is new to the model
 
   double low(std::size_t row, std::size_t target) const { return summary.quantile[2 * (row * num_targets + target)]; }
   double high(std::size_t row, std::size_t target) const {
@@ -29,7 +30,7 @@ struct HeldOut {
   }
 };
 
-// InputError for a table without rows, without one of the model's columns, or with values that are no finite numbers.
+// Rows without targets are left out. InputError for a table without others, or without one of the model's columns.
 HeldOut measure(const Ensemble& model, const Table& table, Executor* executor = nullptr);
 
 // Over all values of a target, or of all targets; as in ensemble/metrics.hpp.

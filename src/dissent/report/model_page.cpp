@@ -43,6 +43,9 @@ TableBlock metrics_table(const HeldOut& held_out) {
   if (held_out.num_targets > 1) {
     table.note = fmt::format("Over all {} targets; log-likelihood is that of all together.", held_out.num_targets);
   }
+  for (const std::string& note : held_out.notes) {
+    table.note += (table.note.empty() ? "" : " ") + note + ".";
+  }
   table.grid.columns = {{"metric", "Metric"}, {"value", "Value"}, {"meaning", "What it is"}};
   const Scores all = scores(held_out);
   table.grid.rows.push_back(
