@@ -10,6 +10,7 @@ program_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev libr
 python_packages=(python3-dev python3-venv pybind11-dev python3-numpy)
 test_packages=(libgtest-dev librapidcheck-dev python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm
   python3-matplotlib python3-torch mypy r-base-core r-cran-ggplot2 r-cran-modeldata)
+page_packages=(chromium) # what opens the pages of `dissent report`; npm, which builds them, may come from elsewhere
 bench_packages=(python3-torch python3-sklearn libopenblas0-serial)
 tables_packages=(r-base-core r-cran-ggplot2 r-cran-modeldata) # data of `bench tables` and `bench choices`
 lint_packages=(clang-format clang-tidy shellcheck git)
@@ -140,7 +141,8 @@ run_tests() {
 }
 
 cmd_test() {
-  need "${program_packages[@]}" "${python_packages[@]}" "${test_packages[@]}"
+  need "${program_packages[@]}" "${python_packages[@]}" "${test_packages[@]}" "${page_packages[@]}"
+  command -v npm >/dev/null || need npm
   run_tests release
   run_tests asan
   run_tests tsan

@@ -27,6 +27,7 @@ void add_tell(Command& app);
 void add_status(Command& app);
 void add_rounds(Command& app);
 void add_export(Command& app);
+void add_report(Command& app);
 void add_collect(Command& app);
 void add_policy(Command& app);
 
@@ -34,7 +35,7 @@ void add_policy(Command& app);
 inline constexpr std::array kCommands{&add_score,       &add_estimators, &add_fit,     &add_predict,      &add_evaluate,
                                       &add_recalibrate, &add_show,       &add_suggest, &add_acquisitions, &add_learn,
                                       &add_ask,         &add_tell,       &add_status,  &add_rounds,       &add_export,
-                                      &add_collect,     &add_policy};
+                                      &add_report,      &add_collect,    &add_policy};
 
 // Below policy.
 void add_policy_train(Command& policy);

@@ -75,6 +75,7 @@ class Json(DocsTest):
             "tell lab E.csv --extra",
             "status lab",
             "rounds out",
+            "report out --format md --output out.md",
             "collect hetero --rows 5 --output h.csv",
             "policy evaluate pendulum --episodes 1",
         ):

@@ -1,0 +1,70 @@
+# What draws the charts of `dissent report` in the browser: Vega, Vega-Lite and Vega-Embed from npm, which are built into
+# the program. DISSENT_REPORT is AUTO (where npm is there and can fetch them), ON (an error where not) or OFF.
+#
+# DISSENT_HAS_PAGES says whether they are there: ${PROJECT_BINARY_DIR}/web/{vega,vega-lite,vega-embed}.js.
+# They are fetched while configuring, once for each version of the lock file, so that a build without network is one
+# without pages and not one that fails.
+set(DISSENT_REPORT AUTO CACHE STRING "Pages of `dissent report`, which need npm to build: AUTO, ON or OFF")
+set(report_folder ${PROJECT_BINARY_DIR}/web)
+set(DISSENT_HAS_PAGES OFF)
+
+function(fetch_report_packages problem)
+  find_program(NPM npm)
+  if(NOT NPM)
+    set(${problem} "npm not found" PARENT_SCOPE)
+    return()
+  endif()
+  set(dev --omit=dev)
+  if(DISSENT_BUILD_TESTS AND DISSENT_STRUCTURE_TESTS)
+    set(dev --include=dev)  # what tests the pages
+  endif()
+  file(SHA256 ${PROJECT_SOURCE_DIR}/web/package-lock.json lock)
+  set(stamp ${report_folder}/fetched.txt)
+  set(fetched "")
+  if(EXISTS ${stamp})
+    file(READ ${stamp} fetched)
+  endif()
+  if(fetched STREQUAL "${lock} --include=dev" OR fetched STREQUAL "${lock} ${dev}")
+    return()
+  endif()
+  file(COPY ${PROJECT_SOURCE_DIR}/web/package.json ${PROJECT_SOURCE_DIR}/web/package-lock.json
+       DESTINATION ${report_folder})
+  message(STATUS "Fetching what draws the pages of `dissent report` (npm ci)")
+  execute_process(COMMAND ${NPM} ci ${dev} --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error
+                          --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=60000
+                  WORKING_DIRECTORY ${report_folder} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said TIMEOUT 300)
+  if(failed)
+    string(REGEX MATCH "[^\n]+" first "${said}")
+    set(${problem} "npm cannot fetch the packages (${first})" PARENT_SCOPE)
+    return()
+  endif()
+  file(WRITE ${stamp} "${lock} ${dev}")
+endfunction()
+
+# The packages' own minified builds, each below its licence, without the names of files that are not there.
+function(prepare_report_script package)
+  set(from ${report_folder}/node_modules/${package})
+  set(to ${report_folder}/${package}.js)
+  if(NOT EXISTS ${to} OR ${from}/build/${package}.min.js IS_NEWER_THAN ${to})
+    file(READ ${from}/LICENSE licence)
+    file(READ ${from}/build/${package}.min.js script)
+    string(REGEX REPLACE "\n//# sourceMappingURL=[^\n]*" "" script "${script}")
+    file(WRITE ${to} "/*! ${package}\n${licence}*/\n${script}\n")
+  endif()
+endfunction()
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/package-lock.json)
+if(DISSENT_REPORT AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  set(report_problem "")
+  fetch_report_packages(report_problem)
+  if(report_problem AND DISSENT_REPORT STREQUAL "AUTO")
+    message(STATUS "${report_problem}: the pages of `dissent report` are switched off")
+  elseif(report_problem)
+    message(FATAL_ERROR "DISSENT_REPORT is ON, but ${report_problem}")
+  else()
+    foreach(package vega vega-lite vega-embed)
+      prepare_report_script(${package})
+    endforeach()
+    set(DISSENT_HAS_PAGES ON)
+  endif()
+endif()
