@@ -194,7 +194,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         """Makes the predicted spread fit rows that the model was not trained on; returns self.
 
         The standard deviations of each output are multiplied by the factor under which these rows are most likely,
-        ``spread_factors_`` (D,). Means stay as they are. At least 10 rows are needed; the relative error of a factor is
+        ``spread_factors_`` (D,). The components' means stay as they are; so does that of the prediction, unless targets
+        were fitted by their logarithms or behind a flow. At least 10 rows are needed; the relative error of a factor is
         about 1 / sqrt(2 N). A model file keeps it, as that of ``dissent recalibrate``.
 
         >>> X = np.linspace(-1, 1, 90)[:, None]

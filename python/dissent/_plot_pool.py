@@ -140,7 +140,7 @@ def _plane(
 
 def _draw_pool(ax: Any, places: np.ndarray, scores: Optional[np.ndarray], name: str) -> None:
     if scores is None:
-        dots_or_density(ax, *places.T, colour=COLOURS[5], label="pool")
+        dots_or_density(ax, places[:, 0], places[:, 1], COLOURS[5], "pool")
         return
     if len(places) > CROWD:
         cells = ax.hexbin(*places.T, C=scores, gridsize=60, cmap="cividis", linewidths=0.1, zorder=2.5)

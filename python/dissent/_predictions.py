@@ -21,6 +21,7 @@ def read_prediction(
     shape = truth.shape if truth.ndim == 2 else (len(truth), 1)
     if (mean is None) == (samples is None):
         raise ValueError("give mean and stddev, or samples")
+    prediction: Union[Distribution, Point]
     if samples is None:
         if hasattr(mean, "_asdict"):
             mean, stddev, weights = _parts(mean, stddev, weights)
