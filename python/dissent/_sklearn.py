@@ -5,9 +5,10 @@ misspelt one. So checkers see here what the package uses of the two, and the int
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Self
+import inspect
+from typing import TYPE_CHECKING, Any, Callable, Dict, Self
 
-__all__ = ["BaseEstimator", "RegressorMixin", "validate_data"]
+__all__ = ["BaseEstimator", "RegressorMixin", "allowing_nan", "validate_data"]
 
 if TYPE_CHECKING:
 
@@ -34,3 +35,9 @@ def validate_data(estimator: Any, *data: Any, **rules: Any) -> Any:
     if hasattr(validation, "validate_data"):
         return validation.validate_data(estimator, *data, **rules)
     return estimator._validate_data(*data, **rules)
+
+
+def allowing_nan(check: Callable[..., Any]) -> Dict[str, Any]:
+    """The keyword of scikit-learn's checks that lets missing values pass: another one since 1.6."""
+    renamed = "ensure_all_finite" in inspect.signature(check).parameters
+    return {"ensure_all_finite" if renamed else "force_all_finite": "allow-nan"}

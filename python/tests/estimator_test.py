@@ -6,6 +6,7 @@ import tempfile
 import types
 import unittest
 import unittest.mock
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import validation
 
 import dissent
+from dissent import _sklearn
 from support import EVERY, PackageTest, dissent_program, make, rows
 
 
@@ -215,6 +217,19 @@ class Versions(PackageTest):
                 model = dissent.GaussianProcessEnsemble(random_state=0).fit(x, y)
                 self.assert_same_bits(model.predict(x), known)
         self.assertEqual(calls, [model, model])
+
+    def test_a_renamed_keyword(self):
+        def check(values, *, ensure_all_finite=True):
+            return ensure_all_finite
+
+        self.assertEqual(check(0, **_sklearn.allowing_nan(check)), "allow-nan")
+        samples, labels = rows(20)
+        labels[10:] = np.nan
+        strategy = dissent.QueryStrategy("kl", random_state=0)
+        reg = dissent.GaussianProcessEnsemble(random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            self.assertGreaterEqual(strategy.query(samples, labels, reg, batch_size=2).min(), 10)
 
     def test_tags_are_objects(self):
         def tags_of(estimator):
