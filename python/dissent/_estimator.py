@@ -295,7 +295,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _score(self, X: Any, estimator: str) -> Uncertainty:
         mixture = self.predict_mixture(X)
-        return named(_core.estimate(_name(estimator, "estimator"), *mixture[:2], False, mixture.weights, self._threads(), 0))
+        name = _name(estimator, "estimator")
+        return named(_core.estimate(name, *mixture[:2], False, mixture.weights, self._threads(), 0))
 
     def _as_y(self, values: np.ndarray) -> np.ndarray:
         """(N, D, ...) without the axis of outputs where `y` had none."""
@@ -318,11 +319,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
             return text
         about = self.model_.describe()
         kind = f"{about['model']}, " if self._model == "auto" else ""
-        inputs, targets = about["inputs"], about["targets"]
-        return (
-            f"<{text}: {kind}{counted(len(about['weights']), 'component')}, "
-            f"{counted(len(inputs), 'input')} ({listed(inputs)}), {counted(len(targets), 'target')} ({listed(targets)})>"
-        )
+        inputs = f"{counted(len(about['inputs']), 'input')} ({listed(about['inputs'])})"
+        targets = f"{counted(len(about['targets']), 'target')} ({listed(about['targets'])})"
+        return f"<{text}: {kind}{counted(len(about['weights']), 'component')}, {inputs}, {targets}>"
 
 
 def _same(value: Any, default: Any) -> bool:
