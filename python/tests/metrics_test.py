@@ -8,7 +8,7 @@ from sklearn.metrics import mean_pinball_loss, r2_score
 
 import dissent
 from dissent import metrics
-from dissent._distributions import GaussianMixture
+from dissent._distributions import GaussianMixture, Samples
 from support import PackageTest, make, rows
 
 
@@ -86,6 +86,12 @@ class Scores(PackageTest):
         mixture = GaussianMixture(mean, stddev, weights)
         for level, found in zip(levels, mixture.quantile(levels)):
             np.testing.assert_allclose(mixture.cdf(found), level, rtol=1e-9)
+
+    def test_quantiles_of_draws(self):
+        draws = np.sort(np.random.default_rng(0).normal(size=(5, 2, 7)), axis=-1)
+        levels = np.array([0.0, 0.1, 0.5, 0.77, 1.0])
+        np.testing.assert_allclose(Samples(draws).quantile(levels), np.quantile(draws, levels, axis=-1), rtol=1e-12)
+        self.assertEqual(Samples(draws[..., :1]).quantile(levels)[3, 2, 1], draws[2, 1, 0])
 
     def test_check_score(self):
         """Those of scikit-learn; and twice its mean over all levels is the CRPS."""
