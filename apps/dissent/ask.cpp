@@ -39,9 +39,6 @@ struct Arguments {
   bool quiet = false;
 };
 
-// Not where the pool has such a column, as one from before there were reasons may.
-bool has_reasons(const Laboratory& laboratory) { return !laboratory.pool().has("why"); }
-
 // row, the pool's columns, why, and empty targets to fill in.
 template <class Writer>
 void put_questions(Writer& writer, const Laboratory& laboratory) {
@@ -50,11 +47,9 @@ void put_questions(Writer& writer, const Laboratory& laboratory) {
     const std::size_t row = chosen.row;
     writer.field(row);
     for (const Column& column : laboratory.pool().columns) {
-      put_field(writer, column, row);
+      put_cell(writer, column, row);
     }
-    if (has_reasons(laboratory)) {
-      chosen.why.empty() ? writer.missing() : writer.field(std::string_view(chosen.why));
-    }
+    chosen.why.empty() ? writer.missing() : writer.field(std::string_view(chosen.why));
     for (std::size_t d = 0; d < laboratory.data().target_names.size(); ++d) {
       writer.missing();
     }
@@ -63,14 +58,12 @@ void put_questions(Writer& writer, const Laboratory& laboratory) {
 }
 
 void print_questions(const Arguments& arguments, const Laboratory& laboratory) {
-  std::vector<std::string> names{"row"};
+  std::vector<std::string> names{laboratory.own_column("row")};
   for (const Column& column : laboratory.pool().columns) {
     names.push_back(column.name);
   }
   const std::vector<std::string>& targets = laboratory.data().target_names;
-  if (has_reasons(laboratory)) {
-    names.emplace_back("why");
-  }
+  names.push_back(laboratory.own_column("why"));
   names.insert(names.end(), targets.begin(), targets.end());
   if (arguments.output != "-") {
     CsvWriter writer(arguments.output, names);
@@ -84,19 +77,29 @@ void print_questions(const Arguments& arguments, const Laboratory& laboratory) {
   }
 }
 
+nlohmann::ordered_json inputs_json(const Problem& data, std::size_t row) {
+  nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
+  const std::size_t C = data.input_names.size();
+  for (std::size_t c = 0; data.pool_columns.columns.empty() && c < C; ++c) {
+    inputs[data.input_names[c]] = data.pool.inputs[row * C + c];
+  }
+  for (const Column& column : data.pool_columns.columns) {
+    nlohmann::ordered_json& cell = inputs[column.name];
+    if (!is_missing_cell(column, row)) {
+      column.is_text() ? cell = column.text[row] : cell = column.values[row];
+    }
+  }
+  return inputs;
+}
+
 void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
   const Campaign& campaign = laboratory.campaign();
   const Problem& data = laboratory.data();
-  const std::size_t C = data.input_names.size();
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const std::size_t position : pending(campaign)) {
     const ChosenRow& chosen = campaign.chosen[position];
-    nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
-    for (std::size_t c = 0; c < C; ++c) {
-      inputs[data.input_names[c]] = data.pool.inputs[chosen.row * C + c];
-    }
     nlohmann::ordered_json row = json_of(chosen);
-    row["inputs"] = inputs;
+    row["inputs"] = inputs_json(data, chosen.row);
     row["why"] = chosen.why;
     rows.push_back(row);
   }
@@ -137,7 +140,8 @@ void check_told(const std::string& output, const Laboratory& laboratory) {
   }
   const std::vector<std::string>& targets = laboratory.data().target_names;
   const auto has = [&](const std::string& name) { return table.has(name); };
-  if (!table.has("row") || table.column("row").is_text() || !std::ranges::all_of(targets, has)) {
+  const std::string row_column = laboratory.own_column("row");
+  if (!table.has(row_column) || table.column(row_column).is_text() || !std::ranges::all_of(targets, has)) {
     return;
   }
   std::set<double> waiting;
@@ -148,7 +152,7 @@ void check_told(const std::string& output, const Laboratory& laboratory) {
     const bool filled = std::ranges::any_of(targets, [&](const std::string& name) {
       return !std::ranges::binary_search(table.column(name).missing_rows, line);
     });
-    const double row = table.column("row").values[line];
+    const double row = table.column(row_column).values[line];
     check(!filled || !waiting.contains(row),
           "{}: has an answer for row {} that was not told yet and would be lost; run 'dissent tell {} {}' first, or "
           "give the output another name",
@@ -162,7 +166,7 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
   for (const ChosenRow& chosen : std::span(laboratory.campaign().chosen).last(num_new)) {
     rows.push_back(chosen.row);
   }
-  warn_of_outliers(usual_inputs(data), data.input_names, rows,
+  warn_of_outliers(usual_inputs(data), table_encoding(data), rows,
                    pick_rows(data.pool.inputs, data.input_names.size(), rows), true);
 }
 
@@ -172,6 +176,7 @@ void run_ask(const Arguments& arguments) {
                                   .settings = given_settings(arguments.choice, arguments.given_fit),
                                   .batch = arguments.choice.batch};
   Laboratory laboratory = Laboratory::open(arguments.directory, options);
+  say_columns(laboratory.data().told, arguments.quiet || arguments.json, arguments.output == "-");
   if (arguments.output != "-") {
     check_told(arguments.output, laboratory);
   }

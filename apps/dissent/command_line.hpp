@@ -49,6 +49,9 @@ class Command {
   // Several texts, separated by commas or given one by one.
   void texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,
              Need need = Need::kOptional);
+  // Likewise names of columns: one that holds a comma, or begins with a quote, stands in double quotes.
+  void names(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,
+             Need need = Need::kOptional);
   // On when it is given.
   void flag(const std::string& names, bool& target, std::string_view help);
   // On when it is given, off by "--no-NAME", which lifts what a campaign keeps; not both.
@@ -84,6 +87,8 @@ class Command {
   };
   using Take = std::function<void(const std::vector<std::string>& typed)>;
   void declare(const Declaration& declaration, const Take& take);
+  void declare_texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits, Need need,
+                     std::vector<std::string> (*split_text)(const std::string& text));
   void declare_flag(const Declaration& declaration, const std::function<void()>& take);
   // An option with one Value, as `info` rules; `usual` is its default.
   void declare_value(Declaration declaration, FieldInfo info, const Value& usual,

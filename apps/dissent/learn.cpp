@@ -42,7 +42,7 @@ struct Arguments {
 };
 
 // The inputs of the test rows, or those of a table with the same columns.
-ProblemRows load_aim(const std::string& aim, const Problem& problem) {
+ProblemRows load_aim(const std::string& aim, Problem& problem) {
   return aim == "test" ? ProblemRows{problem.test.num_rows, problem.test.inputs, {}, problem.test.source}
                        : aim_rows(read_table(aim), problem);
 }
@@ -235,6 +235,7 @@ void run_learn(const Arguments& arguments) {
   check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
         "--oracle-timeout is for --oracle, which is not given");
   const Problem data = load_data(arguments, settings);
+  say_columns(data.told, arguments.quiet || arguments.json);
   Campaign campaign = open_campaign(directory, data, settings);
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;

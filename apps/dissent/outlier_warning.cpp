@@ -9,10 +9,10 @@
 
 namespace dissent::cli {
 
-void warn_of_outliers(std::span<const UsualRange> usual, const std::vector<std::string>& input_names,
+void warn_of_outliers(std::span<const UsualRange> usual, const TableEncoding& encoding,
                       std::span<const std::size_t> rows, std::span<const double> inputs, bool asked) {
   constexpr std::size_t kMostNamed = 3;
-  const std::size_t C = input_names.size();
+  const std::size_t C = usual.size();
   std::size_t count = 0;
   std::vector<std::string> named;
   for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -20,7 +20,9 @@ void warn_of_outliers(std::span<const UsualRange> usual, const std::vector<std::
     const std::optional<std::size_t> column = first_outlier(usual, row);
     count += column ? 1 : 0;
     if (column && count <= kMostNamed) {
-      named.push_back(fmt::format("row {}: {} {}", rows[k], input_names[*column], short_number(row[*column])));
+      const std::string text = encoding.cell_text(*column, row);
+      named.push_back(fmt::format("row {}: {} {}", rows[k], encoding.columns[encoding.column_of(*column)].column,
+                                  text.empty() ? short_number(row[*column]) : text));
     }
   }
   if (count == 0) {

@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "dissent/table/encoding.hpp"
 #include "dissent/table/outliers.hpp"
 
 namespace dissent::cli {
 
-// Nothing where none looks so. `inputs` [N][C] are those of the rows of the pool with these numbers. `asked`: people
+// Nothing where none looks so. `inputs` [N][C] are those of the rows of the pool with these numbers, made of
+// columns as `encoding` says. `asked`: people
 // are asked for them by now, so that the option is for the rows to come.
-void warn_of_outliers(std::span<const UsualRange> usual, const std::vector<std::string>& input_names,
+void warn_of_outliers(std::span<const UsualRange> usual, const TableEncoding& encoding,
                       std::span<const std::size_t> rows, std::span<const double> inputs, bool asked);
 
 }  // namespace dissent::cli

@@ -61,7 +61,8 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, std:
 
 void run_tell(const Arguments& arguments) {
   Laboratory laboratory = Laboratory::open(arguments.directory, {.settings = arguments.given_fit});
-  const Answers answers = read_answers(read_table(arguments.answers), laboratory.data().target_names);
+  const Answers answers =
+      read_answers(read_table(arguments.answers), laboratory.data().target_names, laboratory.own_column("row"));
   ThreadPool threads(arguments.threads);
   laboratory.tell(answers, !arguments.no_refit, {&threads, fit_bar(arguments.quiet || arguments.json)});
   if (laboratory.last_fit()) {

@@ -33,7 +33,7 @@ from ._calibration import (
     miscalibration_area,
     rms_calibration_error,
 )
-from ._distributions import Point, in_blocks
+from ._distributions import Point, Samples, in_blocks
 from ._predictions import read_distribution, read_prediction
 from ._quantile_scores import check_score, interval_score
 
@@ -169,6 +169,8 @@ def evaluate(
     scores = _errors(truth, prediction.center(), per_output)
     if isinstance(prediction, Point):
         return scores
+    if isinstance(prediction, Samples):
+        samples = prediction.draws  # sorted once
     given: Dict[str, Any] = {"weights": weights, "samples": samples, "per_output": per_output}
     functions: Dict[str, Callable[..., Value]] = {
         "sharpness": sharpness,

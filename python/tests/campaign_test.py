@@ -252,10 +252,10 @@ class Campaigns(PackageTest, FolderTest):
 
     def test_errors_name_the_table_that_was_given(self):
         text = self.labelled.assign(a="x")
-        hole = self.pool.assign(b=np.where(np.arange(200) == 3, np.nan, self.pool.b))
+        hole = self.pool.assign(b=np.where(np.arange(200) == 3, np.inf, self.pool.b))
         for tables, message in (
-            ((text, self.pool), "^labelled: column 'a' row 1: 'x' is text"),
-            ((self.labelled, hole), "^pool: column 'b' row 4: .*missing"),
+            ((text, self.pool), "^labelled: 'a' is numbers but for text .'x' in row 1."),
+            ((self.labelled, hole), "^pool: column 'b' row 4: 'inf' is not"),
             (({"a": [1.0, np.inf], "b": [0, 0], "y": [0, 0]}, self.pool), "^labelled: column 'a' row 2: 'inf' is not"),
             ((self.labelled, self.pool[["a"]]), "^pool: has no column 'b'"),
             ((self.path("nowhere.csv"), self.pool), "nowhere.csv"),

@@ -34,13 +34,26 @@ class Predict(CliTest):
 
     def test_bad_tables(self):
         for column, (name, number) in enumerate({"x": 0, "w": 1, "y": 2, "z": 3}.items()):
-            for value, says in {"tall": "'tall' is text", "": "the value is missing", "nan": "'nan' is not a finite", "-inf": "'-inf' is not a finite"}.items():
+            for value, says in {"tall": "'tall' is text", "-inf": "'-inf' is not a finite"}.items():
                 data = rows(40).astype(object)
                 data[16, number] = value
                 self.table("bad.csv", data)
                 for command, needs_targets in self.each_command("bad.csv"):
                     if column < 2 or needs_targets:
                         self.run_bad(2, *command, says=["bad.csv", "row 17", f"'{name}'", says])
+
+    def test_missing_cells_have_an_answer(self):
+        for column, name in ((1, "w"), (2, "y")):
+            for value in ("", "nan", "NA"):
+                data = rows(40).astype(object)
+                data[16, column] = value
+                self.table("hole.csv", data)
+                for command, needs_targets in self.each_command("hole.csv"):
+                    result = dissent(*command, cwd=self.dir)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    says = {"w": "w: 1 missing, none in the fit, filled with ",
+                            "y": "hole.csv: 1 row without y, z, left out\n" if needs_targets else ""}[name]
+                    self.assertTrue(result.stderr.startswith(says) and bool(says) == bool(result.stderr), result.stderr)
 
     def test_targets_of_inputs_to_predict_do_not_matter(self):
         data = rows(40).astype(object)

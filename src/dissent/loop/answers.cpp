@@ -30,24 +30,25 @@ std::vector<std::size_t> answered_rows(const Table& table, const std::vector<std
 }
 
 // The number of a pool row is a whole one.
-std::size_t row_at(const Table& table, std::size_t line) {
-  check(!std::ranges::binary_search(table.column("row").missing_rows, line),
-        "row {} of the file has its targets, but its 'row' is empty; it says which row of the pool they are of",
-        line + 1);
-  const double number = table.column("row").number(line);
+std::size_t row_at(const Table& table, const std::string& row_column, std::size_t line) {
+  check(!table.column(row_column).is_missing(line),
+        "row {} of the file has its targets, but its '{}' is empty; it says which row of the pool they are of",
+        line + 1, row_column);
+  const double number = table.column(row_column).number(line);
   check(number >= 0 && number < 1e15 && number == std::floor(number), "row {} was never asked for", number);
   return static_cast<std::size_t>(number);
 }
 
 }  // namespace
 
-Answers read_answers(const Table& table, const std::vector<std::string>& target_names) {
+Answers read_answers(const Table& table, const std::vector<std::string>& target_names, const std::string& row_column) {
   Answers answers{table.source, {}, {}};
   in_source(table.source, [&] {
-    check(table.has("row"), "has no column 'row'; answers carry the numbers of the rows that were asked for");
+    check(table.has(row_column), "has no column '{}'; answers carry the numbers of the rows that were asked for",
+          row_column);
     std::map<std::size_t, std::size_t> line_of;
     for (const std::size_t line : answered_rows(table, target_names)) {
-      const std::size_t row = row_at(table, line);
+      const std::size_t row = row_at(table, row_column, line);
       const auto [first, is_new] = line_of.try_emplace(row, line);
       check(is_new, "rows {} and {} of the file both answer row {} of the pool; a row is told once", first->second + 1,
             line + 1, row);

@@ -36,6 +36,7 @@ Campaign begin_campaign(const Problem& data, CampaignSettings settings, Driver d
   campaign.settings = std::move(settings);
   campaign.data_fingerprint = fingerprint(data);
   campaign.num_targets = data.target_names.size();
+  campaign.encoding = data.encoding;
   return campaign;
 }
 

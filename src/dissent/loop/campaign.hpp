@@ -65,6 +65,7 @@ struct Campaign {
   CampaignSettings settings;
   std::uint64_t data_fingerprint = 0;
   std::size_t num_targets = 0;
+  TableEncoding encoding = {};  // of the data, where inputs are made of a table's columns
   // Where the settings leave the kind of model to the fit: what it came to, with that many rows.
   struct Settled {
     Model model = Model::kGp;

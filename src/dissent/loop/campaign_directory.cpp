@@ -17,7 +17,9 @@
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/loop/shown_rows.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/own_columns.hpp"
 #include "dissent/table/read_table.hpp"
 
 namespace dissent {
@@ -103,16 +105,14 @@ void write_rounds(const std::string& path, const Campaign& campaign) {
 }
 
 void write_chosen(const std::string& path, const Campaign& campaign, const Problem& data) {
-  std::vector<std::string> names = field_names<ChosenRow>();
-  names.insert(names.end(), data.input_names.begin(), data.input_names.end());
-  names.insert(names.end(), data.target_names.begin(), data.target_names.end());
+  std::vector<std::string> theirs = shown_names(data);
+  theirs.insert(theirs.end(), data.target_names.begin(), data.target_names.end());
+  std::vector<std::string> names = own_columns(field_names<ChosenRow>(), theirs);
+  names.insert(names.end(), theirs.begin(), theirs.end());
   CsvWriter writer(path, names);
-  const std::size_t C = data.input_names.size();
   for (const ChosenRow& chosen : campaign.chosen) {
     put_fields(writer, chosen);
-    for (std::size_t c = 0; c < C; ++c) {
-      writer.field(data.pool.inputs[chosen.row * C + c]);
-    }
+    put_shown(writer, data, chosen.row);
     for (std::size_t d = 0; d < campaign.num_targets; ++d) {
       chosen.targets.empty() ? writer.missing() : writer.field(chosen.targets[d]);
     }

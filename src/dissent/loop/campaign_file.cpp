@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kFormat = "dissent.campaign";
 constexpr const char* kFormatVersion = "2";
 constexpr const char* kReasons = "chosen.why";
+constexpr const char* kColumns = "columns";
 constexpr std::string_view kSettingPrefix = "settings.";
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
@@ -73,6 +74,9 @@ Metadata metadata_of(const Campaign& campaign) {
   if (campaign.settled) {
     metadata["settled_model"] = model_name(campaign.settled->model);
     metadata["settled_rows"] = std::to_string(campaign.settled->num_rows);
+  }
+  if (!campaign.encoding.empty()) {
+    metadata[kColumns] = format_encoding(campaign.encoding);
   }
   if (std::ranges::any_of(campaign.chosen, [](const ChosenRow& chosen) { return !chosen.why.empty(); })) {
     nlohmann::json reasons = nlohmann::json::array();
@@ -152,6 +156,9 @@ Campaign read_version_2(const SafetensorsFile& file) {
   campaign.settings = load_settings(file);
   if (const auto settled = file.metadata().find("settled_model"); settled != file.metadata().end()) {
     campaign.settled = {model_from_name(settled->second), campaign_file::read_number(file, "settled_rows", 10)};
+  }
+  if (const auto columns = file.metadata().find(kColumns); columns != file.metadata().end()) {
+    campaign.encoding = parse_encoding(columns->second);
   }
   campaign.chosen = load_records<ChosenRow>(file, "chosen");
   load_reasons(file, campaign.chosen);

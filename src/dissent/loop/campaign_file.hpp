@@ -8,7 +8,8 @@
 // Metadata: format, format_version, command (learn or ask), targets, data and model fingerprints, and "settings.NAME"
 // for every field of the settings (and, where the fit chose a kind of model, settled_model and settled_rows), so that a
 // campaign goes on with what it was begun with whatever the defaults are. Where people are asked, chosen.why has why
-// each row was chosen, as a JSON list of texts.
+// each row was chosen, as a JSON list of texts. Where inputs are made of a table's columns, "columns" says how
+// (table/encoding.hpp).
 //
 // Version 1 is read as well: it had one array for all metrics, and the options that were typed as "setting FLAG".
 #pragma once

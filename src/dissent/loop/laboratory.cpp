@@ -9,6 +9,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
+#include "dissent/table/own_columns.hpp"
 
 namespace dissent {
 namespace {
@@ -18,16 +19,12 @@ Table without_targets(Table table, const std::vector<std::string>& target_names)
   std::erase_if(table.columns, [&](const Column& column) {
     return std::ranges::find(target_names, column.name) != target_names.end();
   });
-  check_in(table.source, !table.has("row"),
-           "has a column 'row', the name of the row numbers in the answers; rename it");
   return table;
 }
 
-// What the table to fill in has for itself. (A campaign that was begun with such a column goes on without ours.)
-void check_no_why(const Table& pool, const Problem& data) {
-  const bool is_target = std::ranges::find(data.target_names, "why") != data.target_names.end();
-  check_in(pool.source, !pool.has("why") && !is_target,
-           "has a column 'why', the name of the reasons in the table to fill in; rename it");
+// The columns of tables that the inputs come from.
+std::vector<std::string> source_columns(const Problem& data) {
+  return data.encoding.columns.empty() ? data.input_names : data.encoding.sources();
 }
 
 Table named_columns(const Table& table, const std::vector<std::string>& names) {
@@ -40,7 +37,7 @@ Table named_columns(const Table& table, const std::vector<std::string>& names) {
 
 // Inputs, then targets.
 Table learning_columns(const Table& table, const Problem& data) {
-  std::vector<std::string> names = data.input_names;
+  std::vector<std::string> names = source_columns(data);
   names.insert(names.end(), data.target_names.begin(), data.target_names.end());
   return named_columns(table, names);
 }
@@ -75,6 +72,14 @@ CampaignTables kept_tables(const CampaignStore& store, const Campaign& campaign)
 Laboratory::Laboratory(std::unique_ptr<CampaignStore> store, Campaign campaign, Problem data, Table pool)
     : store_(std::move(store)), campaign_(std::move(campaign)), data_(std::move(data)), pool_(std::move(pool)) {}
 
+std::string Laboratory::own_column(const std::string& name) const {
+  std::vector<std::string> theirs = data_.target_names;
+  for (const Column& column : pool_.columns) {
+    theirs.push_back(column.name);
+  }
+  return dissent::own_column(name, theirs);
+}
+
 Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
   CampaignSettings settings;
   set_fields(settings, options.settings);
@@ -84,7 +89,6 @@ Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const Laborat
   }
   Problem data = make_problem(tables, false, settings);
   Table pool = *tables.pool;
-  check_no_why(pool, data);
   settings.check_values();
   check_uses(settings.acquisition, data.aim.num_rows > 0, !data.cost.empty());
   check_candidates(settings.candidates, options.batch);
@@ -96,7 +100,7 @@ Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const Laborat
     copies.test = learning_columns(*options.tables.test, data);
   }
   if (options.tables.aim) {
-    copies.aim = named_columns(*options.tables.aim, data.input_names);
+    copies.aim = named_columns(*options.tables.aim, source_columns(data));
   }
   store->save_data(copies);
   Campaign campaign = begin_campaign(data, std::move(settings), Driver::kAsk);
@@ -111,7 +115,8 @@ Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const Labora
       "the campaign keeps its tables and columns; leave out `pool`, `test`, `aim`, `targets` and `inputs`, or give "
       "all again, `labelled` as well");
   const CampaignTables kept = kept_tables(*store, campaign);
-  Problem data = make_problem(options.tables.any() ? options.tables : kept, false, campaign.settings);
+  Problem data =
+      make_problem(options.tables.any() ? options.tables : kept, false, campaign.settings, campaign.encoding);
   check_same(campaign, data, store->name());
   store->write_tables(campaign, data);  // a kill may have come between the state and them
   Table pool = without_targets(*kept.pool, data.target_names);

@@ -45,7 +45,9 @@ class Laboratory {
   std::string name() const { return store_->name(); }  // of the store
   const Campaign& campaign() const { return campaign_; }
   const Problem& data() const { return data_; }
-  const Table& pool() const { return pool_; }                             // every column but the targets
+  const Table& pool() const { return pool_; }  // every column but the targets
+  // What 'row' and 'why' are called in tables to fill in: with underscores where the pool or a target is called so.
+  std::string own_column(const std::string& name) const;
   const std::optional<FitReport>& last_fit() const { return last_fit_; }  // none before the first fit by this object
   std::size_t num_labelled() const { return data_.train.num_rows + campaign_.chosen.size() - campaign_.num_pending(); }
 

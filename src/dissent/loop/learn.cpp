@@ -133,7 +133,13 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
   own.networks_only = campaign.settings.acquisition.info().needs_network;
   own.warn = control.warn && rows.num_rows == data.train.num_rows;  // once, by the row numbers of the user's table
   FitResult fitted = in_source(data.name, [&] {
-    return fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, own);
+    return fit(ensemble, options.train,
+               {.input_names = data.input_names,
+                .target_names = data.target_names,
+                .inputs = rows.inputs,
+                .targets = rows.targets,
+                .encoding = data.encoding},
+               own);
   });
   FittedRound result{std::move(fitted.model), {}, std::move(fitted.report)};
   RoundRecord& record = result.record;

@@ -4,6 +4,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign.hpp"
+#include "dissent/loop/shown_rows.hpp"
 #include "dissent/loop/subprocess.hpp"
 #include "dissent/table/csv.hpp"
 
@@ -21,12 +22,9 @@ std::optional<std::vector<double>> TableOracle::label(const Problem& data, std::
 }
 
 std::optional<std::vector<double>> CommandOracle::label(const Problem& data, std::span<const std::size_t> rows) {
-  const std::size_t C = data.input_names.size();
-  CsvText question("oracle", data.input_names);
+  CsvText question("oracle", shown_names(data));
   for (const std::size_t row : rows) {
-    for (std::size_t c = 0; c < C; ++c) {
-      question.field(data.pool.inputs[row * C + c]);
-    }
+    put_shown(question, data, row);
     question.end_row();
   }
   const std::string name = fmt::format("oracle '{}'", command_);

@@ -4,27 +4,20 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/csv_cell.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view kDelimiters = ",;\t";
 constexpr std::ptrdiff_t kReleaseBytes = std::ptrdiff_t{1} << 22;  // of the file, given back behind the reader
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-// from_chars knows nan(payload), which is nobody's idea of a number in a table.
-bool has_payload(double value, const char* end) { return std::isnan(value) && end[-1] == ')'; }
 
 class CsvParser {
  public:
@@ -41,9 +34,11 @@ class CsvParser {
     table.source = source_;
     read_header(table);
     const Position first_row{at_, line_begin_, line_};
+    marks_.resize(table.columns.size());
     while (begin_record()) {
       read_numbers(table);
     }
+    refuse_mixed_marks(table);
     if (std::any_of(table.columns.begin(), table.columns.end(), [](const Column& c) { return c.is_text(); })) {
       at_ = first_row.at;
       released_ = at_;
@@ -55,6 +50,11 @@ class CsvParser {
   }
 
  private:
+  // How the numbers of a column are written.
+  struct DecimalMarks {
+    bool any_point = false;
+    std::optional<std::size_t> first_comma = {};  // the row
+  };
   struct Position {
     const char* at;
     const char* line_begin;
@@ -132,18 +132,39 @@ class CsvParser {
     }
   }
 
-  // The most frequent candidate outside quotes in the first record; the comma when there is none.
-  char detect_delimiter() const {
-    constexpr std::array kCandidates = {',', ';', '\t'};
-    std::array<std::size_t, 3> counts{};
+  // How often each candidate stands outside of quotes in the record at p, and where that ends. A quote opens at the
+  // beginning of a field alone, or again behind one that closed.
+  std::array<std::size_t, kDelimiters.size()> count_delimiters(const char*& p) const {
+    std::array<std::size_t, kDelimiters.size()> counts{};
     bool quoted = false;
-    for (const char* p = at_; p != end_ && (quoted || line_break(p) == 0); ++p) {
-      quoted = quoted != (*p == '"');
-      for (std::size_t k = 0; k < kCandidates.size() && !quoted; ++k) {
-        counts[k] += *p == kCandidates[k] ? 1 : 0;
+    for (bool can_open = true; p != end_ && (quoted || line_break(p) == 0); ++p) {
+      const std::size_t k = kDelimiters.find(*p);
+      const bool delimits = !quoted && k != std::string_view::npos;
+      const bool closes = quoted && *p == '"';
+      quoted = *p == '"' ? !quoted && can_open : quoted;
+      can_open = delimits || closes;
+      if (delimits) {
+        ++counts[k];
       }
     }
-    return kCandidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin())];
+    return counts;
+  }
+
+  // The most frequent candidate of the header that the next line has as often, or without one the most frequent; the
+  // comma when there is none. (A name may hold another: "depth, m;salt".)
+  char detect_delimiter() const {
+    const char* p = at_;
+    const std::array<std::size_t, kDelimiters.size()> header = count_delimiters(p);
+    while (p != end_ && line_break(p) != 0) {
+      p += line_break(p);
+    }
+    const std::array<std::size_t, kDelimiters.size()> next = count_delimiters(p);
+    const auto rank = [&](std::size_t k) { return std::pair(header[k] > 0 && header[k] == next[k], header[k]); };
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < kDelimiters.size(); ++k) {
+      best = rank(k) > rank(best) ? k : best;
+    }
+    return kDelimiters[best];
   }
 
   // Reads the field at at_ as text and stops at what ends it. The result lies in the file or, unescaped, in scratch_.
@@ -213,14 +234,18 @@ class CsvParser {
     do {
       const bool quoted = at_ != end_ && *at_ == '"';
       const std::string_view name = next_field();
-      names.emplace_back(quoted ? name : trim(name));
+      names.emplace_back(quoted ? name : trimmed_cell(name));
     } while (next_delimiter());
     end_record();
-    check_column_names(names, where);
     table.columns.resize(names.size());
     for (std::size_t k = 0; k < names.size(); ++k) {
-      table.columns[k].name = std::move(names[k]);
+      table.columns[k].unnamed = names[k].empty();
+      if (names[k].empty() && names.size() > 1) {
+        names[k] = fmt::format("column {}", k + 1);
+      }
+      table.columns[k].name = names[k];
     }
+    check_column_names(names, where);
   }
 
   void read_numbers(Table& table) {
@@ -229,7 +254,7 @@ class CsvParser {
       if (k == table.columns.size()) {
         fail_field_count(k, k, at_);
       }
-      read_number(table.columns[k], table.num_rows);
+      read_number(table.columns[k], marks_[k], table.num_rows);
       ++k;
     } while (next_delimiter());
     if (k != table.columns.size()) {
@@ -251,7 +276,7 @@ class CsvParser {
     fail_at(extra.at, "expected {} fields, found {}", expected, found);
   }
 
-  void read_number(Column& column, std::size_t row) {
+  void read_number(Column& column, DecimalMarks& marks, std::size_t row) {
     const char* p = at_;
     while (p != end_ && *p == ' ') {
       ++p;
@@ -259,22 +284,29 @@ class CsvParser {
     double value = 0;
     const auto [stop, error] = std::from_chars(p, end_, value);
     if (error == std::errc() && at_field_end(stop) && !has_payload(value, stop)) [[likely]] {
+      if (options_.delimiter != ',') {
+        marks.any_point = marks.any_point || std::find(p, stop, '.') != stop;
+      }
       at_ = stop;
       column.values.push_back(value);
       return;
     }
-    read_unusual(column, row);
+    read_unusual(column, marks, row);
   }
 
   // Everything but a plain number: missing, quoted, text, or a number with a plus sign or spaces behind it.
-  void read_unusual(Column& column, std::size_t row) {
+  void read_unusual(Column& column, DecimalMarks& marks, std::size_t row) {
     const Position start{at_, line_begin_, line_};
     const std::string_view field = next_field();
     double value = kMissing;
-    if (trim(field).empty()) {
+    if (is_missing_text(field)) {
       column.missing_rows.push_back(row);
     } else {
-      const NumberText kind = parse_cell(field, value);
+      NumberText kind = parse_cell(field, value);
+      if (kind == NumberText::kText && options_.delimiter != ',' && parse_decimal_comma(field, value)) {
+        kind = NumberText::kNumber;
+        marks.first_comma = marks.first_comma.value_or(row);
+      }
       if (kind == NumberText::kOutOfRange) {
         line_begin_ = start.line_begin;
         line_ = start.line;
@@ -285,6 +317,16 @@ class CsvParser {
       }
     }
     column.values.push_back(value);
+  }
+
+  // 1.234 beside 1,5 may be a thousand or a bit more than one: the commas are text then.
+  void refuse_mixed_marks(Table& table) const {
+    for (std::size_t k = 0; k < marks_.size(); ++k) {
+      Column& column = table.columns[k];
+      if (marks_[k].first_comma && marks_[k].any_point && !column.values.empty()) {
+        column.first_text_row = std::min(*marks_[k].first_comma, column.first_text_row.value_or(column.values.size()));
+      }
+    }
   }
 
   void read_text(Table& table) {
@@ -317,27 +359,10 @@ class CsvParser {
   const char* record_begin_ = nullptr;
   std::size_t line_ = 1;
   std::string scratch_;
+  std::vector<DecimalMarks> marks_;  // of each column
 };
 
 }  // namespace
-
-NumberText parse_cell(std::string_view field, double& value) {
-  field = trim(field);
-  if (field.starts_with('+') && !field.substr(1).starts_with('-')) {
-    field.remove_prefix(1);  // from_chars takes a minus only
-  }
-  double parsed = 0;
-  const char* const end = field.data() + field.size();
-  const auto [stop, error] = std::from_chars(field.data(), end, parsed);
-  if (stop != end || error == std::errc::invalid_argument || has_payload(parsed, stop)) {
-    return NumberText::kText;
-  }
-  if (error == std::errc::result_out_of_range) {
-    return NumberText::kOutOfRange;
-  }
-  value = parsed;
-  return NumberText::kNumber;
-}
 
 Table parse_csv(std::string_view text, const std::string& source, CsvOptions options) {
   return CsvParser(text, source, options, nullptr).parse();
