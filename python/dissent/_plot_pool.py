@@ -21,6 +21,7 @@ def pool_map(
     Parameters
     ----------
     X : array or table (N, C)
+        Of a pandas table the columns of numbers are taken.
     chosen : array of int, optional
         Rows, as :func:`dissent.query` returns them.
     labelled : array or table (L, C), optional
@@ -37,6 +38,9 @@ def pool_map(
     >>> ax.get_xlabel()
     'component 1 (24% of the variance)'
     """
+    if hasattr(X, "select_dtypes"):
+        X = X.select_dtypes("number")
+        labelled = labelled[X.columns] if hasattr(labelled, "columns") else labelled
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     rows = _matrix(X, "X")
     known = None if labelled is None else _matrix(labelled, "labelled", rows.shape[1])
