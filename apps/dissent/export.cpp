@@ -40,9 +40,6 @@ void run_export(const Arguments& arguments) {
         "--output: '{}' must end in .csv or .json; - is standard output", arguments.output);
   const CampaignDirectory directory(arguments.directory);
   check_in(arguments.directory, directory.begun(), "no campaign was begun here");
-  for (const std::string& own : CampaignDirectory::files(arguments.directory)) {
-    check_distinct(to_file ? arguments.output : "", own, "is a file of the campaign");
-  }
   const KeptCampaign kept = read_kept(directory);
   const std::string text = export_text(arguments, kept);
   if (!to_file) {
@@ -73,6 +70,7 @@ void add_export(Command& app) {
       "-o,--output", arguments->output,
       {.help = "A table, or all there is as JSON; - is the table on standard output", .shown = "FILE.csv|FILE.json"});
   add_quiet(command, arguments->quiet);
+  command.files([arguments] { return CommandFiles{.written = {arguments->output}, .campaign = arguments->directory}; });
   command.run([arguments] { run_export(*arguments); });
 }
 

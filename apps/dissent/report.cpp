@@ -45,21 +45,6 @@ bool is_directory(const std::string& path) {
   return std::filesystem::is_directory(path, unknown);
 }
 
-// An output that replaces nothing that is read, and can be written.
-void check_output(const ReportOptions& options) {
-  for (const std::string& input : {options.source, options.table, options.pool}) {
-    check_distinct(options.output, input);
-  }
-  if (is_directory(options.source)) {
-    for (const std::string& file : CampaignDirectory::files(options.source)) {
-      check_distinct(options.output, file, "belongs to the campaign");
-    }
-  }
-  if (options.output != "-") {
-    check_writable(options.output);
-  }
-}
-
 Page model_report(const ReportOptions& options) {
   check(options.pool.empty(), "--pool is for a campaign; '{}' is a model", options.source);
   const Ensemble model = Ensemble::load(options.source);
@@ -98,7 +83,9 @@ void run_report(const ReportOptions& options) {
     page_files();  // fails before any work, in a build without
   }
   check(options.output != "-" || !options.json, "--json and --output - both go to standard output; give a file");
-  check_output(options);
+  if (options.output != "-") {
+    check_writable(options.output);
+  }
   const Page page = is_directory(options.source) ? campaign_report(options) : model_report(options);
   const std::string text = written(page, options);
   if (options.output == "-") {
@@ -140,6 +127,12 @@ void add_report(Command& app) {
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
+  command.files([options] {
+    const bool of_campaign = is_directory(options->source);
+    return CommandFiles{.read = {of_campaign ? "" : options->source, options->table, options->pool},
+                        .written = {options->output},
+                        .campaign = of_campaign ? options->source : ""};
+  });
   command.run([options] { run_report(*options); });
 }
 

@@ -18,6 +18,7 @@ def fit(
     target_names: Sequence[str],
     inputs: np.ndarray,
     targets: np.ndarray,
+    encoding: str,
     threads: int,
     progress: _Progress,
 ) -> Tuple[Ensemble, Dict[str, Any]]: ...
@@ -38,6 +39,10 @@ class Ensemble:
         self, inputs: np.ndarray, targets: np.ndarray, threads: int
     ) -> Tuple[Ensemble, np.ndarray]: ...
 
+def fit_table(
+    text: str, inputs: Sequence[str], order: Sequence[str]
+) -> Tuple[str, List[str], np.ndarray, List[str]]: ...
+def encode_table(model: Ensemble, text: str) -> Tuple[np.ndarray, List[str]]: ...
 def spread_factors(mean: np.ndarray, stddev: np.ndarray, weights: np.ndarray, values: np.ndarray) -> np.ndarray: ...
 
 class Memory: ...  # of arrays that are handed out

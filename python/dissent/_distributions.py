@@ -13,6 +13,7 @@ from scipy.special import erf, logsumexp, ndtr, ndtri
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _BLOCK = 2**20  # numbers at a time
+_GRID = 48  # values that bracket the quantiles of a mixture
 
 
 class Gaussian(NamedTuple):
@@ -40,8 +41,9 @@ class Gaussian(NamedTuple):
     def part(self, rows: slice) -> Gaussian:
         return Gaussian(self.mean[rows], self.stddev[rows])
 
-    def size(self) -> int:
-        return self.mean.size
+    def cost(self, levels: int) -> int:
+        """Numbers that as many quantiles take, or the metrics without them."""
+        return self.mean.size * max(levels, 1)
 
 
 class GaussianMixture(NamedTuple):
@@ -60,25 +62,20 @@ class GaussianMixture(NamedTuple):
         return np.einsum("m,nmd->nd", self.weights, ndtr((y[:, None] - self.mean) / self.stddev))
 
     def quantile(self, levels: np.ndarray) -> np.ndarray:
-        """By Newton's method, kept between the least and the largest quantile of a component."""
-        levels = levels[:, None, None]
-        of_components = self.mean + ndtri(levels)[..., None] * self.stddev  # [Q, N, M, D]
-        low, high = of_components.min(2), of_components.max(2)
-        x = np.einsum("m,qnmd->qnd", self.weights, of_components)
-        for _ in range(200):
-            z = (x[:, :, None] - self.mean) / self.stddev
-            excess = np.einsum("m,qnmd->qnd", self.weights, ndtr(z)) - levels
-            density = np.einsum("m,qnmd->qnd", self.weights, np.exp(-0.5 * z**2) / self.stddev) / np.sqrt(2 * np.pi)
-            low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                step = x - excess / density
-            # beyond the bracket, or where the density is 0, halve it
-            after = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
-            done = np.abs(after - x) <= 4e-16 * np.abs(x) + 1e-14 * (high - low)
-            x = after
-            if done.all():
-                break
-        return x
+        """A grid of values brackets each quantile; Newton's method ends it."""
+        mean, stddev = (np.swapaxes(part, 1, 2) for part in (self.mean, self.stddev))  # [N, D, M]
+        ends = ndtri(np.array([levels.min(), levels.max()]))
+        first = (mean + ends[0] * stddev).min(-1)
+        last = (mean + ends[1] * stddev).max(-1)
+        grid = first[..., None] + (last - first)[..., None] * np.linspace(0, 1, _GRID)  # [N, D, G]
+        shares = ndtr((grid[..., None] - mean[:, :, None]) / stddev[:, :, None]) @ self.weights
+        shape = (len(levels), *first.shape)
+        found = np.empty(shape)
+        for k, level in enumerate(levels):
+            cell = np.clip((shares < level).sum(-1), 1, _GRID - 1)[..., None]
+            low, high = (np.take_along_axis(grid, at, -1)[..., 0] for at in (cell - 1, cell))
+            found[k] = _newton(mean, stddev, self.weights, level, low, high)
+        return found
 
     def crps(self, y: np.ndarray) -> np.ndarray:
         """E|X - y| - E|X - X'| / 2 over components and pairs of them (Grimit et al., 2006)."""
@@ -97,8 +94,8 @@ class GaussianMixture(NamedTuple):
     def part(self, rows: slice) -> GaussianMixture:
         return GaussianMixture(self.mean[rows], self.stddev[rows], self.weights)
 
-    def size(self) -> int:
-        return self.mean.size
+    def cost(self, levels: int) -> int:
+        return self.mean.size * (_GRID + levels)
 
 
 class Samples(NamedTuple):
@@ -114,7 +111,11 @@ class Samples(NamedTuple):
         return (self.draws <= y[..., None]).mean(-1)
 
     def quantile(self, levels: np.ndarray) -> np.ndarray:
-        return np.quantile(self.draws, levels, axis=-1)
+        """Linear between draws, as that of numpy."""
+        place = levels * (self.draws.shape[-1] - 1)
+        below = np.minimum(place.astype(int), max(self.draws.shape[-1] - 2, 0))
+        low, high = self.draws[..., below], self.draws[..., np.minimum(below + 1, self.draws.shape[-1] - 1)]
+        return np.moveaxis(low + (place - below) * (high - low), -1, 0)
 
     def crps(self, y: np.ndarray) -> np.ndarray:
         """Of the distribution that has the draws as its values, each as likely: exact, and biased for few draws."""
@@ -128,8 +129,8 @@ class Samples(NamedTuple):
     def part(self, rows: slice) -> Samples:
         return Samples(self.draws[rows])
 
-    def size(self) -> int:
-        return self.draws.size
+    def cost(self, levels: int) -> int:
+        return self.draws.size + 3 * levels * len(self.draws) * self.draws.shape[1]
 
 
 class Point(NamedTuple):
@@ -144,6 +145,33 @@ class Point(NamedTuple):
 Distribution = Union[Gaussian, GaussianMixture, Samples]
 
 
+def _newton(
+    mean: np.ndarray, stddev: np.ndarray, weights: np.ndarray, level: float, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """The quantile between `low` and `high` of each mixture [..., M]; a step that leaves the bracket halves it."""
+    shape, count = low.shape, mean.shape[-1]
+    mean, stddev, low, high = mean.reshape(-1, count), stddev.reshape(-1, count), low.ravel(), high.ravel()
+    found = 0.5 * (low + high)
+    tolerance = 1e-13 * (high - low) + 4e-16 * np.abs(found)
+    open_rows = np.arange(len(found))
+    for _ in range(200):
+        x, at, spread = found[open_rows], mean[open_rows], stddev[open_rows]
+        z = (x[:, None] - at) / spread
+        excess = ndtr(z) @ weights - level
+        density = (np.exp(-0.5 * z**2) / spread) @ weights / np.sqrt(2 * np.pi)
+        low[open_rows] = np.where(excess < 0, x, low[open_rows])
+        high[open_rows] = np.where(excess > 0, x, high[open_rows])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            step = x - excess / density
+        inside = (step >= low[open_rows]) & (step <= high[open_rows])
+        after = np.where(inside, step, 0.5 * (low[open_rows] + high[open_rows]))
+        found[open_rows] = after
+        open_rows = open_rows[np.abs(after - x) > tolerance[open_rows]]
+        if len(open_rows) == 0:
+            break
+    return found.reshape(shape)
+
+
 def _mean_distance(shift: np.ndarray, stddev: np.ndarray) -> np.ndarray:
     """E|Z| of a Gaussian Z with this mean and this standard deviation."""
     z = shift / stddev
@@ -151,11 +179,11 @@ def _mean_distance(shift: np.ndarray, stddev: np.ndarray) -> np.ndarray:
 
 
 def in_blocks(
-    distribution: Distribution, y: np.ndarray, levels: int = 1
+    distribution: Distribution, y: np.ndarray, levels: int = 0
 ) -> Iterator[Tuple[Distribution, np.ndarray, slice]]:
     """A few rows at a time, so that `levels` quantiles of each fit into memory."""
     num_rows = len(y)
-    step = max(1, int(_BLOCK * num_rows / max(1, distribution.size() * levels)))
+    step = max(1, int(_BLOCK * num_rows / distribution.cost(levels)))
     for begin in range(0, num_rows, step):
         rows = slice(begin, begin + step)
         yield distribution.part(rows), y[rows], rows

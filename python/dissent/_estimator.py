@@ -17,6 +17,7 @@ from ._naming import counted, listed, target_names
 from ._parameters import ensemble_parameters
 from ._progress import Progress, reporter
 from ._sklearn import BaseEstimator, RegressorMixin, validate_data
+from ._tables import apply, column_names, encode, needs_encoding
 from ._uncertainty import Uncertainty, _name, _threads, named
 from ._weights import repeated, weights_of
 
@@ -42,6 +43,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, *, progress: Progress = None, **weights: Unpack[_Weights]) -> Self:
         """Trains on X (N, C) and y (N,) or (N, D); returns self.
 
+        A pandas table may have columns of texts, categories, booleans and dates, and missing cells; the model keeps how
+        they became numbers, and ``fit_report_["columns"]`` says it.
+
         `sample_weight` (N,), a keyword, is how many times each row counts: whole numbers, as if the table had the row
         so often, or not at all for 0. Others are a ValueError: no model here weighs the loss of a row.
 
@@ -63,21 +67,29 @@ class _Ensemble(RegressorMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, progress: Progress, repeats: Optional[Any]) -> Self:
         X, y = without_tensors(X, "X"), without_tensors(y, "y")
         named = y
+        table = encode(X) if needs_encoding(X) else None
+        columns = None if table is None else column_names(X)
         X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
+            self, X if table is None else table.values, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
         )
         if repeats is not None:
             X, y = repeated(X, y, repeats)
         targets = np.require(y, np.float64, ["C", "A"])
-        names = getattr(self, "feature_names_in_", None)
-        inputs = [f"x{k}" for k in range(X.shape[1])] if names is None else [str(name) for name in names]
+        if table is not None:
+            self.feature_names_in_, self.n_features_in_ = np.array(columns, dtype=object), len(columns or ())
+            inputs = table.features
+        elif hasattr(self, "feature_names_in_"):
+            inputs = [str(name) for name in self.feature_names_in_]
+        else:
+            inputs = [f"x{k}" for k in range(X.shape[1])]
         num_targets = 1 if targets.ndim == 1 else targets.shape[1]
         outputs = target_names(named, num_targets, inputs)
         options = self._options()
         with reporter(progress) as tell:
-            model, report = _core.fit(options, inputs, outputs, X, targets, self._threads(), tell)
+            how = "" if table is None else table.encoding
+            model, report = _core.fit(options, inputs, outputs, X, targets, how, self._threads(), tell)
         self.model_ = model
-        self.fit_report_ = report
+        self.fit_report_ = report if table is None else {**report, "columns": table.told}
         self.n_iter_ = report["epochs_run"]
         self.n_outputs_ = num_targets
         self._flat_ = targets.ndim == 1
@@ -194,7 +206,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         """Makes the predicted spread fit rows that the model was not trained on; returns self.
 
         The standard deviations of each output are multiplied by the factor under which these rows are most likely,
-        ``spread_factors_`` (D,). Means stay as they are. At least 10 rows are needed; the relative error of a factor is
+        ``spread_factors_`` (D,). The components' means stay as they are; so does that of the prediction, unless targets
+        were fitted by their logarithms or behind a flow. At least 10 rows are needed; the relative error of a factor is
         about 1 / sqrt(2 N). A model file keeps it, as that of ``dissent recalibrate``.
 
         >>> X = np.linspace(-1, 1, 90)[:, None]
@@ -256,9 +269,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         names = [each.name for each in ensemble_parameters(cls._model)]
         fitted = cls(**{name: value for name, value in about.items() if name in names})
         fitted.model_ = model
-        fitted.n_features_in_ = len(about["inputs"])
-        if about["inputs"] != [f"x{k}" for k in range(fitted.n_features_in_)]:
-            fitted.feature_names_in_ = np.array(about["inputs"], dtype=object)
+        fitted.n_features_in_ = len(about["columns"])
+        if about["columns"] != [f"x{k}" for k in range(fitted.n_features_in_)]:
+            fitted.feature_names_in_ = np.array(about["columns"], dtype=object)
         fitted.n_outputs_ = len(about["targets"])
         fitted._flat_ = fitted.n_outputs_ == 1
         return fitted
@@ -281,7 +294,12 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any = None):
         check_is_fitted(self)
-        X = validate_data(self, without_tensors(X, "X"), dtype=np.float64, order="C", reset=False)
+        about = self.model_.describe()
+        has_names = hasattr(self, "feature_names_in_")
+        if about["columns"] != about["inputs"] or (has_names and needs_encoding(X)):
+            X = apply(self.model_, X)
+        else:
+            X = validate_data(self, without_tensors(X, "X"), dtype=np.float64, order="C", reset=False)
         X = np.require(X, np.float64, ["C", "A"])
         if y is None:
             return X
@@ -294,7 +312,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _score(self, X: Any, estimator: str) -> Uncertainty:
         mixture = self.predict_mixture(X)
-        return named(_core.estimate(_name(estimator, "estimator"), *mixture[:2], False, mixture.weights, self._threads(), 0))
+        name = _name(estimator, "estimator")
+        return named(_core.estimate(name, *mixture[:2], False, mixture.weights, self._threads(), 0))
 
     def _as_y(self, values: np.ndarray) -> np.ndarray:
         """(N, D, ...) without the axis of outputs where `y` had none."""
@@ -317,11 +336,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
             return text
         about = self.model_.describe()
         kind = f"{about['model']}, " if self._model == "auto" else ""
-        inputs, targets = about["inputs"], about["targets"]
-        return (
-            f"<{text}: {kind}{counted(len(about['weights']), 'component')}, "
-            f"{counted(len(inputs), 'input')} ({listed(inputs)}), {counted(len(targets), 'target')} ({listed(targets)})>"
-        )
+        inputs = f"{counted(len(about['columns']), 'input')} ({listed(about['columns'])})"
+        targets = f"{counted(len(about['targets']), 'target')} ({listed(about['targets'])})"
+        return f"<{text}: {kind}{counted(len(about['weights']), 'component')}, {inputs}, {targets}>"
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -21,6 +21,7 @@ def pool_map(
     Parameters
     ----------
     X : array or table (N, C)
+        Of a pandas table the columns of numbers are taken.
     chosen : array of int, optional
         Rows, as :func:`dissent.query` returns them.
     labelled : array or table (L, C), optional
@@ -37,6 +38,9 @@ def pool_map(
     >>> ax.get_xlabel()
     'component 1 (24% of the variance)'
     """
+    if hasattr(X, "select_dtypes"):
+        X = X.select_dtypes("number")
+        labelled = labelled[X.columns] if hasattr(labelled, "columns") else labelled
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     rows = _matrix(X, "X")
     known = None if labelled is None else _matrix(labelled, "labelled", rows.shape[1])
@@ -140,7 +144,7 @@ def _plane(
 
 def _draw_pool(ax: Any, places: np.ndarray, scores: Optional[np.ndarray], name: str) -> None:
     if scores is None:
-        dots_or_density(ax, *places.T, colour=COLOURS[5], label="pool")
+        dots_or_density(ax, places[:, 0], places[:, 1], COLOURS[5], "pool")
         return
     if len(places) > CROWD:
         cells = ax.hexbin(*places.T, C=scores, gridsize=60, cmap="cividis", linewidths=0.1, zorder=2.5)

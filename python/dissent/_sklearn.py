@@ -6,11 +6,9 @@ misspelt one. So checkers see here what the package uses of the two, and the int
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Dict, Self
+from typing import TYPE_CHECKING, Any, Callable, Dict, Self
 
-import numpy as np
-
-__all__ = ["BaseEstimator", "RegressorMixin", "check_labels", "validate_data"]
+__all__ = ["BaseEstimator", "RegressorMixin", "allowing_nan", "validate_data"]
 
 if TYPE_CHECKING:
 
@@ -39,10 +37,7 @@ def validate_data(estimator: Any, *data: Any, **rules: Any) -> Any:
     return estimator._validate_data(*data, **rules)
 
 
-def check_labels(y: Any) -> np.ndarray:
-    """`y` as numbers, NaN where a label is missing. What allows those has another name since scikit-learn 1.6."""
-    from sklearn.utils import check_array
-
-    names = inspect.signature(check_array).parameters
-    name = "ensure_all_finite" if "ensure_all_finite" in names else "force_all_finite"
-    return check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", **{name: "allow-nan"})
+def allowing_nan(check: Callable[..., Any]) -> Dict[str, Any]:
+    """The keyword of scikit-learn's checks that lets missing values pass: another one since 1.6."""
+    renamed = "ensure_all_finite" in inspect.signature(check).parameters
+    return {"ensure_all_finite" if renamed else "force_all_finite": "allow-nan"}

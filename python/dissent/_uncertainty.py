@@ -123,9 +123,10 @@ def uncertainty(
     Parameters
     ----------
     mean : array (N, M, D), or (N, M) for one output
-        Or a fitted model, as in :func:`query`: an ensemble, or a pipeline or a search that ends in one. `stddev` is then
-        the inputs X (N, C), and only `estimator` may be given beside. Of N inputs, M components and D outputs. numpy, torch, anything with DLPack or the buffer protocol, or lists.
+        Of N inputs, M components and D outputs. numpy, torch, anything with DLPack or the buffer protocol, or lists.
         Contiguous float32 and float64 arrays are read where they lie; others are converted once.
+        Or a fitted model, as in :func:`query`, such as an ensemble, or a pipeline that ends in one. The next argument is
+        then its inputs X (N, C), and only `estimator` may be given beside.
     stddev : array (N, M, D), array (D,) or a number
         Standard deviations; one per output, or one for all. Give this or `covariance`.
     covariance : array (N, M, D, D)
@@ -215,7 +216,8 @@ def epistemic(
 ) -> np.ndarray:
     """How much the components of an ensemble disagree, in nats: an array (N,).
 
-    The arguments are those of :func:`uncertainty`; ``dissent.epistemic(pipeline, X)`` looks into a pipeline. To rank inputs use ``uncertainty(...).top(k)``.
+    The arguments are those of :func:`uncertainty`: arrays, or a model and its inputs, as in ``epistemic(pipeline, X)``.
+    To rank inputs use ``uncertainty(...).top(k)``.
 
     Examples
     --------

@@ -20,7 +20,7 @@ uncertainty-toolbox where it has them.
 """
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from ._calibration import (
     miscalibration_area,
     rms_calibration_error,
 )
-from ._distributions import Point, in_blocks
+from ._distributions import Point, Samples, in_blocks
 from ._predictions import read_distribution, read_prediction
 from ._quantile_scores import check_score, interval_score
 
@@ -169,12 +169,22 @@ def evaluate(
     scores = _errors(truth, prediction.center(), per_output)
     if isinstance(prediction, Point):
         return scores
+    if isinstance(prediction, Samples):
+        samples = prediction.draws  # sorted once
     given: Dict[str, Any] = {"weights": weights, "samples": samples, "per_output": per_output}
-    for function in (sharpness, rms_calibration_error, mean_absolute_calibration_error, miscalibration_area):
-        scores[function.__name__] = function(y, mean, stddev, **given)
-    scores["coverage_90"] = coverage(y, mean, stddev, **given)
-    for function in (crps, check_score, interval_score, *([nll] if samples is None else [])):
-        scores[function.__name__] = function(y, mean, stddev, **given)
+    functions: Dict[str, Callable[..., Value]] = {
+        "sharpness": sharpness,
+        "coverage_90": coverage,
+        "rms_calibration_error": rms_calibration_error,
+        "mean_absolute_calibration_error": mean_absolute_calibration_error,
+        "miscalibration_area": miscalibration_area,
+        "crps": crps,
+        "check_score": check_score,
+        "interval_score": interval_score,
+        **({"nll": nll} if samples is None else {}),
+    }
+    for name, function in functions.items():
+        scores[name] = function(y, mean, stddev, **given)
     return scores
 
 

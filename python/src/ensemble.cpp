@@ -21,10 +21,13 @@ constexpr double kProcessRow = 1e5;   // likewise: a Gaussian process compares a
 
 py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
-                       int threads, const py::object& progress) {
+                       const std::string& encoding, int threads, const py::object& progress) {
   FitOptions options;
   set_fields(options, values_of<FitOptions>(given));
-  const TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
+  TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
+  if (!encoding.empty()) {
+    rows.encoding = parse_encoding(encoding).kept();
+  }
   FitTeller tell(progress);
   FitResult result = unlocked(threads, kAllThreads, [&](Executor& executor) {
     return fit(options, rows, {&executor, std::ref(tell)});
@@ -117,6 +120,8 @@ py::dict describe(const Ensemble& model) {
   options.weights = model.weights().value;
   py::dict result = to_dict(options);
   result["inputs"] = model.columns().inputs;
+  const TableEncoding& encoding = model.columns().encoding;
+  result["columns"] = encoding.columns.empty() ? model.columns().inputs : encoding.sources();
   result["targets"] = model.columns().targets;
   result["logarithms"] = model.columns().log_targets();
   return result;
@@ -168,7 +173,7 @@ void bind_ensemble(py::module_& module) {
   module.def("spread_factors", &factors_of, matrix("mean"), matrix("stddev"), py::arg("weights"), matrix("values"));
   module.def("fit_fields", &fit_fields);
   module.def("fit", &fit_ensemble, py::arg("options"), py::arg("input_names"), py::arg("target_names"),
-             matrix("inputs"), matrix("targets"), py::arg("threads"), py::arg("progress"));
+             matrix("inputs"), matrix("targets"), py::arg("encoding"), py::arg("threads"), py::arg("progress"));
 }
 
 }  // namespace dissent::python

@@ -27,4 +27,5 @@ PYBIND11_MODULE(_core, module) {
   python::bind_acquisition(module);
   python::bind_given(module);
   python::bind_campaign(module);
+  python::bind_table(module);
 }

@@ -99,5 +99,6 @@ void bind_ensemble(py::module_& module);
 void bind_acquisition(py::module_& module);
 void bind_given(py::module_& module);
 void bind_campaign(py::module_& module);
+void bind_table(py::module_& module);
 
 }  // namespace dissent::python

@@ -61,7 +61,7 @@ class Docstrings(PackageTest):
 
     def test_every_public_member_has_an_example(self):
         members = dict(public_members())
-        for name in ("FlowEnsemble.predict", "Campaign.ask", "QueryStrategy.query", "Bounds", "plot.uncertainty_1d", "metrics.crps"):
+        for name in ("FlowEnsemble.predict", "Campaign.ask", "QueryStrategy.query", "Bounds", "plot.parity", "metrics.crps"):
             self.assertIn(name, members)
         for name, text in members.items():
             self.assertIn(">>> ", text or "", name)

@@ -35,7 +35,8 @@ class Conformance(PackageTest):
                 try:
                     check(instance)
                 except unittest.SkipTest as reason:
-                    self.fail(f"skipped: {reason}")
+                    if "SCIPY_ARRAY_API" not in str(reason):  # of newer versions: arrays of other libraries
+                        self.fail(f"skipped: {reason}")
         self.assertGreater(count, 40)
 
     def test_flow(self):

@@ -8,7 +8,7 @@ from sklearn.metrics import mean_pinball_loss, r2_score
 
 import dissent
 from dissent import metrics
-from dissent._distributions import GaussianMixture
+from dissent._distributions import GaussianMixture, Samples
 from support import PackageTest, make, rows
 
 
@@ -40,13 +40,15 @@ class Scores(PackageTest):
 
             self.assertAlmostEqual(scores[n, d], crps_by_integration(cdf, y[n, d]), places=7)
         one = metrics.crps(y[:, 0], mean[:, 0, 0], stddev[:, 0, 0])
-        by_hand = [crps_by_integration(stats.norm(m, s).cdf, v) for v, m, s in zip(y[:, 0], mean[:, 0, 0], stddev[:, 0, 0])]
+        values = zip(y[:, 0], mean[:, 0, 0], stddev[:, 0, 0])
+        by_hand = [crps_by_integration(stats.norm(m, s).cdf, v) for v, m, s in values]
         self.assertAlmostEqual(one, np.mean(by_hand), places=7)
 
     def test_crps_of_draws(self):
         random = np.random.default_rng(0)
         draws, y = random.normal(size=(7, 2, 31)), random.normal(size=(7, 2))
-        expected = np.abs(draws - y[..., None]).mean(-1) - np.abs(draws[..., None] - draws[..., None, :]).mean((-2, -1)) / 2
+        apart = np.abs(draws[..., None] - draws[..., None, :]).mean((-2, -1))
+        expected = np.abs(draws - y[..., None]).mean(-1) - apart / 2
         np.testing.assert_allclose(metrics.crps(y, samples=draws, per_output=True), expected.mean(0), rtol=1e-12)
         many = random.normal(size=(1, 200_000))
         self.assertAlmostEqual(metrics.crps([0.7], samples=many), metrics.crps([0.7], [0.0], 1.0), places=2)
@@ -85,6 +87,12 @@ class Scores(PackageTest):
         for level, found in zip(levels, mixture.quantile(levels)):
             np.testing.assert_allclose(mixture.cdf(found), level, rtol=1e-9)
 
+    def test_quantiles_of_draws(self):
+        draws = np.sort(np.random.default_rng(0).normal(size=(5, 2, 7)), axis=-1)
+        levels = np.array([0.0, 0.1, 0.5, 0.77, 1.0])
+        np.testing.assert_allclose(Samples(draws).quantile(levels), np.quantile(draws, levels, axis=-1), rtol=1e-12)
+        self.assertEqual(Samples(draws[..., :1]).quantile(levels)[3, 2, 1], draws[2, 1, 0])
+
     def test_check_score(self):
         """Those of scikit-learn; and twice its mean over all levels is the CRPS."""
         y, mean, stddev = gaussians(d=1)
@@ -93,7 +101,8 @@ class Scores(PackageTest):
             expected = mean_pinball_loss(y, quantile, alpha=level)
             self.assertAlmostEqual(metrics.check_score(y, mean, stddev, level=level), expected, places=12)
         fine = (np.arange(4000) + 0.5) / 4000
-        self.assertAlmostEqual(2 * metrics.check_score(y, mean, stddev, level=fine), metrics.crps(y, mean, stddev), places=3)
+        score = metrics.check_score(y, mean, stddev, level=fine)
+        self.assertAlmostEqual(2 * score, metrics.crps(y, mean, stddev), places=3)
         default = metrics.check_score(y, mean, stddev, level=np.linspace(0.01, 0.99, 99))
         self.assertAlmostEqual(metrics.check_score(y, mean, stddev), default, places=12)
         y, mean, stddev, weights = components()
@@ -140,7 +149,7 @@ class Calibration(PackageTest):
     def test_coverage(self):
         y, mean, stddev = gaussians()
         levels = [0.0, 0.5, 0.9, 1.0]
-        expected = [[(np.abs(y - mean) <= stats.norm.ppf(0.5 + p / 2) * stddev)[:, d].mean() for d in range(3)] for p in levels]
+        expected = [(np.abs(y - mean) <= stats.norm.ppf(0.5 + p / 2) * stddev).mean(0) for p in levels]
         np.testing.assert_allclose(metrics.coverage(y, mean, stddev, level=levels, per_output=True), expected)
         self.assertAlmostEqual(metrics.coverage(y, mean, stddev), np.mean(expected[2]))
         for level in (1.5, -0.1, [], [[0.5]]):

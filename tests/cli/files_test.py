@@ -27,6 +27,8 @@ COMMANDS = {
     "score": (["score", "e.npz", "--weights", "w.csv", "-o", "OUTPUT"], ["e.npz", "w.csv"], ".csv"),
     "ask": (["ask", "lab", "--labelled", "d.csv", "--pool", "p.csv", "--test", "t.csv", "--aim", "t.csv", "--targets",
              "y", *QUICK, "-o", "OUTPUT"], ["d.csv", "p.csv", "t.csv"], ".csv"),
+    "export": (["export", "lab", "-o", "OUTPUT"], ["lab/pool.csv"], ".csv"),
+    "report": (["report", "m.model", "--table", "t.csv", "-o", "OUTPUT"], ["m.model", "t.csv"], ".html"),
     "collect": (["collect", "pendulum", "-n", 5, "--policy", "./policy.txt", "--model", "robot.xml", "-o", "OUTPUT"],
                 ["policy.txt", "robot.xml"], ".csv"),
     "policy train": (["policy", "train", "pendulum", "--start", "policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".txt"),
@@ -81,6 +83,7 @@ class OutputTest(CampaignTest):
 
     def test_is_never_an_input(self):
         self.run_ok("fit", "d.csv", "--targets", "y", *QUICK, "-o", "m.model", "-q")
+        self.run_ok("ask", "lab", "--labelled", "d.csv", "--pool", "p.csv", "--targets", "y", *QUICK, "-o", "a.csv", "-q")
         for command, reads, ending in [*COMMANDS.values(), *MORE]:
             with self.subTest(command=command):
                 self.check(command, reads, ending)
