@@ -7,6 +7,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/encoding.hpp"
 
 namespace dissent {
 namespace {
@@ -51,8 +52,8 @@ bool same_number(double one, double other) {
 }
 
 bool same_cell(const Column& one, std::size_t row, const Column& other, std::size_t other_row) {
-  if (one.is_missing(row) || other.is_missing(other_row)) {
-    return one.is_missing(row) && other.is_missing(other_row);
+  if (is_missing_cell(one, row) || is_missing_cell(other, other_row)) {
+    return is_missing_cell(one, row) && is_missing_cell(other, other_row);
   }
   const std::optional<double> number = number_in(one, row);
   const std::optional<double> other_number = number_in(other, other_row);
@@ -63,8 +64,8 @@ bool same_cell(const Column& one, std::size_t row, const Column& other, std::siz
 }
 
 bool equal_cell(const Column& one, std::size_t row, const Column& other, std::size_t other_row) {
-  if (one.is_missing(row) || other.is_missing(other_row)) {
-    return one.is_missing(row) && other.is_missing(other_row);
+  if (is_missing_cell(one, row) || is_missing_cell(other, other_row)) {
+    return is_missing_cell(one, row) && is_missing_cell(other, other_row);
   }
   const std::optional<double> number = number_in(one, row);
   const std::optional<double> other_number = number_in(other, other_row);
