@@ -132,7 +132,7 @@ class RTablesTest(TableTest):
             self.run_any("predict", "own.model", "pool.csv", "-o", "own.csv", "--threads", 1)
             self.run_any("predict", "hand.model", "hand_pool.csv", "-o", "hand.csv", "--threads", 1)
             own, hand = (rmse(read(self.path(f)), pool, target) for f in ("own.csv", "hand.csv"))
-            self.assertLessEqual(own, 1.01 * hand, name)
+            self.assertLessEqual(own, 1.0001 * hand, name)
 
 
 class ColumnsTest(TableTest):
