@@ -6,7 +6,7 @@ from typing import Any, Literal, Optional, Tuple, Union, overload
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_array, check_consistent_length
 
 from ._arrays import as_cost, without_tensors
 from ._given import DEFAULT
