@@ -342,7 +342,8 @@ class Campaigns(PackageTest, FolderTest):
                 (frame.drop(columns="row"), "^tell: has no column 'row'"),
                 (frame.assign(y=np.nan), "^tell: no row has its targets filled in"),
                 (frame.assign(row=199), "^tell: rows 1 and 2 of the file both answer row 199"),
-                (frame.assign(y="?"), "^tell: column 'y' row 1: '.' is text"),
+                (frame.assign(y="?"), "^tell: no row has its targets filled in"),
+                (frame.assign(y="high"), "^tell: column 'y' row 1: 'high' is text"),
             ):
                 with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                     campaign.tell(wrong)

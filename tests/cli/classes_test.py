@@ -97,7 +97,7 @@ class Score(CliTest):
         self.save(probabilities=np.ones((5, 2, 1)))
         self.run_bad(2, "score", "in.npz", says="2 classes are required")
         self.save(probabilities=probabilities())
-        self.run_bad(2, "score", "in.npz", "-o", "in.npz", says="is the input")
+        self.run_bad(2, "score", "in.npz", "-o", "in.npz", says="is read as well")
 
 
 class Suggest(CliTest):

@@ -30,7 +30,8 @@ class Fit(CliTest):
         return name
 
     def fit(self, *arguments, output="m.model"):
-        return self.run_ok("fit", self.table(), "--targets", "y,z", "--output", output, *QUICK, *arguments)
+        model = () if "--model" in arguments else FLOW
+        return self.run_ok("fit", self.table(), "--targets", "y,z", "--output", output, *QUICK, *model, *arguments)
 
     def read(self, name):
         with open(self.path(name), "rb") as file:

@@ -23,8 +23,8 @@ class Predict(CliTest):
 
     def setUp(self):
         super().setUp()
-        self.run_ok("fit", self.table(), "--targets", "y,z", "--output", "m.model", "--epochs", 30, "--components", 3,
-                    "--quiet")
+        self.run_ok("fit", self.table(), "--targets", "y,z", "--output", "m.model", "--model", "flow", "--epochs", 30,
+                    "--components", 3, "--quiet")
 
     def each_command(self, table):
         """Command lines that read `table`, and whether they need its targets."""

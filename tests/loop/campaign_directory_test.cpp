@@ -19,6 +19,7 @@
 #include "loop/loop_fixture.hpp"
 #include "support/full_disk.hpp"
 #include "support/temp_dir.hpp"
+#include "support/without_checksum.hpp"
 
 namespace dissent {
 namespace {
@@ -43,14 +44,6 @@ Campaign example() {
   campaign.fitted = RoundRecord{2, 13, 0.5, 0.25, kNan, 0, 2, 0};
   campaign.model_fingerprint = 0xfedcba9876543210;
   return campaign;
-}
-
-// As a version before there were checksums wrote it.
-std::string without_checksum(std::string text) {
-  const std::string key = R"("dissent.checksum":")";
-  const std::size_t at = text.find(key);
-  EXPECT_NE(at, std::string::npos);
-  return text.replace(at, key.size() + 18, std::string(key.size() + 18, ' '));
 }
 
 CampaignDirectory held(const std::string& path) {

@@ -65,6 +65,7 @@ async function reached(page) {
 // The data of each chart as its table shows them.
 async function openData(page) {
   for (const summary of await page.$$("details.data > summary")) await summary.press("Enter");
+  await page.waitForFunction(() => [...document.querySelectorAll("details.data")].every((one) => one.querySelector("tbody tr")));
   return page.$$eval("figure.chart", (figures) => figures.map((figure) => figure.querySelectorAll("details.data tbody tr").length));
 }
 

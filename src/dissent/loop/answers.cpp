@@ -72,6 +72,13 @@ std::vector<double> inputs_at(const Table& table, std::size_t line, const Proble
   for (const Column* column : table.find(encoding.sources())) {
     row.columns.push_back(picked_rows(*column, std::vector{line}));
   }
+  for (std::size_t k = 0; k < row.columns.size(); ++k) {
+    if (!encoding.columns[k].marks_missing && is_missing_cell(row.columns[k], 0)) {
+      throw InputError(Fault{.rule = "it is empty; no labelled row lacks it, so a model cannot know what that means",
+                             .column = row.columns[k].name,
+                             .row = line});
+    }
+  }
   try {
     return encoding.matrix(row);
   } catch (const InputError& error) {
