@@ -159,35 +159,6 @@ TEST(ProcessModel, RecalibrationSurvivesAFile) {
   EXPECT_EQ(Ensemble::load(folder.file("m")).predict(data.x).stddev, after);
 }
 
-// Of two outputs the first has a typing error; the second is taken up from a checkpoint.
-TEST(ProcessModel, AStrayRowIsNamedAndSurvivesFilesAndPieces) {
-  const TempDir folder;
-  SampleRows data{{"x"}, {"y", "z"}, {}, {}};
-  for (const SampleRows part = smooth(80); const double x : part.x) {
-    data.x.push_back(x);
-    data.y.push_back(std::sin(3 * x));
-    data.y.push_back(std::cos(2 * x));
-  }
-  data.y[2 * 16] += 3;
-  const FitResult whole = fit(kProcess, {.validation = 0}, data.rows());
-  EXPECT_EQ(whole.report.warnings,
-            std::vector<std::string>{"'y': 1 row does not fit a smooth function (row 17); it counts less"});
-  const Mixture<double> expected = whole.model.predict(data.x);
-  EXPECT_NEAR(expected.mean[16 * 6 * 2], std::sin(3 * data.x[16]), 0.05);
-  whole.model.save(folder.file("m"));
-  EXPECT_EQ(Ensemble::load(folder.file("m")).predict(data.x).mean, expected.mean);
-  const auto fit_on = [&](bool to_the_end) {
-    return fit(kProcess, {.validation = 0}, data.rows(),
-               {.progress = [=](const FitProgress& state) { return to_the_end || state.waiting; },
-                .checkpoint = folder.file("state")});
-  };
-  EXPECT_TRUE(fit_on(false).report.interrupted);
-  const FitResult rest = fit_on(true);
-  EXPECT_EQ(rest.report.resumed_epoch, 1U);
-  EXPECT_EQ(rest.model.predict(data.x).mean, expected.mean);
-  EXPECT_EQ(rest.report.warnings, whole.report.warnings);
-}
-
 TEST(ProcessModel, WithoutRowsItIsThePrior) {
   const SampleRows data = pairs(20);
   Ensemble model(kProcess, data.columns());
