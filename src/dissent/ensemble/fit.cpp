@@ -224,7 +224,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   result.report.num_rows = rows.inputs.size() / rows.input_names.size() - prepared.num_held_out;
   result.report.num_validation_rows = prepared.num_held_out;
   if (control.warn && !result.report.interrupted) {
-    result.report.warnings = fit_warnings(result.model, rows, control.executor);
+    std::ranges::move(fit_warnings(result.model, rows, control.executor), std::back_inserter(result.report.warnings));
   }
   return result;
 }

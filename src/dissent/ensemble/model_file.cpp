@@ -19,6 +19,7 @@
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/process_model.hpp"
 
 namespace dissent {
 namespace {
@@ -74,6 +75,7 @@ EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
   options.alternate_layers = false;         // as before there was the option
   options.log_targets = LogTargets::kNone;  // likewise
+  options.stray_rows = false;               // likewise
   options.scaling = ScalingKind::kMinMax;   // the default when files did not name it
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {
     if (in_metadata(field)) {
@@ -207,7 +209,8 @@ std::string Ensemble::describe() const {
 std::string_view Ensemble::format_version() const {
   const bool new_parts = !columns_.log_targets().empty() || !columns_.trend.empty() || !wide_.empty() ||
                          std::isfinite(columns_.input_scaling.knee) || !model_kind(options_.model).has_network;
-  return !columns_.encoding.columns.empty() ? "3" : new_parts ? "2" : "1";
+  const bool newest_parts = !columns_.encoding.columns.empty() || (has_posterior() && process().has_stray_rows());
+  return newest_parts ? "3" : new_parts ? "2" : "1";
 }
 
 void Ensemble::save(const std::string& path) const {

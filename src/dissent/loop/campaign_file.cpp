@@ -237,6 +237,7 @@ CampaignSettings settings_of_0_2(std::string_view preset) {
   ensemble.num_components = 5;
   ensemble.scaling = ScalingKind::kMinMax;
   ensemble.log_targets = LogTargets::kNone;
+  ensemble.stray_rows = false;
   ensemble.flow_hidden = {20, 20};
   ensemble.alternate_layers = false;  // chance said it
   TrainOptions& train = settings.fit.train;
