@@ -309,7 +309,7 @@ class Fit(CliTest):
         flags = {"masks": "no-masks", "bootstrap": "no-bootstrap", "own_initial_weights": "same-weights",
                  "cosine_decay": "constant-rate", "out_of_bag": "no-out-of-bag", "trend": "no-trend",
                  "limit_certainty": "no-limit-certainty", "calibrate_spread": "no-calibrate-spread",
-                 "alternate_layers": "no-alternate-layers"}
+                 "alternate_layers": "no-alternate-layers", "stray_rows": "no-stray-rows"}
         options = json.loads(self.fit("--json"))["options"]
         self.assertEqual({flags.get(name, name.replace("_", "-")) for name in options}, listed)
         self.assertEqual((options["components"], options["hidden"], options["weight_decay"]), (3, [], None))
