@@ -70,8 +70,8 @@ bool is_rounded(double known, double written) {
   if (known == written || !std::isfinite(known) || !std::isfinite(written)) {
     return known == written;
   }
-  if (is_whole(known) && is_whole(written)) {
-    return false;  // such numbers count something, as seconds, and are written in full
+  if (!same_number(known, written) || (is_whole(known) && is_whole(written))) {
+    return false;  // whole numbers count something, as seconds, and are written in full
   }
   const int digits = std::clamp(significant_digits(written), kFewest, kMost);
   return static_cast<double>(static_cast<float>(known)) == written ||
