@@ -40,19 +40,6 @@ struct Arguments {
   bool quiet = false;
 };
 
-// On standard output, unless --json prints there.
-void write_questions(const Arguments& arguments, const Laboratory& laboratory) {
-  const std::string text = format_csv(question_table(laboratory));
-  if (arguments.output != "-") {
-    AtomicFile file(arguments.output);
-    file.write(text);
-    file.commit();
-  } else if (!arguments.json) {
-    print(text);
-    flush_output();
-  }
-}
-
 // What is in the file says why as well; here it is for those who look at the screen.
 void print_reasons(const Laboratory& laboratory) {
   constexpr std::size_t kMostNamed = 20;
@@ -110,21 +97,44 @@ void check_output(const Arguments& arguments) {
   check_writable(arguments.output);
 }
 
-// An existing file is replaced if all that is in it is known to the campaign, and if it is empty.
-void check_replaceable(const std::string& output, const Laboratory& laboratory) {
+// Why an existing file must not be replaced; empty if all that is in it is known to the campaign, or it is empty.
+std::string would_lose(const std::string& output, const Laboratory& laboratory) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(output, ignored) || std::filesystem::file_size(output, ignored) == 0) {
-    return;
+    return "";
   }
   try {
     check_told(read_csv(output), laboratory);
   } catch (const InputError& error) {
     const Fault& fault = error.fault();
-    const std::string reason = Fault{.rule = fault.rule, .column = fault.column, .row = fault.row}.text();
-    fail_in(output,
-            "is there and would be lost: {}; run 'dissent tell {} {}' first if it has answers, or give the output "
-            "another name",
-            reason, laboratory.name(), output);
+    return Fault{.rule = fault.rule, .column = fault.column, .row = fault.row}.text();
+  }
+  return "";
+}
+
+void check_replaceable(const std::string& output, const Laboratory& laboratory) {
+  const std::string reason = would_lose(output, laboratory);
+  check_in(output, reason.empty(),
+           "is there and would be lost: {}; run 'dissent tell {} {}' first if it has answers, or give the output "
+           "another name",
+           reason, laboratory.name(), output);
+}
+
+// On standard output, unless --json prints there. A fit takes its time, and the file may be another one by now.
+void write_questions(const Arguments& arguments, const Laboratory& laboratory) {
+  const std::string text = format_csv(question_table(laboratory));
+  if (arguments.output != "-") {
+    const std::string reason = would_lose(arguments.output, laboratory);
+    check_in(arguments.output, reason.empty(),
+             "was changed meanwhile and would be lost: {}; the rows are chosen and the campaign is saved, so run "
+             "'dissent ask {} --batch {}' again with another name for the output",
+             reason, laboratory.name(), arguments.choice.batch);
+    AtomicFile file(arguments.output);
+    file.write(text);
+    file.commit();
+  } else if (!arguments.json) {
+    print(text);
+    flush_output();
   }
 }
 

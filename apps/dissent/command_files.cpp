@@ -45,7 +45,7 @@ void check_files(const CommandFiles& files) {
       check_distinct(files.written[k], read, "is read as well");
     }
     for (std::size_t other = k + 1; other < files.written.size(); ++other) {
-      check_distinct(files.written[k], files.written[other], "is read as well");
+      check_distinct(files.written[k], files.written[other], "is written as well");
     }
   }
   if (!files.campaign.empty()) {

@@ -136,6 +136,7 @@ void run_tell(const Arguments& arguments) {
   print_report(arguments, laboratory, answers, far);
   if (!arguments.quiet && !arguments.json) {
     flush_output();
+    warn_of_columns(answers.told, arguments.quiet);
     warn_of_far(arguments, far);
   }
 }

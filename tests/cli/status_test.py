@@ -3,6 +3,7 @@
 import csv
 import fcntl
 import json
+import os
 import random
 import shutil
 import time
@@ -49,6 +50,19 @@ class Status(AskTest):
         self.run_bad(2, "status", "lab", "--metric", "rsme", says="did you mean 'rmse'?")
         self.run_bad(2, "export", "lab", "-o", "all.txt", says="must end in .csv or .json")
         self.run_bad(2, "export", "lab", "-o", "lab/chosen.csv", says="is a file of the campaign and would be overwritten")
+
+    def test_what_is_no_campaign_is_not_replaced_by_reading(self):
+        os.remove(self.path("lab/state.safetensors"))
+        for command in ("status", "export"):
+            self.run_bad(2, command, "lab", says="lab: no campaign was begun here")
+        self.run_bad(2, "ask", "lab", *self.begin, says="it would be replaced, so give another directory")
+
+    def test_a_copy_that_was_changed(self):
+        text = self.read("lab/pool.csv").decode()
+        with open(self.path("lab/pool.csv"), "w") as file:
+            file.write(text.replace("S7,", "S8,"))
+        for command in ("status", "export", "report"):
+            self.run_bad(2, command, "lab", says="lab/pool.csv: was changed after the campaign was begun")
 
     def test_a_whole_campaign(self):
         self.run_ok("tell", "lab", self.answers("d.csv", self.asked[:3]), "--drop", self.asked[3]["row"], "-q")

@@ -1,5 +1,7 @@
 """dissent tell: answers as people bring them; experiments that failed, corrections, rows that nobody asked for."""
 
+import csv
+import io
 import json
 import os
 
@@ -261,7 +263,18 @@ class Categories(AskTest):
         report = json.loads(self.run_ok("status", "lab", "--json"))
         self.assertEqual((report["told"], report["extra"], len(report["pending"])), (3, 1, 1))
         self.assertEqual(len(self.ask("--batch", 2, "-q")), 2)  # fits with them
-        self.assertIn("extra", self.run_ok("export", "lab"))
+        exported = list(csv.DictReader(io.StringIO(self.run_ok("export", "lab"))))
+        self.assertEqual([name for name in exported[0] if "=" in name], [])
+        self.assertEqual([row["site"] for row in exported[:15]], ["AB"[k % 2] for k in range(15)])
+        self.assertEqual([exported[-1][name] for name in ("source", "a", "site", "y")], ["extra", "0.25", "B", "2"])
+
+    def test_what_the_fit_never_saw(self):
+        command = [part for part in self.tell("a,site,y\n0.25,C,2\n0.5,,1\n") if part != "-q"]
+        self.refuse(*command, "--extra", says="column 'site' row 2: it is empty")
+        command = [part for part in self.tell("a,site,y\n0.25,C,2\n") if part != "-q"]
+        result = dissent(*command, "--extra", cwd=self.dir)
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, "site: 'C' not seen in the fit (1 row), taken for none of its categories\n"))
 
 
 class Oracles(CampaignTest):

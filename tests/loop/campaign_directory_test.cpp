@@ -305,8 +305,9 @@ TEST(CampaignDirectory, AnAlteredStateIsNoticed) {
 TEST(CampaignDirectory, DoesNotReplaceFilesOfOthers) {
   const TempDir dir;
   dir.write("rounds.csv", "precious");
-  const CampaignDirectory directory(dir.path());
-  EXPECT_NE(message_of<InputError>([&] { directory.begun(); }).find("has a file rounds.csv"), std::string::npos);
+  CampaignDirectory directory(dir.path());
+  EXPECT_FALSE(directory.begun());  // and nobody who only reads is told of replacing it
+  EXPECT_NE(message_of<InputError>([&] { directory.hold(); }).find("has a file rounds.csv"), std::string::npos);
 }
 
 TEST(CampaignDirectory, MustBeADirectory) {

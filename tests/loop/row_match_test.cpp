@@ -1,11 +1,15 @@
 #include "dissent/loop/row_match.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/random.hpp"
+#include "dissent/loop/row_finder.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent {
@@ -34,6 +38,73 @@ TEST(RowMatch, NumbersAreTheSameToFiveDigits) {
   EXPECT_FALSE(same_number(1, 1.0001));
   EXPECT_FALSE(same_number(1, -1));
   EXPECT_FALSE(same_number(0, 1e-300));
+}
+
+TEST(RowMatch, WhatRoundingExplains) {
+  for (const double written : {1.23456789, 1.2345679, 1.234568, 1.23457, 1.234567890000001}) {
+    EXPECT_TRUE(is_rounded(1.23456789, written)) << written;
+  }
+  for (const double written : {1.23456, 1.2346, 1.2345678, 1.234569, 1.23458, -1.23457}) {
+    EXPECT_FALSE(is_rounded(1.23456789, written)) << written;
+  }
+  EXPECT_FALSE(is_rounded(300.002, 300.001));
+  EXPECT_TRUE(is_rounded(1234567.8, 1.23457e6));
+  EXPECT_FALSE(is_rounded(1700200000, 1700199000));
+  EXPECT_FALSE(is_rounded(1700199600, 1700200000));  // whole numbers are written in full
+  EXPECT_TRUE(is_rounded(0.3, 0.1 + 0.2));
+  EXPECT_TRUE(is_rounded(0.1, static_cast<double>(0.1F)));
+  EXPECT_TRUE(is_rounded(0, -0.0));
+  EXPECT_FALSE(is_rounded(1e-300, 0));
+}
+
+// With an index or without, and whichever column it is of.
+TEST(RowMatch, RowsAreFoundAsIfAllWereCompared) {
+  Stream stream(3, Purpose::kTest);
+  std::string csv = "a,b,c\n";
+  for (int row = 0; row < 300; ++row) {
+    const std::size_t a = stream.below(8);
+    csv += fmt::format("{},{:.6g},{}\n", a == 0 ? "" : fmt::format("site {}", a), 1 + 1e-6 * stream.uniform() * 40,
+                       stream.below(4) == 0 ? "x" : std::to_string(stream.below(3)));
+  }
+  const Table known = parse_csv(csv, "known");
+  for (const std::vector<std::string>& names : {std::vector<std::string>{"a", "c"}, {"a", "b", "c"}, {"b"}, {}}) {
+    for (const CellRule is_same : {CellRule{same_cell}, CellRule{rounded_cell}}) {
+      const RowFinder finder(known, names, is_same);
+      for (std::size_t row = 0; row < known.num_rows; row += 7) {
+        Rows equal;
+        for (std::size_t k = 0; k < known.num_rows; ++k) {
+          if (std::ranges::all_of(known.find(names), [&](auto* c) { return equal_cell(*c, k, *c, row); })) {
+            equal.push_back(k);
+          }
+        }
+        ASSERT_EQ(finder.find(known, row), equal);
+      }
+    }
+  }
+  const RowFinder near(known, {"b"}, same_cell);
+  Rows same;
+  const Table other = parse_csv("b\n1.00000512345\n", "other");
+  for (std::size_t k = 0; k < known.num_rows; ++k) {
+    if (same_number(known.column("b").values[k], 1.00000512345)) {
+      same.push_back(k);
+    }
+  }
+  EXPECT_GT(same.size(), 10U);
+  EXPECT_LT(same.size(), 290U);
+  EXPECT_EQ(near.find(other, 0), same);
+}
+
+TEST(RowMatch, APartOfAColumnOfTextMayBeNumbers) {
+  const Table table = parse_csv("t\n0.5\nn.d.\n\"\"\n 2\n", "t");
+  Column numbers = picked_rows(table, Rows{3, 2, 0}).columns[0];
+  take_for_numbers(numbers);
+  EXPECT_FALSE(numbers.is_text());
+  EXPECT_EQ(numbers.number(0), 2);
+  EXPECT_TRUE(numbers.is_missing(1));
+  EXPECT_EQ(numbers.number(2), 0.5);
+  Column texts = picked_rows(table, Rows{0, 1}).columns[0];
+  take_for_numbers(texts);
+  EXPECT_TRUE(texts.is_text());
 }
 
 TEST(RowMatch, CellsOfAnyKind) {

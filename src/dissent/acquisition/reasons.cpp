@@ -214,7 +214,7 @@ std::string range_text(std::span<const TargetRange> ranges, const std::vector<st
     texts += fmt::format("{}{}{}", comma, name, low == high ? low : fmt::format("{} to {}", low, high));
     noise += fmt::format("{}{}{}", comma, name, short_number(std::sqrt(ranges[d].variance), kRangeDigits));
   }
-  return fmt::format("components say {}; noise {}", texts, noise);
+  return fmt::format("{}{}; noise {}", kReasonMark, texts, noise);
 }
 
 std::string error_text(const UsualRange& usual, double value, const std::string& name) {

@@ -10,6 +10,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dissent/acquisition/acquisition.hpp"
@@ -28,6 +29,8 @@ struct ReasonOptions {
   std::span<const UsualRange> usual = {};   // [C], of the rows to choose from
   Executor* executor = nullptr;
 };
+
+inline constexpr std::string_view kReasonMark = "components say ";  // in every text below
 
 // One text per row of `inputs` [N][C], which the model can be asked at.
 std::vector<std::string> reasons(const Ensemble& model, std::span<const double> inputs,

@@ -1,162 +1,60 @@
 #include "dissent/loop/answers.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <optional>
 #include <span>
+#include <utility>
 
 #include "dissent/base/error.hpp"
-#include "dissent/base/names.hpp"
+#include "dissent/loop/answer_lines.hpp"
 #include "dissent/loop/kept_campaign.hpp"
 #include "dissent/loop/learn.hpp"
 #include "dissent/loop/row_match.hpp"
-#include "dissent/loop/tables.hpp"
 
 namespace dissent {
 namespace {
 
-// Rows of the table whose targets are all empty are not answered yet; one that is half filled in is a mistake.
-std::vector<std::size_t> answered_lines(const Table& table, const std::vector<std::string>& targets) {
-  std::vector<std::size_t> lines;
-  for (std::size_t line = 0; line < table.num_rows; ++line) {
-    const auto is_missing = [&](const std::string& name) { return table.column(name).is_missing(line); };
-    const auto num_missing = static_cast<std::size_t>(std::ranges::count_if(targets, is_missing));
-    check(num_missing == 0 || num_missing == targets.size(),
-          "row {} of the file has some of its targets and not all; fill in {}, or none of them", line + 1,
-          fmt::join(targets, ", "));
-    if (num_missing == 0) {
-      lines.push_back(line);
-    }
-  }
-  check(!lines.empty(), "no row has its targets filled in ({})", fmt::join(targets, ", "));
-  return lines;
+// What an extra row is known by, to the last bit: other inputs, or other cells, are another experiment.
+using ExtraKey = std::pair<std::vector<double>, std::vector<std::string>>;
+
+template <class T>
+std::span<const T> row_of(const std::vector<T>& matrix, std::size_t row, std::size_t num_rows) {
+  const std::size_t width = matrix.size() / num_rows;
+  return std::span(matrix).subspan(row * width, width);
 }
 
-// The number of a pool row is a whole one.
-std::size_t row_at(const Table& table, const std::string& row_column, std::size_t line) {
-  check(!table.column(row_column).is_missing(line),
-        "row {} of the file has its targets, but its '{}' is empty; it says which row of the pool they are of",
-        line + 1, row_column);
-  const double number = table.column(row_column).number(line);
-  check(number >= 0 && number < 1e15 && number == std::floor(number), "row {} was never asked for", number);
-  return static_cast<std::size_t>(number);
+ExtraKey key_of(const ExtraRows& extra, std::size_t row) {
+  const std::span<const double> inputs = row_of(extra.inputs, row, extra.size());
+  const std::span<const std::string> cells = row_of(extra.cells, row, extra.size());
+  return {{inputs.begin(), inputs.end()}, {cells.begin(), cells.end()}};
 }
 
-// Which line answered each row, so that one that comes twice can be named.
-class Lines {
- public:
-  void add(std::size_t row, std::size_t line) {
-    const auto [first, is_new] = line_of_.try_emplace(row, line);
-    check(is_new, "rows {} and {} of the file both answer row {} of the pool; a row is told once", first->second + 1,
-          line + 1, row);
-  }
-  bool has(std::size_t row) const { return line_of_.contains(row); }
-
- private:
-  std::map<std::size_t, std::size_t> line_of_;
-};
-
-std::vector<double> targets_at(const Table& table, std::size_t line, const std::vector<std::string>& names) {
-  std::vector<double> targets;
-  for (const std::string& name : names) {
-    targets.push_back(table.column(name).number(line));
-  }
-  return targets;
-}
-
-// The inputs [C] of a line, made of its columns as those of the problem are.
-std::vector<double> inputs_at(const Table& table, std::size_t line, const Problem& data) {
-  const TableEncoding encoding = table_encoding(data);
-  Table row{table.source, 1, {}};
-  for (const Column* column : table.find(encoding.sources())) {
-    row.columns.push_back(picked_rows(*column, std::vector{line}));
-  }
-  for (std::size_t k = 0; k < row.columns.size(); ++k) {
-    if (!encoding.columns[k].marks_missing && is_missing_cell(row.columns[k], 0)) {
-      throw InputError(Fault{.rule = "it is empty; no labelled row lacks it, so a model cannot know what that means",
-                             .column = row.columns[k].name,
-                             .row = line});
-    }
-  }
-  try {
-    return encoding.matrix(row);
-  } catch (const InputError& error) {
-    Fault fault = error.fault();
-    fault.row = fault.row ? std::optional(line) : std::nullopt;
-    throw InputError(fault);
-  }
-}
-
-void add_answer(Answers& answers, std::size_t row, std::span<const double> targets) {
-  answers.rows.push_back(row);
-  answers.targets.insert(answers.targets.end(), targets.begin(), targets.end());
-}
-
-void check_in_pool(std::span<const std::size_t> rows, std::size_t num_rows) {
-  for (const std::size_t row : rows) {
-    check(row < num_rows, "row {} is not in the pool of {}", row, counted(num_rows, "row"));
-  }
-}
-
-// Of rows with equal inputs: one that waits, else one that was never chosen, else the first.
-std::size_t best_of(std::span<const std::size_t> rows, const Campaign& campaign, const Lines& lines) {
-  std::map<std::size_t, const ChosenRow*> chosen;
-  for (const ChosenRow& row : campaign.chosen) {
-    chosen[row.row] = &row;
-  }
-  const auto rank = [&](std::size_t row) {
-    const auto found = chosen.find(row);
-    const int of_campaign = found == chosen.end() ? 1 : found->second->is_pending() ? 0 : 2;
-    return of_campaign + (lines.has(row) ? 3 : 0);
-  };
-  return *std::ranges::min_element(rows, {}, rank);
-}
-
-// The row of the pool that has the inputs of a line, if any.
-std::optional<std::size_t> find_row(const Table& table, std::size_t line, const Table& pool,
-                                    const std::vector<std::string>& names, const Campaign& campaign,
-                                    const Lines& lines) {
-  const std::vector<std::size_t> found = RowFinder(pool, names).find(table, line);
-  if (found.empty()) {
-    return std::nullopt;
-  }
-  check(all_equal(pool, found, names),
-        "row {} of the file could be any of {} of the pool, whose inputs differ little; give the number in a column "
-        "'row'",
-        line + 1, counted(found.size(), "row"));
-  return best_of(found, campaign, lines);
-}
-
-// The extra row with these inputs [C].
-std::optional<std::size_t> find_extra(const ExtraRows& extra, std::span<const double> inputs) {
-  for (std::size_t k = 0; k < extra.size(); ++k) {
-    if (std::ranges::equal(std::span(extra.inputs).subspan(k * inputs.size(), inputs.size()), inputs, same_number)) {
-      return k;
-    }
-  }
-  return std::nullopt;
+void add_row(ExtraRows& extra, const ExtraKey& key, std::span<const double> targets, double now) {
+  extra.inputs.insert(extra.inputs.end(), key.first.begin(), key.first.end());
+  extra.cells.insert(extra.cells.end(), key.second.begin(), key.second.end());
+  extra.targets.insert(extra.targets.end(), targets.begin(), targets.end());
+  extra.told.push_back(now);
 }
 
 void take_extra(Campaign& campaign, const Problem& data, const Answers& answers, double now) {
-  const std::size_t C = data.input_names.size();
   const std::size_t D = campaign.num_targets;
+  ExtraRows& extra = campaign.extra;
+  std::map<ExtraKey, std::size_t> places;
+  for (std::size_t k = 0; k < extra.size(); ++k) {
+    places.emplace(key_of(extra, k), k);
+  }
   for (std::size_t k = 0; k < answers.extra.size(); ++k) {
-    const std::span<const double> inputs = std::span(answers.extra.inputs).subspan(k * C, C);
     const std::span<const double> targets = std::span(answers.extra.targets).subspan(k * D, D);
-    ExtraRows& extra = campaign.extra;
-    const std::optional<std::size_t> known = find_extra(extra, inputs);
-    check(!known || answers.correct,
+    const auto [place, is_new] = places.emplace(key_of(answers.extra, k), extra.size());
+    check(is_new || answers.correct,
           "a row that is not of the pool ({} = {}, ...) was told before; a row is told once, unless `correct` replaces "
           "it",
-          data.input_names.front(), inputs.front());
-    if (!known) {
-      extra.inputs.insert(extra.inputs.end(), inputs.begin(), inputs.end());
-      extra.targets.insert(extra.targets.end(), targets.begin(), targets.end());
-      extra.told.push_back(now);
+          data.input_names.front(), place->first.first.front());
+    if (is_new) {
+      add_row(extra, place->first, targets, now);
     } else {
-      std::ranges::copy(targets, extra.targets.begin() + static_cast<std::ptrdiff_t>(*known * D));
-      extra.told[*known] = now;
+      std::ranges::copy(targets, extra.targets.begin() + static_cast<std::ptrdiff_t>(place->second * D));
+      extra.told[place->second] = now;
     }
     campaign.fitted.reset();
     campaign.model_fingerprint = 0;
@@ -172,10 +70,10 @@ Answers read_answers(const Table& table, const std::vector<std::string>& target_
           "has no column '{}'; answers carry the numbers of the rows that were asked for, and `extra` takes rows that "
           "nobody asked for",
           row_column);
-    Lines lines;
+    AnsweredRows answered;
     for (const std::size_t line : answered_lines(table, target_names)) {
       const std::size_t row = row_at(table, row_column, line);
-      lines.add(row, line);
+      answered.add(row, line);
       add_answer(answers, row, targets_at(table, line, target_names));
     }
   });
@@ -189,42 +87,6 @@ Answers read_answers(const Table& table, const Problem& data, const Table& pool,
       check(row < data.pool.num_rows, "row {} was never asked for", row);
     }
     check_inputs(table, answered_lines(table, data.target_names), pool, answers.rows, source_columns(data));
-  });
-  return answers;
-}
-
-Answers read_unasked(const Table& table, const Campaign& campaign, const Problem& data, const Table& pool,
-                     const std::string& row_column) {
-  const std::vector<std::string> names = source_columns(data);
-  Answers answers{table.source};
-  answers.unasked = true;
-  in_source(table.source, [&] {
-    const std::vector<std::size_t> told = answered_lines(table, data.target_names);
-    Lines lines;
-    for (const std::size_t line : told) {
-      const std::vector<double> targets = targets_at(table, line, data.target_names);
-      for (const double value : targets) {
-        check(std::isfinite(value), "row {} of the file is told {}; answers must be finite numbers", line + 1, value);
-      }
-      std::optional<std::size_t> row;
-      std::vector<double> inputs;
-      if (table.has(row_column) && !table.column(row_column).is_missing(line)) {
-        row = row_at(table, row_column, line);
-        check_in_pool(std::vector{*row}, data.pool.num_rows);
-        check_inputs(table, std::vector{line}, pool, std::vector{*row}, names);
-      } else {
-        inputs = inputs_at(table, line, data);
-        row = find_row(table, line, pool, names, campaign, lines);
-      }
-      if (row) {
-        lines.add(*row, line);
-        add_answer(answers, *row, targets);
-      } else {
-        answers.extra.inputs.insert(answers.extra.inputs.end(), inputs.begin(), inputs.end());
-        answers.extra.targets.insert(answers.extra.targets.end(), targets.begin(), targets.end());
-        answers.extra.told.push_back(0);
-      }
-    }
   });
   return answers;
 }
@@ -244,13 +106,13 @@ void take_answers(Campaign& campaign, const Problem& data, const Answers& answer
       const auto found = position_of.find(answers.rows[k]);
       check(found != position_of.end() || answers.unasked,
             "row {} was never asked for; `extra` takes rows that nobody asked for", answers.rows[k]);
-      check_in_pool(std::vector{answers.rows[k]}, data.pool.num_rows);
+      check_in_pool(answers.rows[k], data.pool.num_rows);
       const std::size_t position = found == position_of.end() ? place_of(campaign, answers.rows[k]) : found->second;
       tell(campaign, position, std::span(answers.targets).subspan(k * D, D), retell);
       campaign.chosen[position].told = now;
     }
-    check_in_pool(answers.dropped, data.pool.num_rows);
     for (const std::size_t row : answers.dropped) {
+      check_in_pool(row, data.pool.num_rows);
       const std::size_t position = place_of(campaign, row);
       check(std::ranges::find(answers.rows, row) == answers.rows.end(), "row {} is told and dropped at once", row);
       drop(campaign, position, retell);

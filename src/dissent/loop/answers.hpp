@@ -20,6 +20,7 @@ struct Answers {
   ExtraRows extra = {};                   // rows that are not of the pool; their times are set when they are taken
   bool correct = false;                   // they may replace what was told before
   bool unasked = false;                   // rows of the pool need not have been asked for
+  std::vector<std::string> told = {};     // what whoever brings them should know of how they were read, in words
 
   std::size_t size() const { return rows.size() + extra.size(); }  // rows with their targets
 };
@@ -46,7 +47,8 @@ Answers read_answers(const Table& table, const Problem& data, const Table& pool,
 
 // A table of rows that nobody need have asked for: all inputs and the targets. Those that have a number in
 // `row_column` are of the pool. Others are looked up in it by their inputs: of several rows with the same inputs one
-// that waits comes first, then one that was never chosen. What is not found is an extra row.
+// that waits comes first, then one that was never chosen. What is not found is an extra row. Answers::told says which
+// numbers were taken for rounded ones, and what extra rows have that the encoding never saw.
 Answers read_unasked(const Table& table, const Campaign& campaign, const Problem& data, const Table& pool,
                      const std::string& row_column);
 

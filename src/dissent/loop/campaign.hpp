@@ -44,9 +44,10 @@ struct ChosenRow {
 
 // Rows that are not of the pool, with their targets, as people brought them.
 struct ExtraRows {
-  std::vector<double> inputs = {};   // [n][C]
-  std::vector<double> targets = {};  // [n][D]
-  std::vector<double> told = {};     // [n], as in a ChosenRow
+  std::vector<double> inputs = {};      // [n][C]
+  std::vector<double> targets = {};     // [n][D]
+  std::vector<double> told = {};        // [n], as in a ChosenRow
+  std::vector<std::string> cells = {};  // [n][columns] what they are made of, where the inputs are no columns
 
   std::size_t size() const { return told.size(); }
 };

@@ -165,27 +165,29 @@ std::vector<std::string> CampaignDirectory::files(const std::string& path) {
   return files;
 }
 
-bool CampaignDirectory::begun() const {
-  if (exists(file(kState))) {
-    return true;
-  }
+bool CampaignDirectory::begun() const { return exists(file(kState)); }
+
+// Whoever is about to begin would replace them.
+void CampaignDirectory::check_free() const {
   in_source(path_, [&] {
     for (const char* name : {kModel, kRounds, kChosen}) {
       check(!exists(file(name)),
             "has a file {}, but no campaign it could belong to; it would be replaced, so give another directory", name);
     }
   });
-  return false;
 }
 
 void CampaignDirectory::hold() {
   if (hold_ == nullptr) {
+    if (!begun()) {
+      check_free();
+    }
     made_ = !exists(path_);
     create_directory(path_);
     hold_ = std::make_unique<DirectoryHold>(path_);
     check_regular(path_);
     remove_temporaries(path_);
-    if (exists(file(kState))) {
+    if (begun()) {
       copies_ = load_copy_digests(file(kState));
     }
   }
@@ -225,7 +227,9 @@ void CampaignDirectory::save_data(const CampaignTables& tables) {
   copies_ = save_copies(path_, tables);
 }
 
-CampaignTables CampaignDirectory::load_data() const { return load_copies(path_, copies_); }
+CampaignTables CampaignDirectory::load_data() const {
+  return load_copies(path_, hold_ == nullptr && begun() ? load_copy_digests(file(kState)) : copies_);
+}
 
 // The state last, so that a kill on the way leaves a campaign that can be cleared again.
 void CampaignDirectory::clear() {

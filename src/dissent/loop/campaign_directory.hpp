@@ -60,11 +60,12 @@ class CampaignDirectory : public CampaignStore {
   void write_tables(const Campaign& campaign, const Problem& data) override;
 
  private:
+  void check_free() const;
   void check_held() const;
 
   std::string path_;
   std::unique_ptr<DirectoryHold> hold_;
-  CopyDigests copies_;  // none before hold()
+  CopyDigests copies_;  // none before hold(); who reads without it looks them up
   bool made_ = false;   // the directory, which was not there before
 };
 

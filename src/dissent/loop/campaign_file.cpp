@@ -1,7 +1,6 @@
 #include "dissent/loop/campaign_file.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -14,7 +13,10 @@ namespace dissent {
 namespace {
 
 constexpr const char* kFormat = "dissent.campaign";
-constexpr const char* kFormatVersion = "2";
+// What a state must be read as. Programs up to version 0.4 read 1 and 2, and would lose what 3 has beyond.
+constexpr const char* kFirstFormat = "1";
+constexpr const char* kPlainFormat = "2";
+constexpr const char* kNewestFormat = "3";
 constexpr const char* kReasons = "chosen.why";
 constexpr const char* kColumns = "columns";
 constexpr std::string_view kSettingPrefix = "settings.";
@@ -82,10 +84,14 @@ void add_people(Arrays& arrays, const Campaign& campaign) {
   }
 }
 
+bool needs_newest(const Campaign& campaign) {
+  return campaign.extra.size() > 0 || !campaign.encoding.columns.empty() || campaign.num_dropped() > 0;
+}
+
 Metadata metadata_of(const Campaign& campaign) {
   Metadata metadata{
       {"format", kFormat},
-      {"format_version", kFormatVersion},
+      {"format_version", needs_newest(campaign) ? kNewestFormat : kPlainFormat},
       {"command", std::string(driver_name(campaign.driver))},
       {"targets", std::to_string(campaign.num_targets)},
       {"data_fingerprint", fmt::format("{:016x}", campaign.data_fingerprint)},
@@ -104,6 +110,10 @@ Metadata metadata_of(const Campaign& campaign) {
       reasons.push_back(chosen.why);
     }
     metadata[kReasons] = reasons.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  if (!campaign.extra.cells.empty()) {
+    metadata[campaign_file::kExtraCells] =
+        nlohmann::json(campaign.extra.cells).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
   for (const auto& [name, value] : get_fields(campaign.settings)) {
     metadata[std::string(kSettingPrefix) + name] = to_text(value);
@@ -211,9 +221,9 @@ Campaign read_campaign(const SafetensorsFile& file) {
     };
     check(text("format") == kFormat, "is not the state of a campaign");
     const std::string version = text("format_version");
-    check(version == "1" || version == kFormatVersion, "is of format version {}; this program reads versions 1 and {}",
-          version, kFormatVersion);
-    Campaign campaign = version == "1" ? campaign_file::read_version_1(file) : read_version_2(file);
+    check(version == kFirstFormat || version == kPlainFormat || version == kNewestFormat,
+          "is of format version {}; this program reads versions {} to {}", version, kFirstFormat, kNewestFormat);
+    Campaign campaign = version == kFirstFormat ? campaign_file::read_version_1(file) : read_version_2(file);
     campaign.data_fingerprint = campaign_file::read_number(file, "data_fingerprint", 16);
     campaign.model_fingerprint = campaign_file::read_number(file, "model_fingerprint", 16);
     campaign.num_targets = campaign_file::read_number(file, "targets", 10);
@@ -288,30 +298,6 @@ void load_targets(const SafetensorsFile& file, Campaign& campaign) {
       campaign.chosen[k].targets.assign(own.begin(), own.end());
     }
     campaign.chosen[k].dropped = labelled[k] == 2;
-  }
-}
-
-// States up to version 0.4 have none of it.
-void load_people(const SafetensorsFile& file, Campaign& campaign) {
-  const std::vector<std::string> names = file.names();
-  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
-  const std::size_t n = campaign.chosen.size();
-  for (const auto& [name, member] :
-       {std::pair("chosen.asked", &ChosenRow::asked), std::pair("chosen.told", &ChosenRow::told)}) {
-    const std::vector<double> times = has(name) ? load_numbers(file, name, {n}) : std::vector<double>(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      check(std::isfinite(times[k]), "{}: {} is no time; it is damaged", name, times[k]);
-      campaign.chosen[k].*member = times[k];
-    }
-  }
-  if (has("extra.told")) {
-    ExtraRows& extra = campaign.extra;
-    const std::size_t num_extra = file.load("extra.told").size();
-    const Array inputs = file.load("extra.inputs");
-    check(inputs.shape().size() == 2, "extra.inputs is no matrix; it is damaged");
-    extra.told = load_numbers(file, "extra.told", {num_extra});
-    extra.inputs = load_numbers(file, "extra.inputs", {num_extra, inputs.shape()[1]});
-    extra.targets = load_numbers(file, "extra.targets", {num_extra, campaign.num_targets});
   }
 }
 

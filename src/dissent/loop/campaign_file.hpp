@@ -12,9 +12,12 @@
 // for every field of the settings (and, where the fit chose a kind of model, settled_model and settled_rows), so that a
 // campaign goes on with what it was begun with whatever the defaults are. Where people are asked, chosen.why has why
 // each row was chosen, as a JSON list of texts, and "copy.FILE" the digest of each table beside the state. Where inputs
-// are made of a table's columns, "columns" says how (table/encoding.hpp).
+// are made of a table's columns, "columns" says how (table/encoding.hpp), and "extra.cells" has what those of extra
+// rows are made of, row by row, as a JSON list of texts.
 //
-// Version 1 is read as well: it had one array for all metrics, and the options that were typed as "setting FLAG".
+// The format version is 2, or 3 where there are extra rows, rows dropped or "columns", which programs up to version 0.4
+// would lose. Version 1 is read as well: it had one array for all metrics, and the options that were typed as "setting
+// FLAG".
 #pragma once
 
 #include <cstddef>
@@ -39,7 +42,9 @@ Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& sou
 
 namespace campaign_file {
 
-// Parts that both versions have in common. InputErrors leave the source to the caller.
+inline constexpr const char* kExtraCells = "extra.cells";
+
+// Parts that all versions have in common. InputErrors leave the source to the caller.
 // What settings were by default up to version 0.2: of states that do not say.
 CampaignSettings settings_of_0_2(std::string_view preset = "default");
 std::uint64_t read_number(const SafetensorsFile& file, const std::string& key, int base);

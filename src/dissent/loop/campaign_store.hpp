@@ -18,10 +18,10 @@ class CampaignStore {
 
   virtual std::string name() const = 0;  // of the place, for messages
 
-  // Whether a campaign was begun here. InputError when there is none, but something of others that would be replaced.
-  virtual bool begun() const = 0;
-  // Keeps others out until this object ends, and makes the place where there is none. To be called before anything
-  // below; a second call does nothing. InputError when another process is at work here.
+  virtual bool begun() const = 0;  // whether a campaign is here
+  // Keeps others out until this object ends, and makes the place where there is none. To be called before anything is
+  // written; a second call does nothing. InputError when another process is at work here, and when there is no campaign
+  // but something of others that one would replace.
   virtual void hold() = 0;
 
   virtual Campaign load() const = 0;                   // InputError for a damaged state

@@ -5,8 +5,12 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string_view>
 
+#include "dissent/loop/kept_campaign.hpp"
 #include "dissent/loop/status.hpp"
+#include "dissent/table/csv.hpp"
+#include "dissent/table/encoding.hpp"
 
 namespace dissent {
 namespace {
@@ -18,17 +22,21 @@ struct Source {
   const char* name = "given";
   const ChosenRow* chosen = nullptr;  // none for rows that are not of the pool
   double told = 0;
+  std::size_t place = 0;  // among the given rows, or the extra ones
 };
 
 std::vector<Source> sources_of(const Campaign& campaign, const Problem& data) {
-  std::vector<Source> sources(data.train.num_rows);
+  std::vector<Source> sources;
+  for (std::size_t k = 0; k < data.train.num_rows; ++k) {
+    sources.push_back({.place = k});
+  }
   for (const ChosenRow& chosen : campaign.chosen) {
     if (!chosen.targets.empty()) {
-      sources.push_back({chosen.round == 0 ? "unasked" : "chosen", &chosen, chosen.told});
+      sources.push_back({chosen.round == 0 ? "unasked" : "chosen", &chosen, chosen.told, 0});
     }
   }
-  for (const double told : campaign.extra.told) {
-    sources.push_back({"extra", nullptr, told});
+  for (std::size_t k = 0; k < campaign.extra.size(); ++k) {
+    sources.push_back({"extra", nullptr, campaign.extra.told[k], k});
   }
   return sources;
 }
@@ -42,6 +50,7 @@ class ColumnMaker {
       column_.first_text_row = 0;
     }
   }
+  bool is_text() const { return column_.is_text(); }
   void add(double value) { column_.values.push_back(value); }
   void add(std::string text) {
     if (text.empty()) {
@@ -66,7 +75,12 @@ class ColumnMaker {
 class Exporter {
  public:
   Exporter(const Campaign& campaign, const Problem& data, const Table& pool)
-      : data_(data), pool_(pool), sources_(sources_of(campaign, data)), rows_(labelled_rows(campaign, data)) {}
+      : data_(data),
+        pool_(pool),
+        extra_(campaign.extra),
+        inputs_(source_columns(data)),
+        sources_(sources_of(campaign, data)),
+        rows_(labelled_rows(campaign, data)) {}
 
   Table table() {
     table_ = {"the exported rows", sources_.size(), {}};
@@ -77,10 +91,14 @@ class Exporter {
     add_number("row", [](const Source& source) {
       return source.chosen != nullptr ? static_cast<double>(source.chosen->row) : NAN;
     });
-    add_matrix(data_.input_names, rows_.inputs);
+    if (data_.encoding.columns.empty()) {
+      add_matrix(data_.input_names, rows_.inputs);
+    } else {
+      add_encoded();
+    }
     add_matrix(data_.target_names, rows_.targets);
     for (const Column& column : pool_.columns) {
-      if (std::ranges::find(data_.input_names, column.name) == data_.input_names.end()) {
+      if (std::ranges::find(inputs_, column.name) == inputs_.end()) {
         add_other(column);
       }
     }
@@ -101,7 +119,7 @@ class Exporter {
  private:
   std::string free_name(std::string name) const {
     const auto is_taken = [&] {
-      return pool_.has(name) || std::ranges::find(data_.input_names, name) != data_.input_names.end() ||
+      return pool_.has(name) || std::ranges::find(inputs_, name) != inputs_.end() ||
              std::ranges::find(data_.target_names, name) != data_.target_names.end();
     };
     while (is_taken()) {
@@ -138,6 +156,44 @@ class Exporter {
     }
   }
 
+  // The columns that inputs are made of, as the tables have them.
+  void add_encoded() {
+    for (std::size_t c = 0; c < inputs_.size(); ++c) {
+      const Column& given = data_.train_columns.column(inputs_[c]);
+      const Column& pool = pool_.column(inputs_[c]);
+      const bool is_text = data_.encoding.columns[c].kind != ColumnKind::kNumber || given.is_text() || pool.is_text();
+      ColumnMaker maker(inputs_[c], is_text);
+      for (const Source& source : sources_) {
+        if (source.name == std::string_view("extra")) {
+          add_text_cell(maker, extra_.cells[source.place * inputs_.size() + c]);
+        } else {
+          source.chosen != nullptr ? add_cell(maker, pool, source.chosen->row) : add_cell(maker, given, source.place);
+        }
+      }
+      table_.columns.push_back(maker.take());
+    }
+  }
+
+  static void add_cell(ColumnMaker& maker, const Column& column, std::size_t row) {
+    if (is_missing_cell(column, row)) {
+      maker.add_missing();
+    } else if (maker.is_text()) {
+      maker.add(cell_of(column, row));
+    } else {
+      maker.add(column.values[row]);
+    }
+  }
+
+  // A cell of an extra row; empty where it is missing.
+  static void add_text_cell(ColumnMaker& maker, const std::string& text) {
+    double value = 0;
+    if (maker.is_text()) {
+      maker.add(text);
+    } else {
+      parse_cell(text, value) == NumberText::kNumber ? maker.add(value) : maker.add_missing();
+    }
+  }
+
   void add_other(const Column& column) {
     ColumnMaker maker(column.name, column.is_text());
     for (const Source& source : sources_) {
@@ -155,6 +211,8 @@ class Exporter {
 
   const Problem& data_;
   const Table& pool_;
+  const ExtraRows& extra_;
+  std::vector<std::string> inputs_;  // their columns
   std::vector<Source> sources_;
   ProblemRows rows_;
   Table table_;
@@ -197,7 +255,7 @@ Json exported_json(const Campaign& campaign, const Problem& data, const Table& p
     }
   }
   return {{"command", driver_name(campaign.driver)},
-          {"inputs", data.input_names},
+          {"inputs", source_columns(data)},
           {"targets", data.target_names},
           {"settings", settings},
           {"rounds", rounds},

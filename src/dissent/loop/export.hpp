@@ -11,7 +11,7 @@ namespace dissent {
 // A row for each labelled one, in the order of labelled_rows(), with the columns
 //   source          given, chosen, unasked (of the pool, but nobody asked for it) or extra (not of the pool)
 //   round, row      that chose it, and its number in the pool
-//   inputs, targets
+//   the columns that inputs come from, as the tables have them, and the targets
 //   the pool's other columns
 //   score, epistemic, aleatoric, asked, told, why
 // What does not apply is missing. A name of ours that a table has already takes underscores until it is free.

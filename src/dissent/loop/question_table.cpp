@@ -1,9 +1,11 @@
 #include "dissent/loop/question_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 
+#include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/loop/row_match.hpp"
 
@@ -45,9 +47,7 @@ Table table_of(std::span<const ChosenRow> rows, const Laboratory& laboratory) {
     numbers.values.push_back(static_cast<double>(chosen.row));
   }
   table.columns.push_back(std::move(numbers));
-  for (const Column& column : pool.columns) {
-    table.columns.push_back(picked_rows(column, numbers_of(rows)));
-  }
+  std::ranges::move(picked_rows(pool, numbers_of(rows)).columns, std::back_inserter(table.columns));
   table.columns.push_back(reasons_of(rows, laboratory.own_column("why")));
   for (const std::string& name : laboratory.data().target_names) {
     table.columns.push_back(empty_column(name, rows.size()));
@@ -74,7 +74,7 @@ std::vector<ChosenRow> rows_of(const Table& table, const Campaign& campaign, con
 
 // Rows that wait are described anew, so that a table may have the words of an earlier day.
 bool is_reason(const Column& column, std::size_t line) {
-  return column.is_text() && column.text[line].find("components say ") != std::string::npos;
+  return column.is_text() && column.text[line].find(kReasonMark) != std::string::npos;
 }
 
 void check_answer(const Column& column, std::size_t line, const ChosenRow& chosen, std::size_t d) {

@@ -55,6 +55,15 @@ void leave_out_unlabelled(Problem& problem) {
   }
 }
 
+// What the inputs of the labelled rows are made of.
+Table given_columns(const Table& labelled, const TableEncoding& encoding, const std::vector<std::string>& targets) {
+  Table columns{labelled.source, labelled.num_rows, {}};
+  for (const Column* column : labelled.find(encoding.sources())) {
+    columns.columns.push_back(*column);
+  }
+  return picked_rows(columns, complete_rows(labelled, targets));
+}
+
 // What of the pool is shown in place of the inputs.
 Table shown_columns(const Table& pool, const TableEncoding& encoding) {
   Table shown{pool.source, pool.num_rows, {}};
@@ -118,6 +127,7 @@ Problem make_problem(const CampaignTables& tables, bool pool_labelled, const Cam
   }
   if (!problem.encoding.empty()) {
     problem.pool_columns = shown_columns(*tables.pool, fitted.encoding);
+    problem.train_columns = given_columns(*tables.labelled, fitted.encoding, problem.target_names);
   }
   apply_settings(problem, *tables.pool, settings);
   leave_out_unlabelled(problem);
