@@ -79,6 +79,9 @@ Column picked_rows(const Column& column, std::span<const std::size_t> rows) {
   }
   for (std::size_t k = 0; k < rows.size(); ++k) {
     column.is_text() ? picked.text.push_back(column.text[rows[k]]) : picked.values.push_back(column.values[rows[k]]);
+    if (const std::optional<std::string_view> spelling = column.spellings.of(rows[k])) {
+      picked.spellings.add(k, *spelling);
+    }
     if (column.is_missing(rows[k])) {
       picked.missing_rows.push_back(k);
     }
