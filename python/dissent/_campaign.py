@@ -19,6 +19,7 @@ from ._ensembles import FlowEnsemble, GaussianProcessEnsemble, ProbabilisticEnse
 from ._estimator import _Ensemble
 from ._parameters import fit_parameters, takes, training_names
 from ._progress import Progress, reporter
+from ._tables import csv_of
 from ._uncertainty import _threads
 
 if TYPE_CHECKING:
@@ -447,7 +448,7 @@ def _as_table(table: Table, name: str, missing: bool = False) -> Tuple[str, str]
     if isinstance(table, (str, os.PathLike)):
         return "file", os.fspath(table)
     if hasattr(table, "to_csv"):
-        return "text", table.to_csv(index=False)
+        return "text", csv_of(table)
     if not isinstance(table, Mapping):
         raise TypeError(f"{name} must be a file, a DataFrame or a mapping, not {type(table).__name__}")
     columns = {str(key): _as_column(column, f"{name}['{key}']") for key, column in table.items()}

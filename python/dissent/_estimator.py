@@ -17,7 +17,7 @@ from ._naming import counted, listed, target_names
 from ._parameters import ensemble_parameters
 from ._progress import Progress, reporter
 from ._sklearn import BaseEstimator, RegressorMixin, validate_data
-from ._tables import apply, column_names, encode, needs_encoding
+from ._tables import apply, encode, needs_encoding
 from ._uncertainty import Uncertainty, _name, _threads, named
 from ._weights import repeated, weights_of
 
@@ -68,7 +68,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         X, y = without_tensors(X, "X"), without_tensors(y, "y")
         named = y
         table = encode(X) if needs_encoding(X) else None
-        columns = None if table is None else column_names(X)
+        columns = None if table is None else table.columns
         X, y = validate_data(
             self, X if table is None else table.values, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
         )

@@ -17,9 +17,10 @@ class Encoded(NamedTuple):
     """A table as numbers, and how it became them."""
 
     encoding: str
+    columns: List[str]  # without those that tell nothing
     features: List[str]
     values: np.ndarray  # [N, F]
-    told: List[str]  # a line for each column that is no plain number
+    told: List[str]  # a line for each column that is no plain number or is left out
 
 
 def needs_encoding(X: Any) -> bool:
@@ -35,9 +36,9 @@ def _kind(dtype: Any) -> np.dtype:
 
 
 def encode(X: Any) -> Encoded:
-    """For a fit."""
-    names = column_names(X)
-    return Encoded(*_core.fit_table(csv_of(X), names, _orders(X)))
+    """For a fit. As for the program, columns that only tell rows apart (names, notes) are left out, and told."""
+    column_names(X)
+    return Encoded(*_core.fit_table(csv_of(X), text_columns(X), _orders(X)))
 
 
 def apply(model: _core.Ensemble, X: Any) -> np.ndarray:
@@ -51,7 +52,7 @@ def apply(model: _core.Ensemble, X: Any) -> np.ndarray:
     missing = [name for name in names if name not in column_names(X)]
     if missing:
         raise ValueError(f"X has no column {missing[0]!r}; the model was fitted to {', '.join(names)}")
-    values, told = _core.encode_table(model, csv_of(X))
+    values, told = _core.encode_table(model, csv_of(X), text_columns(X))
     for line in told:
         warnings.warn(line, stacklevel=4)
     return values
@@ -65,7 +66,24 @@ def column_names(X: Any) -> List[str]:
 
 
 def csv_of(X: Any) -> str:
+    """As CSV; spans of time are numbers of days."""
+    spans = [name for name, dtype in X.dtypes.items() if dtype.kind == "m"]
+    if spans:
+        X = X.copy()
+    for name in spans:
+        X[name] = X[name] / np.timedelta64(1, "D")
     return X.to_csv(index=False)
+
+
+def text_columns(X: Any) -> List[str]:
+    """Columns that pandas has as text or categories: digits are no numbers there, and "NA" is a text like others."""
+    return [str(name) for name in X.columns if _is_text(X[name])]
+
+
+def _is_text(column: Any) -> bool:
+    if column.dtype.name.startswith(("category", "str", "large_string")):
+        return True
+    return column.dtype.kind == "O" and any(isinstance(cell, str) for cell in column)
 
 
 def _orders(X: Any) -> List[str]:

@@ -61,7 +61,8 @@ class OpenCampaign {
 
   // Likewise, of a table with the columns `row` and the targets.
   std::vector<std::string> tell_table(const std::string& kind, const std::string& text, const Telling& telling) {
-    return take(laboratory_.answers_in(kind == "file" ? read_table(text) : parse_csv(text, "tell"), telling.extra),
+    return take(laboratory_.answers_in(kind == "file" ? read_table(text) : parse_csv(text, "tell", {.delimiter = ','}),
+                                       telling.extra),
                 telling);
   }
 
@@ -174,7 +175,7 @@ class OpenCampaign {
       return std::nullopt;
     }
     const auto& [kind, text] = found->second;
-    return kind == "file" ? read_table(text) : parse_csv(text, name);
+    return kind == "file" ? read_table(text) : parse_csv(text, name, {.delimiter = ','});
   }
 
   const Campaign& campaign() const { return laboratory_.campaign(); }

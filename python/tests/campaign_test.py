@@ -57,6 +57,14 @@ class Campaigns(PackageTest, FolderTest):
         ) as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_a_table_of_one_column_whose_name_has_a_delimiter(self):
+        depth = np.linspace(0, 1, 12)
+        labelled = {"depth;m": depth[:6], "y;\tm": depth[:6] ** 2}
+        with dissent.Campaign(self.path("deep"), labelled, {"depth;m": depth[6:]}, "y;\tm", **self.OPTIONS) as campaign:
+            self.assertEqual((campaign.inputs, campaign.num_pool), (["depth;m"], 6))
+            rows = campaign.ask(2)
+            campaign.tell(rows, depth[6:][rows] ** 2)
+
     def test_why_and_what_may_be_chosen(self):
         options = {**self.OPTIONS, "acquisition": "aim"}
         pool = self.pool.assign(site=["A", "B"] * 100, hours=[1, 2, 5, 9] * 50)

@@ -94,6 +94,46 @@ class Tables(PackageTest):
         with self.assertRaisesRegex(ValueError, "two columns of the same name"):
             dissent.GaussianProcessEnsemble().fit(pd.concat([table, table], axis=1), price)
 
+    def test_digits_are_texts_where_pandas_says_so(self):
+        codes = np.tile(["1", "2", "3"], 20)
+        worth = {"1": 0.0, "2": 5.0, "3": 1.0}
+        y = [worth[code] for code in codes]
+        for column in (pd.Categorical(codes), pd.Series(codes, dtype=object), pd.Series(codes, dtype="string")):
+            table = pd.DataFrame({"x": np.linspace(0, 1, 60), "code": column})
+            model = dissent.GaussianProcessEnsemble(random_state=0).fit(table, y)
+            self.assertEqual(model.fit_report_["columns"], ["code: 3 categories, one-hot"])
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assert_same_bits(model.predict(table[:1]), model.predict(table)[:1])
+        numbers = pd.DataFrame({"x": np.linspace(0, 1, 60), "n": pd.Series([1.5, None] * 30, dtype=object)})
+        told = dissent.GaussianProcessEnsemble(random_state=0).fit(numbers, y).fit_report_["columns"]
+        self.assertEqual(told, ["n: 30 missing, filled with the median 1.5 and marked"])
+
+    def test_na_is_a_text_unless_pandas_says_it_is_missing(self):
+        table = pd.DataFrame({"x": np.linspace(0, 1, 40), "region": ["NA", "EU", "01", None] * 10})
+        model = dissent.GaussianProcessEnsemble(random_state=0).fit(table, np.arange(40.0))
+        self.assertEqual(model.fit_report_["columns"], ["region: 3 categories, one-hot; 10 missing, marked"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.predict(table)
+
+    def test_spans_of_time_are_days(self):
+        days = np.linspace(0, 3, 30)
+        spans = pd.DataFrame({"age": pd.to_timedelta(days, "D").round("s")})
+        numbers = pd.DataFrame({"age": spans["age"].dt.total_seconds() / 86400})
+        model = dissent.GaussianProcessEnsemble(random_state=0).fit(spans, days**2)
+        known = dissent.GaussianProcessEnsemble(random_state=0).fit(numbers, days**2).predict(numbers)
+        np.testing.assert_allclose(model.predict(spans), known, rtol=1e-9, atol=1e-9)
+
+    def test_names_are_left_out_and_told(self):
+        table, price = diamonds()
+        named = table.assign(name=[f"stone {k}" for k in range(len(table))])
+        model = dissent.GaussianProcessEnsemble(random_state=0).fit(named, price)
+        self.assertIn("name: 80 different texts in 80 rows, left out", model.fit_report_["columns"])
+        self.assertEqual(model.feature_names_in_.tolist(), list(table.columns))
+        plain = dissent.GaussianProcessEnsemble(random_state=0).fit(table, price)
+        self.assert_same_bits(model.predict(named), plain.predict(table))
+
     def test_tables_of_numbers_go_the_way_of_scikit_learn(self):
         table, price = diamonds()
         numbers = table[["carat", "certified"]]

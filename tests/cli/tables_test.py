@@ -172,6 +172,23 @@ class ColumnsTest(TableTest):
         self.assertIn("t.csv: 2 rows without y, left out\n", said)
         self.assertIn("38 rows", said)
 
+    def test_codes_and_identifiers_keep_their_spelling(self):
+        codes = ["01", "02", "A1"]
+        rows = [[f"{k:04}", codes[k % 3], k / 30, k % 3 + k / 30] for k in range(30)]
+        self.write("train.csv", ["id", "g", "x", "y"], rows)
+        names = ["0031", "9007199254740993", "100000", "7"]
+        self.write("new.csv", ["id", "g", "x"], [[name, codes[k % 2], k / 4] for k, name in enumerate(names)])
+        self.run_any("fit", "train.csv", "--targets", "y", "--id", "id", "--output", "m.model", *QUICK)
+        result = self.run_any("predict", "m.model", "new.csv", "--output", "out.csv")
+        self.assertNotIn("not seen in the fit", result.stderr)
+        self.assertEqual([row["id"] for row in read(self.path("out.csv"))], names)
+        campaign = ["--labelled", "train.csv", "--pool", "new.csv", "--targets", "y", "--id", "id"]
+        asked = self.run_any("ask", "lab", *campaign, "--batch", "4", "--output", "todo.csv", *QUICK)
+        self.assertNotIn("5 categories", asked.stdout + asked.stderr)
+        self.assertEqual(sorted(row["id"] for row in read(self.path("todo.csv"))), sorted(names))
+        self.assertEqual([row["id"] for row in read(self.path("lab/pool.csv"))], names)
+        self.assertEqual([row["g"] for row in read(self.path("todo.csv"))].count("01"), 2)
+
     def test_refused_columns_are_named_with_the_remedy(self):
         rows = [[k if k != 5 else "five", f"{k % 12 + 1}/{k % 11 + 1}/2020", k] for k in range(40)]
         self.write("t.csv", ["a", "b", "y"], rows)

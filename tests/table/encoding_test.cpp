@@ -148,6 +148,42 @@ TEST(TableEncoding, ReadsBackFromJson) {
   }
 }
 
+TEST(TableEncoding, CodesKeepTheirSpellingInATableOfDigits) {
+  const FittedEncoding fit = fitted("g,y\n01,1\n02,2\nA1,3\n");
+  Names told;
+  EXPECT_EQ(fit.encoding.matrix(table_of("g\n01\n02\n"), &told), (std::vector<double>{1, 0, 0, 0, 1, 0}));
+  EXPECT_TRUE(told.empty()) << told.front();
+  const Table labelled = table_of("g,y\n01,1\n02,2\nA1,3\n");
+  for (const char* digits : {"g\n01\n02\n", "g\n1.0\n2.0\n"}) {  // the second is numerically the same
+    const Table pool = table_of(digits);
+    EXPECT_EQ(fit_encoding({.targets = {"y"}}, labelled, &pool).told, (Names{"g: 3 categories, one-hot"}));
+  }
+  const Table both = table_of("g,y\n01,1\n1,2\nA1,3\n");
+  EXPECT_EQ(fit_encoding({.targets = {"y"}}, both).encoding.matrix(table_of("g\n1\n01\n1.0\n"), &told),
+            (std::vector<double>{0, 1, 0, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(told, (Names{"g: '1.0' not seen in the fit (1 row), taken for none of its categories"}));
+}
+
+TEST(TableEncoding, OrdersAndBooleansOfDigits) {
+  for (const char* levels : {"g=01", "g=1"}) {
+    const ColumnOptions options{.targets = {"y"}, .order = {levels, "02", "03"}};
+    const FittedEncoding fit = fitted("g,y\n03,1\n02,2\n01,3\n", options);
+    EXPECT_EQ(fit.encoding.matrix(table_of("g\n1\n02\n3.0\n")), (std::vector<double>{0, 1, 2}));
+  }
+  EXPECT_EQ(fitted("b,y\nyes,1\nno,2\n").encoding.matrix(table_of("b\n1.0\n0.0\n")), (std::vector<double>{1, 0}));
+}
+
+TEST(TableEncoding, ThousandsAreRefusedWithARemedy) {
+  const ColumnOptions options{.targets = {"y"}};
+  const Table table = table_of("n;y\n731;1\n875;2\n1,234;3\n");
+  const std::string why = message_of<InputError>([&] { fit_encoding(options, table); });
+  EXPECT_TRUE(contains(why, "'n' in row 3: '1,234' may be thousands")) << why;
+  const Table commas = table_of("n;y\n7,5;1\n8;2\n");
+  Names told;
+  EXPECT_EQ(fit_encoding(options, commas).encoding.matrix(commas, &told), (std::vector<double>{7.5, 8}));
+  EXPECT_EQ(told, (Names{"t.csv: commas are read as decimal marks: 7,5 of 'n' is 7.5"}));
+}
+
 TEST(EncodedRows, RowsWithoutTargetsAreLeftOutAndTold) {
   const Table table = table_of("x,y\n1,10\n2,NA\n3,30\n4,nan\n");
   Names told;

@@ -173,11 +173,17 @@ TEST(PackedTable, IsReadWholeOrRefused) {
   EXPECT_EQ(read_table(path).num_rows, 20000U);
   write_bytes(path, gzip("x,y\n1,2\n") + gzip("3,4\n"));  // two parts, as `cat` makes them
   EXPECT_EQ(read_table(path).num_rows, 2U);
+  write_bytes(path, gzip("x,y\n1,2\n") + std::string(512, '\0'));  // as tapes pad
+  EXPECT_EQ(read_table(path).num_rows, 1U);
   const auto refusal = [&] { return message_of<InputError>([&] { read_table(path); }); };
   for (const std::size_t length : {std::size_t{2}, std::size_t{9}, packed.size() / 2, packed.size() - 1}) {
     write_bytes(path, packed.substr(0, length));
     EXPECT_TRUE(contains(refusal(), "cut short")) << length << ": " << refusal();
   }
+  write_bytes(path, packed + "x");
+  EXPECT_TRUE(contains(refusal(), "1 bytes behind what gzip packed")) << refusal();
+  write_bytes(path, packed + std::string(4, '\0') + packed);
+  EXPECT_TRUE(contains(refusal(), "behind what gzip packed")) << refusal();
   std::string damaged = packed;
   damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 0x55);
   write_bytes(path, damaged);

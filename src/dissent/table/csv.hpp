@@ -23,6 +23,8 @@ namespace dissent {
 struct CsvOptions {
   char delimiter = 0;                                   // 0: the most frequent of , ; and tab in the header line
   std::size_t max_record_bytes = std::size_t{1} << 24;  // a longer line is taken for a damaged file
+  // Columns that are text whatever they hold: digits are no numbers there, and only an empty field is missing.
+  std::vector<std::string> text_columns = {};
 };
 
 // InputError says where: "pool.csv:17:3: expected 5 fields, found 4" is line 17, byte 3 of that line, both from 1.
@@ -103,13 +105,15 @@ class CsvWriter {
   CsvText text_;
 };
 
-// One cell of a table into a CsvText or CsvWriter. A missing one that says so ("NA") stays as it is.
+// One cell of a table into a CsvText or CsvWriter, as it was spelled. A missing one that says so ("NA") stays as it is.
 template <class Writer>
 void put_cell(Writer& writer, const Column& column, std::size_t row) {
   if (column.is_missing(row) && (!column.is_text() || column.text[row].empty())) {
     writer.missing();
   } else if (column.is_text()) {
     writer.field(std::string_view(column.text[row]));
+  } else if (const std::optional<std::string_view> spelling = column.spellings.of(row)) {
+    writer.field(*spelling);
   } else {
     writer.field(column.values[row]);
   }

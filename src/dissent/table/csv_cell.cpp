@@ -1,5 +1,6 @@
 #include "dissent/table/csv_cell.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -15,6 +16,29 @@ bool parse_decimal_comma(std::string_view field, double& value) {
   }
   text[comma] = '.';
   return parse_cell(text, value) == NumberText::kNumber;
+}
+
+bool is_grouped_by_commas(std::string_view field) {
+  constexpr std::size_t kGroup = 3;
+  field = trimmed_cell(field);
+  if (field.starts_with('-') || field.starts_with('+')) {
+    field.remove_prefix(1);
+  }
+  bool first = true;
+  while (true) {
+    const std::size_t digits = std::min(field.find_first_not_of("0123456789"), field.size());
+    if (first ? digits == 0 || digits > kGroup || digits == field.size() : digits != kGroup) {
+      return false;
+    }
+    if (digits == field.size()) {
+      return true;
+    }
+    if (field[digits] != ',') {
+      return false;
+    }
+    field.remove_prefix(digits + 1);
+    first = false;
+  }
 }
 
 bool is_missing_text(std::string_view field) {

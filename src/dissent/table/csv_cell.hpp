@@ -18,4 +18,7 @@ inline bool has_payload(double value, const char* end) { return std::isnan(value
 // "1,5", as a table with another delimiter may have it; no second comma, and no point.
 bool parse_decimal_comma(std::string_view field, double& value);
 
+// "1,234" or "-12,345,678": one to three digits, then groups of a comma and three.
+bool is_grouped_by_commas(std::string_view field);
+
 }  // namespace dissent

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -16,6 +17,7 @@ namespace dissent {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLarge = 100;  // with a comma for thousands, numbers next to it may have none
 constexpr std::string_view kDelimiters = ",;\t";
 constexpr std::ptrdiff_t kReleaseBytes = std::ptrdiff_t{1} << 22;  // of the file, given back behind the reader
 
@@ -35,10 +37,19 @@ class CsvParser {
     read_header(table);
     const Position first_row{at_, line_begin_, line_};
     marks_.resize(table.columns.size());
+    for (std::size_t k = 0; k < marks_.size(); ++k) {
+      marks_[k].text_only = std::ranges::count(options_.text_columns, table.columns[k].name) > 0;
+    }
     while (begin_record()) {
       read_numbers(table);
     }
+    for (std::size_t k = 0; k < marks_.size() && table.num_rows > 0; ++k) {
+      if (marks_[k].text_only) {
+        table.columns[k].first_text_row = table.columns[k].first_text_row.value_or(0);
+      }
+    }
     refuse_mixed_marks(table);
+    note_commas(table);
     if (std::any_of(table.columns.begin(), table.columns.end(), [](const Column& c) { return c.is_text(); })) {
       at_ = first_row.at;
       released_ = at_;
@@ -50,10 +61,15 @@ class CsvParser {
   }
 
  private:
-  // How the numbers of a column are written.
-  struct DecimalMarks {
+  // How a column is written.
+  struct ColumnMarks {
+    bool text_only = false;  // as the options say
     bool any_point = false;
+    bool any_word = false;                        // neither a number nor one with commas
+    bool any_large = false;                       // whole numbers of three digits or more
+    bool any_fraction = false;                    // commas that cannot be between thousands
     std::optional<std::size_t> first_comma = {};  // the row
+    std::string comma_text = {};                  // what stands there
   };
   struct Position {
     const char* at;
@@ -276,7 +292,7 @@ class CsvParser {
     fail_at(extra.at, "expected {} fields, found {}", expected, found);
   }
 
-  void read_number(Column& column, DecimalMarks& marks, std::size_t row) {
+  void read_number(Column& column, ColumnMarks& marks, std::size_t row) {
     const char* p = at_;
     while (p != end_ && *p == ' ') {
       ++p;
@@ -284,9 +300,7 @@ class CsvParser {
     double value = 0;
     const auto [stop, error] = std::from_chars(p, end_, value);
     if (error == std::errc() && at_field_end(stop) && !has_payload(value, stop)) [[likely]] {
-      if (options_.delimiter != ',') {
-        marks.any_point = marks.any_point || std::find(p, stop, '.') != stop;
-      }
+      note_spelling({p, static_cast<std::size_t>(stop - p)}, value, column, marks, row);
       at_ = stop;
       column.values.push_back(value);
       return;
@@ -294,18 +308,34 @@ class CsvParser {
     read_unusual(column, marks, row);
   }
 
+  void note_spelling(std::string_view text, double value, Column& column, ColumnMarks& marks, std::size_t row) const {
+    if (options_.delimiter != ',') {
+      const bool has_point = text.find('.') != std::string_view::npos;
+      marks.any_point = marks.any_point || has_point;
+      marks.any_large = marks.any_large || (!has_point && std::abs(value) >= kLarge);
+    }
+    if (is_spelled_otherwise(text, value)) {
+      column.spellings.add(row, text);
+    }
+  }
+
   // Everything but a plain number: missing, quoted, text, or a number with a plus sign or spaces behind it.
-  void read_unusual(Column& column, DecimalMarks& marks, std::size_t row) {
+  void read_unusual(Column& column, ColumnMarks& marks, std::size_t row) {
     const Position start{at_, line_begin_, line_};
     const std::string_view field = next_field();
     double value = kMissing;
-    if (is_missing_text(field)) {
+    if (marks.text_only ? trimmed_cell(field).empty() : is_missing_text(field)) {
       column.missing_rows.push_back(row);
     } else {
       NumberText kind = parse_cell(field, value);
-      if (kind == NumberText::kText && options_.delimiter != ',' && parse_decimal_comma(field, value)) {
-        kind = NumberText::kNumber;
-        marks.first_comma = marks.first_comma.value_or(row);
+      if (kind == NumberText::kNumber) {
+        note_spelling(trimmed_cell(field), value, column, marks, row);
+      }
+      if (kind == NumberText::kText && options_.delimiter != ',') {
+        kind = read_commas(field, marks, row, value);
+      }
+      if (kind == NumberText::kOutOfRange && marks.text_only) {
+        kind = NumberText::kText;
       }
       if (kind == NumberText::kOutOfRange) {
         line_begin_ = start.line_begin;
@@ -319,12 +349,47 @@ class CsvParser {
     column.values.push_back(value);
   }
 
-  // 1.234 beside 1,5 may be a thousand or a bit more than one: the commas are text then.
+  NumberText read_commas(std::string_view field, ColumnMarks& marks, std::size_t row, double& value) const {
+    const bool grouped = is_grouped_by_commas(field);
+    const bool is_number = parse_decimal_comma(field, value);
+    if ((grouped || is_number) && !marks.first_comma) {
+      marks.first_comma = row;
+      marks.comma_text = field;
+    }
+    marks.any_fraction = marks.any_fraction || (is_number && !grouped);
+    marks.any_large = marks.any_large || (grouped && !is_number);  // 1,234,567
+    marks.any_word = marks.any_word || (!grouped && !is_number);
+    return is_number ? NumberText::kNumber : NumberText::kText;
+  }
+
+  // 1.234 beside 1,5 may be a thousand or a bit more than one, and so may 1,234 beside 731: the commas are text then.
   void refuse_mixed_marks(Table& table) const {
     for (std::size_t k = 0; k < marks_.size(); ++k) {
       Column& column = table.columns[k];
-      if (marks_[k].first_comma && marks_[k].any_point && !column.values.empty()) {
-        column.first_text_row = std::min(*marks_[k].first_comma, column.first_text_row.value_or(column.values.size()));
+      const ColumnMarks& marks = marks_[k];
+      const bool thousands =
+          marks.first_comma && !marks.any_fraction && !marks.any_word && (marks.any_large || marks.any_point);
+      if (column.values.empty() || !marks.first_comma || (!marks.any_point && !thousands)) {
+        continue;
+      }
+      column.first_text_row = std::min(*marks.first_comma, column.first_text_row.value_or(column.values.size()));
+      if (thousands) {
+        column.doubt = fmt::format(
+            "'{}' may be thousands or a fraction; write whole numbers without separators, and fractions with a point",
+            marks.comma_text);
+      }
+    }
+  }
+
+  // Once for a table, so that nobody takes thousands for read.
+  void note_commas(Table& table) const {
+    for (std::size_t k = 0; k < marks_.size(); ++k) {
+      if (marks_[k].first_comma && !table.columns[k].is_text()) {
+        double value = 0;
+        parse_decimal_comma(marks_[k].comma_text, value);
+        table.notes.push_back(fmt::format("{}: commas are read as decimal marks: {} of '{}' is {}", source_,
+                                          trimmed_cell(marks_[k].comma_text), table.columns[k].name, value));
+        return;
       }
     }
   }
@@ -333,6 +398,7 @@ class CsvParser {
     for (Column& column : table.columns) {
       if (column.is_text()) {
         column.values = {};
+        column.spellings = {};
         column.text.reserve(table.num_rows);
       }
     }
@@ -359,7 +425,7 @@ class CsvParser {
   const char* record_begin_ = nullptr;
   std::size_t line_ = 1;
   std::string scratch_;
-  std::vector<DecimalMarks> marks_;  // of each column
+  std::vector<ColumnMarks> marks_;  // of each column
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -63,7 +64,8 @@ bool has_missing(const Column& column) {
 
 std::string cell_of(const Column& column, std::size_t row) {
   if (!column.is_text()) {
-    return fmt::format("{}", column.values[row]);
+    const std::optional<std::string_view> spelling = column.spellings.of(row);
+    return spelling ? std::string(*spelling) : fmt::format("{}", column.values[row]);
   }
   return std::string(trimmed_cell(column.text[row]));
 }

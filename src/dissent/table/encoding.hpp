@@ -63,7 +63,8 @@ struct TableEncoding {
   // The names of the columns they come from.
   std::vector<std::string> sources() const;
 
-  // Row-major [num_rows][features().size()]. `told` receives one line for each column with what the fit never saw.
+  // Row-major [num_rows][features().size()]. `told` receives the notes of the table, and one line for each
+  // column with what the fit never saw.
   // InputError for a column that is not there, text where a number or a date must be, and what is infinite.
   std::vector<double> matrix(const Table& table, std::vector<std::string>* told = nullptr) const;
   // The same as a table of features.
@@ -91,7 +92,7 @@ bool has_missing(const Column& column);
 // 0 or 1 for a word such as yes, TRUE or off, else -1; `pair` receives which pair of words it is of.
 int boolean_value(std::string_view word, std::size_t* pair = nullptr);
 
-// A cell as text without spaces around it; numbers in the fewest digits.
+// A cell as text without spaces around it; numbers as they were spelled, else in the fewest digits.
 std::string cell_of(const Column& column, std::size_t row);
 
 }  // namespace dissent

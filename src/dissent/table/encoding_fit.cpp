@@ -14,6 +14,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/date.hpp"
+#include "dissent/table/level_places.hpp"
 
 namespace dissent {
 namespace {
@@ -38,10 +39,26 @@ struct Cells {
   bool any_missing() const { return num_missing + num_missing_in_pool > 0; }
 };
 
+std::vector<std::string> texts_of(const Cells& cells) {
+  std::vector<std::string> texts;
+  for (const auto& [text, count] : cells.counts) {
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+// Numbers count for the text that has them already, in whatever spelling.
 void add_counts(const Column* column, Cells& cells) {
-  for (std::size_t row = 0; column != nullptr && row < column->text.size() + column->values.size(); ++row) {
+  if (column == nullptr) {
+    return;
+  }
+  const std::vector<std::string> known = column->is_text() ? std::vector<std::string>() : texts_of(cells);
+  const LevelPlaces places(known);
+  for (std::size_t row = 0; row < column->text.size() + column->values.size(); ++row) {
     if (!is_missing_cell(*column, row)) {
-      ++cells.counts[cell_of(*column, row)];
+      std::string text = cell_of(*column, row);
+      const std::optional<std::size_t> place = places.find(text, true);
+      ++cells.counts[place ? known[*place] : std::move(text)];
     }
   }
 }
@@ -65,18 +82,11 @@ Cells collect(const Column& labelled, const Column* pool, bool as_text) {
   cells.num_missing_in_pool = num_missing(pool);
   cells.is_text = as_text || labelled.is_text() || (pool != nullptr && pool->is_text());
   if (cells.is_text) {
-    add_counts(&labelled, cells);
-    add_counts(pool, cells);
+    const bool pool_first = !labelled.is_text();  // text before numbers
+    add_counts(pool_first ? pool : &labelled, cells);
+    add_counts(pool_first ? &labelled : pool, cells);
   }
   return cells;
-}
-
-std::vector<std::string> texts_of(const Cells& cells) {
-  std::vector<std::string> texts;
-  for (const auto& [text, count] : cells.counts) {
-    texts.push_back(text);
-  }
-  return texts;
 }
 
 bool is_number(const std::string& text) {
@@ -264,6 +274,10 @@ class Judge {
     const auto order = std::ranges::find(orders_, column.name, &ColumnOrder::column);
     const auto found = in_pool_.find(column.name);
     const Column* in_pool = found == in_pool_.end() ? nullptr : found->second;
+    if (const Column* doubted = !column.doubt.empty() ? &column : in_pool; doubted && !doubted->doubt.empty()) {
+      refused_.push_back(fmt::format("'{}' in row {}: {}", column.name, *doubted->first_text_row + 1, doubted->doubt));
+      return;
+    }
     const Cells cells = collect(column, in_pool, order != orders_.end());
     if (cells.num_present() == 0 && cells.num_rows > 0) {
       named_ ? refused_.push_back(fmt::format("'{}' has no values", column.name)) : leave_out(column, "no values");
@@ -286,8 +300,9 @@ class Judge {
     code.kind = ColumnKind::kOrdered;
     code.levels = order.levels;
     std::vector<std::string> unknown;
+    const LevelPlaces places(order.levels);
     for (const auto& [text, count] : cells.counts) {
-      if (std::ranges::find(order.levels, text) == order.levels.end()) {
+      if (!places.find(text, true)) {
         unknown.push_back(text);
       }
     }

@@ -3,13 +3,13 @@
 
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/table/date.hpp"
 #include "dissent/table/encoding.hpp"
+#include "dissent/table/level_places.hpp"
 
 namespace dissent {
 namespace {
@@ -60,11 +60,7 @@ void tell(const ColumnCode& code, const Unseen& unseen, std::vector<std::string>
 class CellWriter {
  public:
   CellWriter(const ColumnCode& code, const Column& column, Unseen& unseen)
-      : code_(code), column_(column), unseen_(unseen) {
-    for (std::size_t k = 0; k < code.levels.size(); ++k) {
-      place_.emplace(code.levels[k], k);
-    }
-  }
+      : code_(code), column_(column), unseen_(unseen), places_(code.levels) {}
 
   void put(std::size_t row, double* to) const {
     if (is_missing_cell(column_, row)) {
@@ -96,8 +92,8 @@ class CellWriter {
 
   void put_category(std::size_t row, double* to) const {
     std::string text = cell_of(column_, row);
-    if (const auto found = place_.find(text); found != place_.end()) {
-      to[found->second] = 1;
+    if (const auto place = places_.find(text, !column_.is_text())) {
+      to[*place] = 1;
       return;
     }
     if (code_.has_other) {
@@ -109,8 +105,8 @@ class CellWriter {
 
   void put_ordered(std::size_t row, double* to) const {
     std::string text = cell_of(column_, row);
-    if (const auto found = place_.find(text); found != place_.end()) {
-      to[0] = static_cast<double>(found->second);
+    if (const auto place = places_.find(text, true)) {
+      to[0] = static_cast<double>(*place);
       return;
     }
     put_missing(to);
@@ -132,7 +128,10 @@ class CellWriter {
       }
       return *days - code_.origin;
     }
-    const int truth = text == "0" ? 0 : text == "1" ? 1 : boolean_value(text);
+    const bool is_number = !column_.is_text();
+    const int truth = text == "0" || (is_number && column_.values[row] == 0)   ? 0
+                      : text == "1" || (is_number && column_.values[row] == 1) ? 1
+                                                                               : boolean_value(text);
     if (truth < 0) {
       fail_cell(column_, row, text, "is neither true nor false");
     }
@@ -142,7 +141,7 @@ class CellWriter {
   const ColumnCode& code_;
   const Column& column_;
   Unseen& unseen_;
-  std::unordered_map<std::string, std::size_t> place_;
+  LevelPlaces places_;
 };
 
 }  // namespace
@@ -153,6 +152,9 @@ std::vector<double> TableEncoding::matrix(const Table& table, std::vector<std::s
   std::size_t stride = 0;
   for (const ColumnCode& code : columns) {
     stride += code.num_features();
+  }
+  if (told != nullptr) {
+    told->insert(told->end(), table.notes.begin(), table.notes.end());
   }
   std::vector<double> out(table.num_rows * stride, 0.0);
   std::size_t first = 0;

@@ -94,6 +94,8 @@ void PoolFile::encode(const TableEncoding& encoding, std::vector<std::string>& t
   const auto needs_filling = [](const Column* column) { return has_missing(*column); };
   if (!plain || std::ranges::any_of(table_->find(names), needs_filling)) {
     features_ = encoding.features_of(*table_, &told);
+  } else {
+    told.insert(told.end(), table_->notes.begin(), table_->notes.end());
   }
 }
 

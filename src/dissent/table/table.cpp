@@ -36,6 +36,9 @@ bool is_number(const std::string& text) {
 bool Column::is_missing(std::size_t row) const { return std::ranges::binary_search(missing_rows, row); }
 
 void Column::check_numbers() const {
+  if (!doubt.empty()) {
+    fail_at(*this, *first_text_row, "", doubt);
+  }
   if (is_text()) {
     fail_at(*this, *first_text_row, text[*first_text_row].substr(0, kShownLength), "is text; a number is required");
   }
@@ -146,6 +149,7 @@ Table picked_rows(const Table& table, std::span<const std::size_t> rows) {
     Column& own = part.columns.emplace_back();
     own.name = column.name;
     own.unnamed = column.unnamed;
+    own.doubt = column.doubt;
     const auto is_text = [&](std::size_t row) { return !column.is_missing(row) && !is_number(column.text[row]); };
     if (column.is_text()) {
       const auto first = std::ranges::find_if(rows, is_text);
@@ -159,6 +163,9 @@ Table picked_rows(const Table& table, std::span<const std::size_t> rows) {
         own.text.push_back(column.text[rows[k]]);
       } else {
         own.values.push_back(column.values[rows[k]]);
+        if (const auto spelling = column.spellings.of(rows[k])) {
+          own.spellings.add(k, *spelling);
+        }
       }
     }
   }

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dissent/table/spellings.hpp"
+
 namespace dissent {
 
 struct Column {
@@ -21,7 +23,9 @@ struct Column {
   std::vector<std::string> text;          // [num_rows] for a text column, else empty
   std::vector<std::size_t> missing_rows;  // ascending
   std::optional<std::size_t> first_text_row;
-  bool unnamed = false;  // the file has no name for it; `name` is then "column 1", by its place
+  bool unnamed = false;      // the file has no name for it; `name` is then "column 1", by its place
+  Spellings spellings = {};  // of a numeric column
+  std::string doubt = {};    // of a text column: why it was not read as numbers, which it seems to be
 
   bool is_text() const { return first_text_row.has_value(); }
   bool is_missing(std::size_t row) const;
@@ -38,6 +42,7 @@ struct Table {
   std::string source;  // the file, for messages
   std::size_t num_rows = 0;
   std::vector<Column> columns;
+  std::vector<std::string> notes = {};  // how it was read, where that is a guess: lines for whoever uses it
 
   bool has(std::string_view name) const;
 

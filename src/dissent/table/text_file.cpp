@@ -57,6 +57,8 @@ std::string unpack_gzip(std::span<const std::byte> packed, const std::string& so
     check_in(source, text.size() <= most_bytes, "holds more than {} bytes when unpacked; unpack it first", most_bytes);
     if (result == Z_STREAM_END) {
       if (!is_gzip(packed)) {  // padding, or the end
+        check_in(source, std::ranges::all_of(packed, [](std::byte byte) { return byte == std::byte{0}; }),
+                 "has {} bytes behind what gzip packed; it is damaged, or two files in one", packed.size());
         return text;
       }
       inflateReset(&stream.z);
