@@ -139,8 +139,8 @@ TEST(TableEncoding, RowNumbersAreTold) {
     text += fmt::format("{},{},{},{}\n", row, row + 1, row + 2, row == 3 ? "NA" : "1");
   }
   const FittedEncoding fit = fitted(text);
-  EXPECT_EQ(fit.told,
-            (Names{"t: looks like row numbers; --ignore or --id leaves it out", "ID: row numbers, left out"}));
+  EXPECT_EQ(fit.told, (Names{"t: 0, 1, 2, ..., looks like row numbers; --ignore or --id leaves it out",
+                             "ID: row numbers, left out"}));
   EXPECT_EQ(fit.encoding.features(), (Names{"t", "x"}));
   const FittedEncoding named = fitted(text, {.targets = {"y"}, .inputs = {"t", "ID"}});
   EXPECT_TRUE(named.told.empty());

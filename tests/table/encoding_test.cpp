@@ -86,7 +86,7 @@ TEST(TableEncoding, BooleansDatesAndOrders) {
 TEST(TableEncoding, ColumnsThatTellNothingAreLeftOut) {
   std::string text = ",name,empty,x,y\n";
   for (int row = 0; row < 30; ++row) {
-    text += fmt::format("{0},who{0},NA,{0},1\n", row + 1);
+    text += fmt::format("{0},who{0},NA,{1},1\n", row + 1, 2 * row);
   }
   const FittedEncoding fit = fitted(text);
   EXPECT_EQ(fit.told, (Names{"column 1: a column without a name, left out",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -112,20 +113,20 @@ std::string kind_text(const ColumnCells& cells, const ColumnCode& code) {
              : fmt::format("{} {}, one-hot", count, count == 1 ? "category" : "categories");
 }
 
-// Whether each value is the row's number in the file, counted from 0 or from 1.
-bool are_row_numbers(const Column& column, std::span<const std::size_t> rows) {
+// 0 or 1 where each value is the row's number in the file, counted from there; else none.
+std::optional<int> first_row_number(const Column& column, std::span<const std::size_t> rows) {
   constexpr std::size_t kFewest = 10;  // fewer may be so by chance
   const auto in_file = [&](std::size_t row) { return static_cast<double>(rows.empty() ? row : rows[row]); };
   if (column.values.size() < kFewest) {
-    return false;
+    return std::nullopt;
   }
   const double first = column.values[0] - in_file(0);
   for (std::size_t row = 0; row < column.values.size(); ++row) {
     if (column.values[row] - in_file(row) != first) {
-      return false;
+      return std::nullopt;
     }
   }
-  return first == 0 || first == 1;
+  return first == 0 || first == 1 ? std::optional(static_cast<int>(first)) : std::nullopt;
 }
 
 bool names_row_numbers(std::string name) {
@@ -189,12 +190,14 @@ class Judge {
       return;
     }
     const auto order = std::ranges::find(orders_, column.name, &ColumnOrder::column);
-    if (!named_ && order == orders_.end() && are_row_numbers(column, places_.labelled_rows)) {
+    const std::optional<int> first = first_row_number(column, places_.labelled_rows);
+    if (!named_ && order == orders_.end() && first) {
       if (names_row_numbers(column.name)) {
         leave_out(column, "row numbers");
         return;
       }
-      fitted_.told.push_back(column.name + ": looks like row numbers; --ignore or --id leaves it out");
+      fitted_.told.push_back(fmt::format("{}: {}, {}, {}, ..., looks like row numbers; --ignore or --id leaves it out",
+                                         column.name, *first, *first + 1, *first + 2));
     }
     const auto found = in_pool_.find(column.name);
     const Column* in_pool = found == in_pool_.end() ? nullptr : found->second;
