@@ -14,17 +14,12 @@ py::object matrix_of(const TableEncoding& encoding, const Table& table, std::vec
   return to_numpy(encoding.matrix(table, told), {table.num_rows, encoding.features().size()});
 }
 
-// "cut=Fair", "Good", "color=J", ...: one list with the categories of all columns.
-std::vector<std::vector<std::string>> order_lists(const std::vector<std::string>& order) {
-  return order.empty() ? std::vector<std::vector<std::string>>() : std::vector{order};
-}
-
 // How the columns become numbers, as text; the names of the features; the numbers [N, F]; and a line for each column
 // that is no plain number.
 py::tuple fit_table(const std::string& text, const std::vector<std::string>& inputs,
                     const std::vector<std::string>& order) {
   const Table table = table_of(text);
-  const FittedEncoding fitted = fit_encoding({.inputs = inputs, .order = order_lists(order)}, table);
+  const FittedEncoding fitted = fit_encoding({.inputs = inputs, .order = {order}}, table);
   return py::make_tuple(format_encoding(fitted.encoding), fitted.encoding.features(),
                         matrix_of(fitted.encoding, table, nullptr), fitted.told);
 }

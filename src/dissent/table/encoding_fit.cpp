@@ -20,9 +20,10 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kMostLevels = 50;  // with "other"
-constexpr std::size_t kFewValues = 10;   // never an identifier
-constexpr double kIdentifier = 0.5;      // different texts as a share of the rows
+constexpr std::size_t kMostLevels = 50;   // with "other"
+constexpr std::size_t kFewValues = 10;    // never an identifier
+constexpr std::size_t kShownLength = 40;  // of a text in a message
+constexpr double kIdentifier = 0.5;       // different texts as a share of the rows
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -213,7 +214,7 @@ class Judge {
       return;
     }
     if (!named_ && cells.counts.size() == 1 && !cells.any_missing() && order == orders_.end()) {
-      leave_out(column, fmt::format("'{}' in every row", cells.counts.begin()->first));
+      leave_out(column, fmt::format("'{}' in every row", cells.counts.begin()->first.substr(0, kShownLength)));
       return;
     }
     if (pool_ != nullptr && in_pool == nullptr) {
