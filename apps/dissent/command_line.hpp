@@ -53,6 +53,8 @@ class Command {
   // Likewise names of columns: one that holds a comma, or begins with a quote, stands in double quotes.
   void names(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,
              Need need = Need::kOptional);
+  // Likewise, a list for each time the option is given.
+  void name_lists(const std::string& names, std::vector<std::vector<std::string>>& target, const FieldTraits& traits);
   // On when it is given.
   void flag(const std::string& names, bool& target, std::string_view help);
   // On when it is given, off by "--no-NAME", which lifts what a campaign keeps; not both.

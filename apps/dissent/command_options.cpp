@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "command_line.hpp"
 #include "dissent/base/error.hpp"
@@ -155,6 +156,19 @@ void Command::texts(const std::string& names, std::vector<std::string>& target, 
 
 void Command::names(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits, Need need) {
   declare_texts(names, target, traits, need, split_names);
+}
+
+void Command::name_lists(const std::string& names, std::vector<std::vector<std::string>>& target,
+                         const FieldTraits& traits) {
+  declare({.names = names,
+           .name = library_name(names),
+           .help = std::string(traits.help),
+           .shown = std::string(traits.shown),
+           .several = true},
+          [&target](const std::vector<std::string>& typed) {
+            target.clear();
+            std::ranges::transform(typed, std::back_inserter(target), split_names);
+          });
 }
 
 void Command::declare_texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,

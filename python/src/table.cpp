@@ -25,7 +25,7 @@ py::object matrix_of(const TableEncoding& encoding, const Table& table, std::vec
 py::tuple fit_table(const std::string& text, const std::vector<std::string>& texts,
                     const std::vector<std::string>& order) {
   const Table table = table_of(text, texts);
-  const FittedEncoding fitted = fit_encoding({.order = order}, table);
+  const FittedEncoding fitted = fit_encoding({.order = {order}}, table);
   return py::make_tuple(format_encoding(fitted.encoding), fitted.encoding.sources(), fitted.encoding.features(),
                         matrix_of(fitted.encoding, table, nullptr), fitted.told);
 }

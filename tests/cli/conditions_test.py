@@ -16,8 +16,7 @@ class WhatIsLeft(ConditionsTest):
         self.assertEqual(self.says("ask", "lab", "--batch", 20), "no further row of the 26 left meets the conditions: only "
                          "14 of the 20 rows wanted are left to label\n")
         state = self.read("lab/state.safetensors")
-        self.refuse("ask", "lab", "--require", "site=Q", says="lab: no row may be chosen: none of the 26 rows left in the pool "
-                    "meets the conditions")
+        self.refuse("ask", "lab", "--require", "site=Q", says="no row meets --require site=Q: column 'site' has A, B, C")
         self.assertEqual(self.read("lab/state.safetensors"), state)
         with open(self.path("d.csv"), "w") as file:
             file.write("row,y\n" + "".join(f"{q['row']},1\n" for q in self.asked("--batch", 20)))

@@ -163,6 +163,22 @@ class ColumnsTest(TableTest):
         result = self.run_any("predict", "m.model", "new.csv", "-o", "p.csv", "--threads", 1)
         self.assertEqual(result.stderr, "kind: 'd' not seen in the fit (1 row), taken for missing\n")
 
+    def test_each_order_is_read_by_itself(self):
+        self.write("t.csv", self.HEADER, self.rows())
+        fit = ["fit", "t.csv", "-t", "y", "--id", "name", "-o", "m.model", "--model", "gp", "--threads", 1]
+        said = self.run_ok(*fit, "--order", "kind=a,b,c", "--order", "dry=yes,no")
+        self.assertIn("kind: a < b < c as 0 to 2\ndry: yes < no as 0 to 1\n", said)
+        self.run_bad(2, *fit, "--order", "kind=a,b,c", "--order", "Dry=yes,no",
+                     says="has no column 'Dry'; did you mean 'dry'?")
+
+    def test_names_with_commas(self):
+        self.write("t.csv", ["Druck, bar", "x", "y"], [[k % 7, k % 5, k] for k in range(20)])
+        fit = ["fit", "t.csv", "-t", "y", "-o", "m.model", "--model", "gp", "--threads", 1, "-q"]
+        self.run_bad(2, *fit, "--ignore", "Druck, bar",
+                     says="a name with a comma stands in double quotes: '\"Druck, bar\"'")
+        self.run_bad(2, *fit, "--ignore", "pressure", says="it has: \"Druck, bar\", x, y")
+        self.run_ok(*fit, "--ignore", '"Druck, bar"')
+
     def test_rows_without_a_target_are_left_out(self):
         rows = self.rows()
         for k in (3, 8):

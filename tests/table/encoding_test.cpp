@@ -70,7 +70,7 @@ TEST(TableEncoding, MissingCellsAreFilledWithTheMedianAndMarked) {
 TEST(TableEncoding, BooleansDatesAndOrders) {
   const Table table =
       table_of("smoker,when,cut,y\nTRUE,2020-03-01,Good,1\nfalse,2020-03-03 12:00,Fair,2\nTrue,2020-02-29,Ideal,3\n");
-  const FittedEncoding fit = fit_encoding({.targets = {"y"}, .order = {"cut=Fair", "Good", "Ideal"}}, table);
+  const FittedEncoding fit = fit_encoding({.targets = {"y"}, .order = {{"cut=Fair", "Good", "Ideal"}}}, table);
   EXPECT_EQ(fit.told, (Names{"smoker: true or false, as 1 or 0", "when: days since 2020-02-29",
                              "cut: Fair < Good < Ideal as 0 to 2"}));
   EXPECT_EQ(fit.encoding.features(), (Names{"smoker", "when", "cut"}));
@@ -86,7 +86,7 @@ TEST(TableEncoding, BooleansDatesAndOrders) {
 TEST(TableEncoding, ColumnsThatTellNothingAreLeftOut) {
   std::string text = ",name,empty,x,y\n";
   for (int row = 0; row < 30; ++row) {
-    text += fmt::format("{0},who{0},NA,{0},1\n", row + 1);
+    text += fmt::format("{0},who{0},NA,{1},1\n", row + 1, 2 * row);
   }
   const FittedEncoding fit = fitted(text);
   EXPECT_EQ(fit.told, (Names{"column 1: a column without a name, left out",
@@ -127,7 +127,7 @@ TEST(TableEncoding, AllRefusedColumnsAreNamedAtOnce) {
   EXPECT_TRUE(contains(message, "'a' is numbers but for text ('<5' in row 8)")) << message;
   EXPECT_TRUE(contains(message, "'when' has dates like 01/01/2020")) << message;
   EXPECT_TRUE(contains(message, "leave the column out with ignore")) << message;
-  EXPECT_TRUE(contains(refusal("k,x,y\na,1,1\nb,2,2\n", {.targets = {"y"}, .order = {"k=a", "c"}}),
+  EXPECT_TRUE(contains(refusal("k,x,y\na,1,1\nb,2,2\n", {.targets = {"y"}, .order = {{"k=a", "c"}}}),
                        "order has no place for b of 'k'"));
 }
 

@@ -42,23 +42,28 @@ std::vector<std::string> ColumnOptions::input_names(const Table& table) const {
   return names;
 }
 
-std::vector<ColumnOrder> parse_orders(const std::vector<std::string>& order, const Table& table) {
+std::vector<ColumnOrder> parse_orders(const std::vector<std::vector<std::string>>& order, const Table& table) {
   std::vector<ColumnOrder> orders;
-  for (const std::string& text : order) {
-    const std::size_t sign = text.find('=');
-    const std::string name = text.substr(0, sign);
-    const bool begins = sign != std::string::npos && (orders.empty() || table.has(name));
-    check_argument(begins || !orders.empty(), "order", text,
-                   "write a column and its categories, as in cut=Fair,Good,Ideal");
-    if (begins) {
-      table.column(name);
-      orders.push_back({name, {}});
+  for (const std::vector<std::string>& list : order) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const std::string& text = list[k];
+      const std::size_t sign = text.find('=');
+      const std::string name = text.substr(0, sign);
+      check_argument(k > 0 || sign != std::string::npos, "order", text,
+                     "write a column and its categories, as in cut=Fair,Good,Ideal");
+      const bool begins = sign != std::string::npos && (k == 0 || table.has(name));
+      if (begins) {
+        table.column(name);
+        check_argument(std::ranges::find(orders, name, &ColumnOrder::column) == orders.end(), "order", text,
+                       "the column has its categories already; give all of them at once");
+        orders.push_back({name, {}});
+      }
+      std::vector<std::string>& levels = orders.back().levels;
+      const std::string level = begins ? text.substr(sign + 1) : text;
+      check_argument(!level.empty() && std::ranges::find(levels, level) == levels.end(), "order", text,
+                     "a category is empty or given twice");
+      levels.push_back(level);
     }
-    std::vector<std::string>& levels = orders.back().levels;
-    const std::string level = begins ? text.substr(sign + 1) : text;
-    check_argument(!level.empty() && std::ranges::find(levels, level) == levels.end(), "order", text,
-                   "a category is empty or given twice");
-    levels.push_back(level);
   }
   return orders;
 }

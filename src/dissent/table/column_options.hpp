@@ -14,9 +14,9 @@ struct ColumnOptions {
   std::vector<std::string> others = {};  // columns with another use: no inputs unless named so
   std::vector<std::string> ignore = {};  // columns to leave out
   std::vector<std::string> ids = {};     // columns that tell rows apart: no inputs, passed on to what is written
-  // Categories from least to most: "cut=Fair", "Good", "Ideal", "color=J", ...: a text that begins with a column's name
-  // and an equals sign begins the categories of that column.
-  std::vector<std::string> order = {};
+  // Categories from least to most, a list for each time they are given: {"cut=Fair", "Good", "Ideal"}. Inside of a list
+  // another column's name and an equals sign, "color=J", begin the categories of that column.
+  std::vector<std::vector<std::string>> order = {};
 
   bool any() const { return !targets.empty() || !inputs.empty() || !ignore.empty() || !ids.empty() || !order.empty(); }
 
@@ -32,6 +32,6 @@ struct ColumnOrder {
 
 // What `order` says of the columns of a table. InputError for a column that it does not have, and for a category given
 // twice.
-std::vector<ColumnOrder> parse_orders(const std::vector<std::string>& order, const Table& table);
+std::vector<ColumnOrder> parse_orders(const std::vector<std::vector<std::string>>& order, const Table& table);
 
 }  // namespace dissent

@@ -3,8 +3,8 @@
 //
 // Numbers are read and written independently of the locale: decimal or scientific, an optional sign, and nan, inf or
 // infinity in any case; spaces around them do not count, nor do quotes. Anything else is text. A field is missing where
-// it is empty or says NA, N/A, null or ? in any case. A number beyond float64 (1e999, 1e-999) is an error: it is
-// neither rounded to infinity nor to zero. A column without a name is called by its place, "column 1".
+// it is empty or says NA, N/A, #N/A, null, ? or - in any case. A number beyond float64 (1e999, 1e-999) is an error: it
+// is neither rounded to infinity nor to zero. A column without a name is called by its place, "column 1".
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,7 @@ struct CsvOptions {
 Table read_csv(const std::string& path, CsvOptions options = {});
 Table parse_csv(std::string_view text, const std::string& source, CsvOptions options = {});
 
-// Whether a field has no value: empty but for spaces, or NA, N/A, null or ?.
+// Whether a field has no value: empty but for spaces, or NA, N/A, #N/A, null, ? or -.
 bool is_missing_text(std::string_view field);
 
 enum class NumberText { kNumber, kText, kOutOfRange };

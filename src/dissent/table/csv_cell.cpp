@@ -48,7 +48,8 @@ bool is_missing_text(std::string_view field) {
   for (const char c : field.substr(0, field.size() <= kLongest ? kLongest : 0)) {
     lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
-  return field.empty() || lower == "na" || lower == "n/a" || lower == "null" || lower == "?";
+  return field.empty() || lower == "na" || lower == "n/a" || lower == "#n/a" || lower == "null" || lower == "?" ||
+         lower == "-";
 }
 
 NumberText parse_cell(std::string_view field, double& value) {

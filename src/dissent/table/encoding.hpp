@@ -2,7 +2,7 @@
 //
 //   number    itself
 //   boolean   0 or 1 (true/false, yes/no, on/off, t/f, y/n in any case)
-//   date      days since the earliest one (date.hpp)
+//   date      days since the earliest one (date.hpp); each table may write them in its own style
 //   ordered   0, 1, 2, ... by the order given
 //   category  one feature for each value, "cut=Ideal": 1 where the cell has it, else 0
 //
@@ -12,7 +12,7 @@
 //
 // What the fit never saw has an answer too. A value that is none of a category's is 0 in all its features (or "other",
 // where rare values were put together); a missing cell of a column that had none is filled, and not marked; a value
-// without a place in the order counts as missing. Whoever applies the encoding is told, in words.
+// without a place in the order, or neither true nor false, counts as missing. Whoever applies it is told, in words.
 #pragma once
 
 #include <cstddef>

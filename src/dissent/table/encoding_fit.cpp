@@ -3,132 +3,28 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
-#include "dissent/table/csv.hpp"
+#include "dissent/table/column_cells.hpp"
 #include "dissent/table/date.hpp"
+#include "dissent/table/encoded_rows.hpp"
 #include "dissent/table/level_places.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr std::size_t kMostLevels = 50;   // with "other"
-constexpr std::size_t kFewValues = 10;    // never an identifier, nor numbers with mistakes among them
-constexpr double kIdentifier = 0.5;       // different texts as a share of the rows
-constexpr double kMostlyNumbers = 0.8;    // of the cells: the others look like mistakes
+constexpr std::size_t kFewValues = 10;    // never an identifier
 constexpr std::size_t kShownLength = 40;  // of a text in a message
-
-// The cells of one column, of all tables.
-struct Cells {
-  const Column* labelled = nullptr;
-  const Column* pool = nullptr;
-  std::size_t num_rows = 0;
-  std::size_t num_missing = 0;          // of the labelled rows
-  std::size_t num_missing_in_pool = 0;  // of the others
-  bool is_text = false;
-  std::map<std::string, std::size_t> counts = {};  // of different texts; numbers alone are not counted
-
-  std::size_t num_present() const { return num_rows - num_missing - num_missing_in_pool; }
-  bool any_missing() const { return num_missing + num_missing_in_pool > 0; }
-};
-
-std::vector<std::string> texts_of(const Cells& cells) {
-  std::vector<std::string> texts;
-  for (const auto& [text, count] : cells.counts) {
-    texts.push_back(text);
-  }
-  return texts;
-}
-
-// Numbers count for the text that has them already, in whatever spelling.
-void add_counts(const Column* column, Cells& cells) {
-  if (column == nullptr) {
-    return;
-  }
-  const std::vector<std::string> known = column->is_text() ? std::vector<std::string>() : texts_of(cells);
-  const LevelPlaces places(known);
-  for (std::size_t row = 0; row < column->text.size() + column->values.size(); ++row) {
-    if (!is_missing_cell(*column, row)) {
-      std::string text = cell_of(*column, row);
-      const std::optional<std::size_t> place = places.find(text, true);
-      ++cells.counts[place ? known[*place] : std::move(text)];
-    }
-  }
-}
-
-std::size_t num_missing(const Column* column) {
-  if (column == nullptr) {
-    return 0;
-  }
-  return column->is_text()
-             ? column->missing_rows.size()
-             : static_cast<std::size_t>(std::ranges::count_if(column->values, [](double v) { return std::isnan(v); }));
-}
-
-Cells collect(const Column& labelled, const Column* pool, bool as_text) {
-  Cells cells{&labelled, pool};
-  const auto rows = [](const Column* column) {
-    return column == nullptr ? 0 : column->text.size() + column->values.size();
-  };
-  cells.num_rows = rows(&labelled) + rows(pool);
-  cells.num_missing = num_missing(&labelled);
-  cells.num_missing_in_pool = num_missing(pool);
-  cells.is_text = as_text || labelled.is_text() || (pool != nullptr && pool->is_text());
-  if (cells.is_text) {
-    const bool pool_first = !labelled.is_text();  // text before numbers
-    add_counts(pool_first ? pool : &labelled, cells);
-    add_counts(pool_first ? &labelled : pool, cells);
-  }
-  return cells;
-}
-
-bool is_number(const std::string& text) {
-  double ignored = 0;
-  return parse_cell(text, ignored) != NumberText::kText;
-}
-
-// A number as people write it for people: 1,234 or 12 % or $5.
-bool looks_like_number(std::string text) {
-  std::erase_if(text, [](char c) { return c == ',' || c == ' ' || c == '%' || c == '$'; });
-  return !text.empty() && is_number(text);
-}
-
-bool are_booleans(const Cells& cells) {
-  std::optional<std::size_t> common;
-  for (const auto& [text, count] : cells.counts) {
-    std::size_t pair = 0;
-    if (boolean_value(text, &pair) < 0 || common.value_or(pair) != pair) {
-      return false;
-    }
-    common = pair;
-  }
-  return common.has_value();
-}
-
-// Numbers with a few cells of text among them, and what to say of it; empty for any other column.
-std::string mistake_text(const Cells& cells) {
-  std::size_t num_numbers = 0;
-  std::size_t num_plain = 0;
-  for (const auto& [text, count] : cells.counts) {
-    num_numbers += looks_like_number(text) ? count : 0;
-    num_plain += is_number(text) ? count : 0;
-  }
-  const double share = static_cast<double>(num_numbers) / static_cast<double>(cells.num_present());
-  if (share < kMostlyNumbers || num_plain == cells.num_present() || cells.counts.size() <= kFewValues) {
-    return "";
-  }
-  const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;
-  const std::size_t row = *column.first_text_row;
-  return fmt::format("'{}' is numbers but for text ('{}' in row {})", column.name,
-                     column.text[row].substr(0, kShownLength), row + 1);
-}
+constexpr double kIdentifier = 0.5;       // different texts as a share of the rows
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -155,29 +51,28 @@ std::vector<double> present_values(const ColumnCode& code, const Column* column)
 }
 
 // Of the labelled rows, or where they have none those of the pool.
-void set_fill(const Cells& cells, ColumnCode& code) {
+void set_fill(const ColumnCells& cells, std::span<const std::size_t> labelled_rows, ColumnCode& code) {
   if (code.kind == ColumnKind::kCategory) {
     return;
   }
-  std::vector<double> values = present_values(code, cells.labelled);
+  std::vector<double> values = in_rows(labelled_rows, [&] { return present_values(code, cells.labelled); });
   code.fill = median(values.empty() ? present_values(code, cells.pool) : std::move(values));
   if (code.kind != ColumnKind::kNumber && code.kind != ColumnKind::kDate) {
     code.fill = std::floor(code.fill);  // one there is
   }
 }
 
-void set_dates(const Cells& cells, DateOrder order, ColumnCode& code) {
+void set_dates(const DateCells& dates, ColumnCode& code) {
   code.kind = ColumnKind::kDate;
-  code.date_order = order;
-  for (const auto& [text, count] : cells.counts) {
-    const double day = std::floor(parse_date(text, order).value_or(0));
-    code.origin = text == cells.counts.begin()->first ? day : std::min(code.origin, day);
-  }
+  code.date_order = dates.order;
+  code.origin = dates.earliest;
 }
 
-void set_categories(const Cells& cells, ColumnCode& code) {
+void set_categories(const ColumnCells& cells, ColumnCode& code) {
   code.kind = ColumnKind::kCategory;
-  code.levels = texts_of(cells);
+  for (const auto& [text, count] : cells.counts) {
+    code.levels.push_back(text);
+  }
   if (code.levels.size() > kMostLevels) {
     std::ranges::stable_sort(code.levels, std::ranges::greater(),
                              [&](const std::string& level) { return cells.counts.at(level); });
@@ -187,7 +82,7 @@ void set_categories(const Cells& cells, ColumnCode& code) {
   }
 }
 
-std::string missing_text(const Cells& cells, const ColumnCode& code) {
+std::string missing_text(const ColumnCells& cells, const ColumnCode& code) {
   if (!cells.any_missing()) {
     return "";
   }
@@ -201,7 +96,7 @@ std::string missing_text(const Cells& cells, const ColumnCode& code) {
                                             : fmt::format("{}, filled with the median {} and marked", count, fill);
 }
 
-std::string kind_text(const Cells& cells, const ColumnCode& code) {
+std::string kind_text(const ColumnCells& cells, const ColumnCode& code) {
   switch (code.kind) {
     case ColumnKind::kNumber:
       return "";
@@ -220,12 +115,36 @@ std::string kind_text(const Cells& cells, const ColumnCode& code) {
              : fmt::format("{} {}, one-hot", count, count == 1 ? "category" : "categories");
 }
 
+// 0 or 1 where each value is the row's number in the file, counted from there; else none.
+std::optional<int> first_row_number(const Column& column, std::span<const std::size_t> rows) {
+  constexpr std::size_t kFewest = 10;  // fewer may be so by chance
+  const auto in_file = [&](std::size_t row) { return static_cast<double>(rows.empty() ? row : rows[row]); };
+  if (column.values.size() < kFewest) {
+    return std::nullopt;
+  }
+  const double first = column.values[0] - in_file(0);
+  for (std::size_t row = 0; row < column.values.size(); ++row) {
+    if (column.values[row] - in_file(row) != first) {
+      return std::nullopt;
+    }
+  }
+  return first == 0 || first == 1 ? std::optional(static_cast<int>(first)) : std::nullopt;
+}
+
+bool names_row_numbers(std::string name) {
+  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  constexpr std::array<std::string_view, 7> kNames{"id", "index", "row", "nr", "no", "number", "rownames"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
 class Judge {
  public:
-  Judge(const ColumnOptions& options, const Table& labelled, const Table* pool)
+  // `rows` are the numbers in the file of the labelled ones.
+  Judge(const ColumnOptions& options, const Table& labelled, std::span<const std::size_t> rows, const Table* pool)
       : named_(!options.inputs.empty()),
         labelled_(labelled),
         pool_(pool),
+        places_{.labelled_rows = rows, .pool = pool == nullptr ? "" : std::string_view(pool->source)},
         orders_(parse_orders(options.order, labelled)) {
     for (std::size_t k = 0; pool != nullptr && k < pool->columns.size(); ++k) {
       in_pool_.emplace(pool->columns[k].name, &pool->columns[k]);
@@ -244,6 +163,7 @@ class Judge {
       check(!fitted_.encoding.columns.empty(), "no column is left as input: {}", fmt::join(fitted_.told, "; "));
     });
     fitted_.encoding.ids = options.ids;
+    group_categories();
   }
 
   FittedEncoding take() { return std::move(fitted_); }
@@ -272,13 +192,22 @@ class Judge {
       return;
     }
     const auto order = std::ranges::find(orders_, column.name, &ColumnOrder::column);
+    const std::optional<int> first = first_row_number(column, places_.labelled_rows);
+    if (!named_ && order == orders_.end() && first) {
+      if (names_row_numbers(column.name)) {
+        leave_out(column, "row numbers");
+        return;
+      }
+      fitted_.told.push_back(fmt::format("{}: {}, {}, {}, ..., looks like row numbers; --ignore or --id leaves it out",
+                                         column.name, *first, *first + 1, *first + 2));
+    }
     const auto found = in_pool_.find(column.name);
     const Column* in_pool = found == in_pool_.end() ? nullptr : found->second;
     if (const Column* doubted = !column.doubt.empty() ? &column : in_pool; doubted && !doubted->doubt.empty()) {
       refused_.push_back(fmt::format("'{}' in row {}: {}", column.name, *doubted->first_text_row + 1, doubted->doubt));
       return;
     }
-    const Cells cells = collect(column, in_pool, order != orders_.end());
+    const ColumnCells cells = collect_cells(column, in_pool, order != orders_.end());
     if (cells.num_present() == 0 && cells.num_rows > 0) {
       named_ ? refused_.push_back(fmt::format("'{}' has no values", column.name)) : leave_out(column, "no values");
       return;
@@ -289,6 +218,10 @@ class Judge {
     } else if (cells.is_text && !judge_text(cells, code)) {
       return;
     }
+    if (!named_ && cells.counts.size() == 1 && !cells.any_missing() && order == orders_.end()) {
+      leave_out(column, fmt::format("'{}' in every row", cells.counts.begin()->first.substr(0, kShownLength)));
+      return;
+    }
     if (pool_ != nullptr && in_pool == nullptr) {
       absent_.push_back(column.name);
       return;
@@ -296,7 +229,7 @@ class Judge {
     add(cells, std::move(code));
   }
 
-  void judge_order(const ColumnOrder& order, const Cells& cells, ColumnCode& code) {
+  void judge_order(const ColumnOrder& order, const ColumnCells& cells, ColumnCode& code) {
     code.kind = ColumnKind::kOrdered;
     code.levels = order.levels;
     std::vector<std::string> unknown;
@@ -312,24 +245,18 @@ class Judge {
   }
 
   // False where the column is left out or refused.
-  bool judge_text(const Cells& cells, ColumnCode& code) {
+  bool judge_text(const ColumnCells& cells, ColumnCode& code) {
     if (are_booleans(cells)) {
       code.kind = ColumnKind::kBoolean;
       return true;
     }
-    const DateColumn dates = judge_dates(texts_of(cells));
-    if (dates.ambiguous) {
-      refused_.push_back(
-          fmt::format("'{}' has dates like {}, of which nothing tells the day from the month; write them "
-                      "as 2020-03-01",
-                      code.column, cells.counts.begin()->first));
-      return false;
-    }
+    const DateCells dates = judge_date_cells(cells, places_);
     if (dates.are_dates) {
-      set_dates(cells, dates.order, code);
+      set_dates(dates, code);
       return true;
     }
-    if (const std::string mistake = mistake_text(cells); !mistake.empty()) {
+    const std::string mistake = dates.refusal.empty() ? mistake_text(cells, places_) : dates.refusal;
+    if (!mistake.empty()) {
       refused_.push_back(mistake);
       return false;
     }
@@ -343,11 +270,14 @@ class Judge {
     return true;
   }
 
-  void add(const Cells& cells, ColumnCode code) {
+  void add(const ColumnCells& cells, ColumnCode code) {
     code.marks_missing = cells.any_missing();
-    in_source(labelled_.source, [&] { set_fill(cells, code); });
+    in_source(labelled_.source, [&] { set_fill(cells, places_.labelled_rows, code); });
     const std::string kind = kind_text(cells, code);
     const std::string missing = missing_text(cells, code);
+    if (code.kind == ColumnKind::kCategory && !code.has_other && missing.empty()) {
+      categories_.push_back({fitted_.told.size(), code.column, fmt::format("{}", code.levels.size())});
+    }
     if (!kind.empty() || !missing.empty()) {
       fitted_.told.push_back(
           fmt::format("{}: {}{}{}", code.column, kind, kind.empty() || missing.empty() ? "" : "; ", missing));
@@ -355,20 +285,53 @@ class Judge {
     fitted_.encoding.columns.push_back(std::move(code));
   }
 
+  // One line for many categories, in place of the first.
+  void group_categories() {
+    constexpr std::size_t kMostLines = 6;
+    if (categories_.size() <= kMostLines) {
+      return;
+    }
+    std::vector<std::string> names;
+    std::vector<std::string> counts;
+    for (const CategoryLine& line : categories_) {
+      names.push_back(line.column);
+      counts.push_back(line.count);
+      fitted_.told[line.place].clear();
+    }
+    const std::string last = counts.back();
+    counts.pop_back();
+    fitted_.told[categories_.front().place] =
+        fmt::format("{}: categories, one-hot ({} and {})", fmt::join(names, ", "), fmt::join(counts, ", "), last);
+    std::erase(fitted_.told, "");
+  }
+
+  struct CategoryLine {
+    std::size_t place;  // in what is told
+    std::string column;
+    std::string count;
+  };
+
   bool named_;  // whoever names inputs gets them
   const Table& labelled_;
   const Table* pool_;
+  CellPlaces places_;
   std::unordered_map<std::string_view, const Column*> in_pool_;
   std::vector<ColumnOrder> orders_;
   std::vector<std::string> refused_;
   std::vector<std::string> absent_;  // from the pool
+  std::vector<CategoryLine> categories_;
   FittedEncoding fitted_;
 };
 
 }  // namespace
 
 FittedEncoding fit_encoding(const ColumnOptions& options, const Table& labelled, const Table* pool) {
-  return Judge(options, labelled, pool).take();
+  if (complete_rows(labelled, options.targets).size() == labelled.num_rows) {
+    return Judge(options, labelled, {}, pool).take();
+  }
+  std::vector<std::size_t> rows;
+  const Table learned_from = rows_with_targets(labelled, options.targets, rows);
+  return Judge(options, learned_from, rows, pool).take();
 }
 
 }  // namespace dissent

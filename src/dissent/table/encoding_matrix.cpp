@@ -1,12 +1,14 @@
 // Cells into features, column by column, and what is said of cells that the fit never saw.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/table/column_cells.hpp"
 #include "dissent/table/date.hpp"
 #include "dissent/table/encoding.hpp"
 #include "dissent/table/level_places.hpp"
@@ -16,6 +18,17 @@ namespace {
 
 [[noreturn]] void fail_cell(const Column& column, std::size_t row, std::string value, std::string rule) {
   throw InputError(Fault{.value = std::move(value), .rule = std::move(rule), .column = column.name, .row = row});
+}
+
+// How a table writes its dates: as the fit's, or else in a style of its own that nobody can mistake.
+DateOrder order_in(const Column& column, DateOrder fitted) {
+  const std::vector<std::string> texts = present_cells(column);
+  const auto is_date = [fitted](const std::string& text) { return parse_date(text, fitted).has_value(); };
+  if (std::ranges::all_of(texts, is_date)) {
+    return fitted;
+  }
+  const DateColumn own = judge_dates(texts);
+  return own.are_dates && !own.ambiguous ? own.order : fitted;
 }
 
 // What a column had that the fit did not.
@@ -45,9 +58,9 @@ void tell(const ColumnCode& code, const Unseen& unseen, std::vector<std::string>
     }
     told.push_back(fmt::format("{}: {} not seen in the fit ({}), taken for {}", code.column, fmt::join(named, ", "),
                                counted(unseen.num_rows, "row"),
-                               code.kind == ColumnKind::kOrdered ? "missing"
-                               : code.has_other                  ? "'other'"
-                                                                 : "none of its categories"));
+                               code.kind != ColumnKind::kCategory ? "missing"
+                               : code.has_other                   ? "'other'"
+                                                                  : "none of its categories"));
   }
   if (unseen.num_filled > 0) {
     told.push_back(fmt::format("{}: {} missing, none in the fit, {}", code.column, unseen.num_filled,
@@ -60,7 +73,11 @@ void tell(const ColumnCode& code, const Unseen& unseen, std::vector<std::string>
 class CellWriter {
  public:
   CellWriter(const ColumnCode& code, const Column& column, Unseen& unseen)
-      : code_(code), column_(column), unseen_(unseen), places_(code.levels) {}
+      : code_(code),
+        column_(column),
+        unseen_(unseen),
+        date_order_(code.kind == ColumnKind::kDate ? order_in(column, code.date_order) : code.date_order),
+        places_(code.levels) {}
 
   void put(std::size_t row, double* to) const {
     if (is_missing_cell(column_, row)) {
@@ -70,6 +87,8 @@ class CellWriter {
       put_category(row, to);
     } else if (code_.kind == ColumnKind::kOrdered) {
       put_ordered(row, to);
+    } else if (code_.kind == ColumnKind::kBoolean) {
+      put_boolean(row, to);
     } else {
       to[0] = value(row);
     }
@@ -113,6 +132,20 @@ class CellWriter {
     note_unseen(std::move(text));
   }
 
+  void put_boolean(std::size_t row, double* to) const {
+    std::string text = cell_of(column_, row);
+    const bool is_number = !column_.is_text();
+    const int truth = text == "0" || (is_number && column_.values[row] == 0)   ? 0
+                      : text == "1" || (is_number && column_.values[row] == 1) ? 1
+                                                                               : boolean_value(text);
+    if (truth >= 0) {
+      to[0] = truth;
+      return;
+    }
+    put_missing(to);
+    note_unseen(std::move(text));
+  }
+
   double value(std::size_t row) const {
     if (code_.kind == ColumnKind::kNumber) {
       if (column_.is_text()) {
@@ -121,26 +154,17 @@ class CellWriter {
       return column_.finite_number(row);
     }
     const std::string text = cell_of(column_, row);
-    if (code_.kind == ColumnKind::kDate) {
-      const std::optional<double> days = parse_date(text, code_.date_order);
-      if (!days) {
-        fail_cell(column_, row, text, "is no date like those of the fit");
-      }
-      return *days - code_.origin;
+    const std::optional<double> days = parse_date(text, date_order_);
+    if (!days) {
+      fail_cell(column_, row, text, "is no date like those of the fit");
     }
-    const bool is_number = !column_.is_text();
-    const int truth = text == "0" || (is_number && column_.values[row] == 0)   ? 0
-                      : text == "1" || (is_number && column_.values[row] == 1) ? 1
-                                                                               : boolean_value(text);
-    if (truth < 0) {
-      fail_cell(column_, row, text, "is neither true nor false");
-    }
-    return truth;
+    return *days - code_.origin;
   }
 
   const ColumnCode& code_;
   const Column& column_;
   Unseen& unseen_;
+  DateOrder date_order_;
   LevelPlaces places_;
 };
 

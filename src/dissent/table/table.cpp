@@ -118,6 +118,16 @@ std::string missing_column_text(std::span<const std::string> missing, const std:
     std::string text = fmt::format("{}", fmt::join(all.first(std::min(all.size(), kMostNamed)), between));
     return all.size() > kMostNamed ? fmt::format("{} ... and {} more", text, all.size() - kMostNamed) : text;
   };
+  std::vector<std::string> shown = names;
+  for (std::string& name : shown) {
+    name = name.find(',') == std::string::npos ? name : '"' + name + '"';
+  }
+  const std::string split = fmt::format("{}", fmt::join(missing, ","));
+  const bool has_comma = std::ranges::find(names, split) != names.end();
+  if (has_comma) {
+    return fmt::format("has no columns '{}', but '{}'; a name with a comma stands in double quotes: '\"{}\"'",
+                       listed(missing, "', '"), split, split);
+  }
   const bool one = missing.size() == 1;
   constexpr std::size_t kShortest = 3;  // of one or two letters every name is near
   const bool guess = one && missing.front().size() >= kShortest;
@@ -126,7 +136,7 @@ std::string missing_column_text(std::span<const std::string> missing, const std:
   return fmt::format("has no column{} '{}'{}{}", one ? "" : "s", listed(missing, "', '"), near,
                      !near.empty() ? ""
                      : no_header   ? "; its first line holds numbers only; a header line with column names is required"
-                                   : "; it has: " + listed(names, ", "));
+                                   : "; it has: " + listed(shown, ", "));
 }
 
 std::vector<std::size_t> complete_rows(const Table& table, std::span<const std::string> names) {
