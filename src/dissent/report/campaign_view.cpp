@@ -118,7 +118,7 @@ CampaignView read_campaign(const std::string& directory, const std::optional<Tab
   check_in(directory, store.begun(), "has no campaign; learn or ask begins one");
   CampaignView view{.name = directory, .campaign = store.load()};
   const bool keeps_tables = view.campaign.driver == Driver::kAsk;
-  check_in(directory, !keeps_tables || !pool, "keeps a copy of its pool; --pool is for a campaign of learn");
+  check_in(directory, !keeps_tables || !pool, "keeps a copy of its pool; `pool` is for a campaign of learn");
   if (keeps_tables) {
     read_copies(view, store);
   }
