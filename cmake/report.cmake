@@ -1,9 +1,12 @@
-# What draws the charts of `dissent report` in the browser: Vega, Vega-Lite and Vega-Embed from npm, which are built into
-# the program. DISSENT_REPORT is AUTO (where npm is there and can fetch them), ON (an error where not) or OFF.
+# The scripts that draw the charts of `dissent report` in a browser: Vega, Vega-Lite and Vega-Embed. They come from npm
+# and are built into the program. DISSENT_REPORT is
+#   AUTO  if npm is there and can fetch them
+#   ON    an error if not
+#   OFF   no pages
 #
-# DISSENT_HAS_PAGES says whether they are there: ${PROJECT_BINARY_DIR}/web/{vega,vega-lite,vega-embed}.js.
-# They are fetched while configuring, once for each version of the lock file, so that a build without network is one
-# without pages and not one that fails.
+# DISSENT_HAS_PAGES says whether they are there: ${PROJECT_BINARY_DIR}/web/{vega,vega-lite,vega-embed}.js. They are
+# fetched while configuring, once for each version of the lock file. Without a network the build has no pages, but does
+# not fail.
 set(DISSENT_REPORT AUTO CACHE STRING "Pages of `dissent report`, which need npm to build: AUTO, ON or OFF")
 set(report_folder ${PROJECT_BINARY_DIR}/web)
 set(DISSENT_HAS_PAGES OFF)
@@ -32,7 +35,8 @@ function(fetch_report_packages problem)
   message(STATUS "Fetching what draws the pages of `dissent report` (npm ci)")
   execute_process(COMMAND ${NPM} ci ${dev} --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error
                           --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=60000
-                  WORKING_DIRECTORY ${report_folder} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said TIMEOUT 300)
+                  WORKING_DIRECTORY ${report_folder} TIMEOUT 300
+                  RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said)
   if(failed)
     string(REGEX MATCH "[^\n]+" first "${said}")
     set(${problem} "npm cannot fetch the packages (${first})" PARENT_SCOPE)
@@ -41,16 +45,38 @@ function(fetch_report_packages problem)
   file(WRITE ${stamp} "${lock} ${dev}")
 endfunction()
 
-# The packages' own minified builds, each below its licence, without the names of files that are not there.
+# Other packages that a build of these contains.
+set(bundled_vega d3-* delaunator internmap robust-predicates topojson-client)
+set(bundled_vega-lite tslib)
+set(bundled_vega-embed fast-json-patch json-stringify-pretty-compact semver vega-interpreter vega-schema-url-parser
+    vega-themes vega-tooltip)
+
+# The package's own minified build, without the names of files that are not there, below its licence and those of what it
+# contains: they go wherever a page goes.
 function(prepare_report_script package)
-  set(from ${report_folder}/node_modules/${package})
+  set(modules ${report_folder}/node_modules)
+  set(script_file ${modules}/${package}/build/${package}.min.js)
   set(to ${report_folder}/${package}.js)
-  if(NOT EXISTS ${to} OR ${from}/build/${package}.min.js IS_NEWER_THAN ${to})
-    file(READ ${from}/LICENSE licence)
-    file(READ ${from}/build/${package}.min.js script)
-    string(REGEX REPLACE "\n//# sourceMappingURL=[^\n]*" "" script "${script}")
-    file(WRITE ${to} "/*! ${package}\n${licence}*/\n${script}\n")
+  if(EXISTS ${to} AND NOT ${script_file} IS_NEWER_THAN ${to}
+     AND NOT ${CMAKE_CURRENT_FUNCTION_LIST_FILE} IS_NEWER_THAN ${to})
+    return()
   endif()
+  set(licences "")
+  foreach(part ${package} ${bundled_${package}})
+    file(GLOB files ${modules}/${part}/LICENSE*)
+    if(NOT files)
+      message(FATAL_ERROR "${package}: ${part} has no licence")
+    endif()
+    foreach(file ${files})
+      cmake_path(GET file PARENT_PATH folder)
+      cmake_path(GET folder FILENAME name)
+      file(READ ${file} licence)
+      string(APPEND licences "${name}\n\n${licence}\n")
+    endforeach()
+  endforeach()
+  file(READ ${script_file} script)
+  string(REGEX REPLACE "\n//# sourceMappingURL=[^\n]*" "" script "${script}")
+  file(WRITE ${to} "/*! ${licences}*/\n${script}\n")
 endfunction()
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/package-lock.json)

@@ -1,13 +1,14 @@
 #!/bin/sh
-# manual.sh PROGRAM FOLDER VERSION: writes dissent.1 and a page for each command, dissent-score.1 and so on, from --help.
+# manual.sh PROGRAM FOLDER VERSION: writes manual pages from --help: dissent.1, and one for each command, such as
+# dissent-score.1.
 set -eu
 program=$1
 folder=$2
 version=$3
 mkdir -p "$folder"
 
-# page NAME PURPOSE ARGUMENT...: from what `dissent ARGUMENT... --help` prints. Its first line is the purpose, said above.
-# An example is a paragraph of its own.
+# page NAME PURPOSE ARGUMENT...: one page, from what `dissent ARGUMENT... --help` prints. The first line is left out: it
+# is the purpose. Each example becomes a paragraph of its own.
 page() {
   name=$1
   purpose=$2
@@ -21,6 +22,7 @@ page() {
 }
 
 page dissent "how much the components of an ensemble disagree, and where to measure next"
-"$program" --help | sed -n '/^Commands:/,/^$/p' | sed -n 's/^  \([a-z]*\)  *\(.*\)/\1 \2/p' | while read -r command purpose; do
-  page "dissent-$command" "$purpose" "$command"
-done
+"$program" --help | sed -n '/^Commands:/,/^$/p' | sed -n 's/^  \([a-z]*\)  *\(.*\)/\1 \2/p' |
+  while read -r command purpose; do
+    page "dissent-$command" "$purpose" "$command"
+  done

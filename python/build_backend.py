@@ -1,10 +1,13 @@
 """Makes a wheel of the package (PEP 517): CMake builds and installs it into a folder, and that is zipped.
 
-With the standard library alone, so that `pip install .` needs no network: there is nothing for pip to fetch. Built in
-build/wheel-TAG, which is kept: a second run compiles only what has changed. `pip install . --config-settings
-build-dir=build/release` takes what a preset has built already. `--config-settings portable=yes` makes a wheel for any
-Linux with this one's C library or a later one: it brings the libraries that it needs, and reads no HDF5. pip shows what a build prints only with -v or when it
-fails, so how far it is goes to the terminal, where there is one.
+It uses the standard library alone, so `pip install .` needs no network. The build folder, build/wheel-TAG, is kept, and
+a second run compiles only what has changed. Two settings change what is built (pip install . --config-settings ...):
+
+  build-dir=build/release  takes what a preset has built already
+  portable=yes             makes a wheel for any Linux with this C library or a later one: it brings the libraries that
+                           it needs, and reads no HDF5
+
+pip hides what a build prints unless it fails or runs with -v, so progress goes to the terminal, where there is one.
 """
 import base64
 import contextlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there. With
-# the argument `test` also `./do test`. With `packages` also `./do wheel` and `./do deb`, and installs and uses these in a
-# second bare root. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
+# The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there.
+# With the argument `test` it runs `./do test` too. With `packages` it also runs `./do wheel` and `./do deb`, and installs
+# and uses their packages in a second bare root. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
 # Everything is mounted in a namespace of its own, which nothing outside sees, and whose end unmounts it. The folder is
 # removed on any exit, unless something is mounted in it all the same.
 set -euo pipefail
@@ -82,7 +82,8 @@ make_root() {
 }
 
 # run_in_root ROOT COMMAND: mounts what a running Debian does, and the golden values where there are any; then runs a
-# command in the root's /root/dissent. A process in the background ignores Ctrl-C, which a user's does not, nor do the tests expect it: env undoes that.
+# command in the root's /root/dissent. Processes in the background ignore Ctrl-C, and the tests expect one that does not:
+# --default-signal undoes that.
 run_in_root() {
   local root=$1 variables=(HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
   for name in http_proxy https_proxy no_proxy; do

@@ -51,6 +51,14 @@ dissent fit $examples/measurements.csv --targets y --output y.model
 printf 'x\n-3\n-2\n0\n2\n3\n' >pool.csv
 dissent suggest --fitted y.model --pool pool.csv --batch 2 --output next.csv
 [[ $(wc -l <next.csv) == 3 ]]
+dissent report y.model --format md --output report.md --quiet
+grep -q '^# ' report.md
+if dissent report y.model --output report.html --quiet 2>report.log; then
+  grep -q '</html>' report.html
+  grep -q 'University of Washington' /usr/share/doc/dissent/copyright
+else
+  grep 'built without pages' report.log # the package may have none, but must say so
+fi
 dissent collect hopper --rows 10 --output hopper.csv --quiet
 [[ -s /usr/share/man/man1/dissent-score.1.gz ]]
 cd "$here"

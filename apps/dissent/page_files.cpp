@@ -35,8 +35,8 @@ namespace dissent::cli {
 
 report::PageFiles page_files() {
   fail(
-      "this program was built without pages, since there was no npm; install npm and build again, or take --format md "
-      "or csv");
+      "this program was built without pages, which need npm to build; take --format md or csv, or build it again where "
+      "npm is");
 }
 
 }  // namespace dissent::cli

@@ -233,7 +233,8 @@ class Campaign:
         """The campaign whole: settings, rounds, and every labelled row with where it is from, as one dictionary.
 
         ``pandas.DataFrame(campaign.export()["rows"])`` is the table of the rows. With a `path` it is also written there,
-        as JSON; or, if the name ends in .csv, the table of the rows alone.
+        as JSON; or, if the name ends in .csv, the table of the rows alone. The file appears whole or not at all; one that
+        the campaign needs, or was opened with, is refused.
 
         >>> campaign.tell(campaign.ask(1), [0.5])
         >>> whole = campaign.export()
@@ -242,10 +243,10 @@ class Campaign:
         """
         with self._held() as campaign:
             whole = {"directory": campaign.path, **campaign.exported()}
-            text = campaign.exported_csv() if path is not None and os.fspath(path).endswith(".csv") else None
-        if path is not None:
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(json.dumps(whole, indent=1) + "\n" if text is None else text)
+            if path is not None:
+                name = os.fspath(path)
+                as_table = name.endswith(".csv")
+                campaign.write_file(name, campaign.exported_csv() if as_table else json.dumps(whole, indent=1) + "\n")
         return whole
 
     def model(self, *, progress: Progress = None) -> _Ensemble:
@@ -292,6 +293,7 @@ class Campaign:
     def questions(self) -> Dict[str, Any]:
         """The :attr:`pending` rows as the table that people fill in: row, the columns of the pool, why, the targets.
 
+        Where the pool has a column of its own called row or why, ours is called ``row_`` or ``why_``.
         ``pandas.DataFrame(campaign.questions)``; filled in, :meth:`tell` takes it as it is.
 
         >>> rows = campaign.ask(2)

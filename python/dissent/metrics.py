@@ -147,6 +147,9 @@ def sharpness(
 ) -> Value:
     """The root of the mean square of the predicted standard deviations, whatever `y` is.
 
+    uncertainty-toolbox means the same by it. The ``sharpness`` of a model's own ``metrics`` is their mean, as that of
+    ``dissent evaluate`` and ``dissent report``.
+
     >>> round(dissent.metrics.sharpness([0.0, 0.0], [0.0, 0.0], [3.0, 4.0]), 4)
     3.5355
     """

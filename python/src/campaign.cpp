@@ -1,6 +1,9 @@
 // Campaigns of asking and telling, in the directories of `dissent ask` and `dissent tell`: the same functions begin and
 // open them, so that either side can go on with what the other has begun.
 #include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/base/file_identity.hpp"
+#include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/loop/export.hpp"
 #include "dissent/loop/laboratory.hpp"
@@ -38,7 +41,13 @@ class OpenCampaign {
                                              table(tables, "test"),
                                              {std::move(targets), std::move(inputs)},
                                              table(tables, "aim")},
-                                            values_of<CampaignSettings>(settings)})) {}
+                                            values_of<CampaignSettings>(settings)})) {
+    for (const auto& [name, given] : tables) {
+      if (given.first == "file") {
+        given_files_.push_back(given.second);
+      }
+    }
+  }
 
   // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`. The pool may end, but not at
   // the first batch.
@@ -100,6 +109,7 @@ class OpenCampaign {
 
   // The rows that wait, as the table that people fill in: numbers as arrays, texts as lists, None where one is missing.
   py::dict questions() const {
+    const std::string row_column = laboratory_.own_column("row");
     py::dict columns;
     for (Column& column : question_table(laboratory_).columns) {
       if (column.is_text()) {
@@ -108,7 +118,7 @@ class OpenCampaign {
           texts.append(column.is_missing(row) ? py::object(py::none()) : py::object(py::str(column.text[row])));
         }
         columns[py::str(column.name)] = texts;
-      } else if (column.name == "row") {
+      } else if (column.name == row_column) {
         columns[py::str(column.name)] = pending_rows();
       } else {
         columns[py::str(column.name)] = to_numpy(std::move(column.values));
@@ -124,6 +134,19 @@ class OpenCampaign {
   // The table of labelled rows as CSV.
   std::string exported_csv() const {
     return format_csv(exported_rows(campaign(), laboratory_.data(), laboratory_.pool()));
+  }
+
+  // Appears whole or not at all, and never in place of a file that the campaign needs or was begun from.
+  void write_file(const std::string& path, const std::string& text) const {
+    for (const std::string& own : CampaignDirectory::files(laboratory_.name())) {
+      check(!same_file(path, own), "'{}' is a file of the campaign and would be overwritten; give another name", path);
+    }
+    for (const std::string& given : given_files_) {
+      check(!same_file(path, given), "'{}' is read as well and would be overwritten; give another name", path);
+    }
+    AtomicFile file(path);
+    file.write(text);
+    file.commit();
   }
 
   py::list rounds() const {
@@ -181,6 +204,7 @@ class OpenCampaign {
   const Campaign& campaign() const { return laboratory_.campaign(); }
 
   Laboratory laboratory_;
+  std::vector<std::string> given_files_;  // the tables it was opened with
 };
 
 }  // namespace
@@ -204,6 +228,7 @@ void bind_campaign(py::module_& module) {
       .def("status", &OpenCampaign::status)
       .def("exported", &OpenCampaign::exported)
       .def("exported_csv", &OpenCampaign::exported_csv)
+      .def("write_file", &OpenCampaign::write_file, py::arg("path"), py::arg("text"))
       .def("rounds", &OpenCampaign::rounds)
       .def("pool_inputs", &OpenCampaign::pool_inputs, py::arg("rows"))
       .def_property_readonly("path", &OpenCampaign::path)

@@ -404,6 +404,35 @@ class Campaigns(PackageTest, FolderTest):
         with open(self.path("rows.csv")) as file:
             self.assertEqual(file.read(), self.program("export", "python"))
 
+    def test_questions_keep_a_column_called_row(self):
+        pool = self.pool.assign(row=np.arange(200) / 8)
+        with dissent.Campaign(self.path("c"), self.labelled, pool, "y", inputs=["a", "b"], **self.OPTIONS) as campaign:
+            rows = campaign.ask(3)
+            table = campaign.questions
+            self.assertEqual(table["row"].tolist(), (rows / 8).tolist())
+            self.assertEqual((table["row_"].tolist(), table["row_"].dtype.kind), (rows.tolist(), "i"))
+            table["y"][:] = self.answer(rows)
+            campaign.tell(table)
+            self.assertEqual(campaign.num_labelled, 33)
+
+    def test_an_export_replaces_nothing_that_is_needed(self):
+        given = {name: self.path(f"{name}.csv") for name in ("labelled", "pool")}
+        with dissent.Campaign(self.path("c"), **given, targets="y", **self.OPTIONS) as campaign:
+            campaign.tell(campaign.ask(2), [0.1, 0.2])
+            os.link(self.path("c", "state.safetensors"), self.path("link.json"))
+            needed = [self.path("c", name) for name in ("state.safetensors", "pool.csv", "chosen.csv", "lock")]
+            for path in (*needed, self.path("link.json"), *given.values()):
+                with open(path, "rb") as file:
+                    before = file.read()
+                with self.subTest(path), self.assertRaisesRegex(ValueError, "would be overwritten"):
+                    campaign.export(path)
+                with open(path, "rb") as file:
+                    self.assertEqual(file.read(), before)
+            with self.assertRaisesRegex(OSError, "nowhere"):
+                campaign.export(self.path("nowhere", "rows.csv"))
+        with dissent.Campaign(self.path("c")) as campaign:
+            self.assertEqual(campaign.num_labelled, 32)
+
     def test_tables_that_cannot_be_fitted_can_be_given_anew(self):
         far = self.pool.assign(a=np.where(np.arange(200) == 3, 1e200, self.pool.a))
         with dissent.Campaign(self.path("c"), self.labelled, far, "y", **self.OPTIONS) as campaign:

@@ -19,6 +19,10 @@ class ReportTest(CliTest):
         values = {"x": x, "z": z, "y": np.sin(x) + 0.1 * random.normal(size=rows)}
         np.savetxt(self.path(name), np.column_stack([values[c] for c in columns]), delimiter=",", comments="", header=",".join(columns))
 
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+
     def fitted(self):
         self.table("data.csv", 40, 0)
         self.table("held.csv", 30, 1)
@@ -76,6 +80,8 @@ class ModelReport(ReportTest):
         printed = json.loads(self.run_ok("report", "y.model", "--table", "held.csv", "-o", "r.html", "--json"))
         with open(self.path("r.html"), encoding="utf-8") as file:
             page = file.read()
+        for holder in ("University of Washington Interactive Data Lab", "Mike Bostock", "Joachim Wester"):
+            self.assertIn(holder, page)  # the licences of the scripts go with them
         self.assertEqual([chart["id"] for chart in printed["charts"]], ["parity", "calibration", "residuals", "uncertainty"])
         values = [float(value) for value in re.findall(r'<data value="([^"]+)">', page)]
         for table in printed["tables"]:
@@ -124,6 +130,67 @@ class CampaignReport(ReportTest):
         self.assertEqual([waiting[k, "why"] for k in range(4)], [row["why"] for row in todo])
         self.assertEqual([float(waiting[k, "x"]) for k in range(4)], [float(row["x"]) for row in todo])
         self.assertIn("metrics", tables)  # on its own test rows
+
+    def key_numbers(self, directory):
+        """{label: (number, note)} as a page has them."""
+        text = self.run_ok("report", directory, "--format", "md", "-o", "-")
+        return {label: (value, note) for label, value, note in re.findall(r"^- (.+?): (\S+) ?(.*)$", text, re.M)}
+
+    def test_counts_are_those_of_status(self):
+        self.begin("ask", "lab", "-o", "todo.csv")
+        with open(self.path("todo.csv")) as file:
+            rows = [row["row"] for row in csv.DictReader(file)]
+        self.write("told.csv", f"row,y\n{rows[0]},0.5\n{rows[1]},0.25\n")
+        self.run_ok("tell", "lab", "told.csv", "--drop", rows[2], "--quiet")
+        self.write("more.csv", "x,z,y\n9.5,9.25,1\n9.75,9.5,2\n")
+        self.run_ok("tell", "lab", "more.csv", "--extra", "--quiet")
+        status = json.loads(self.run_ok("status", "lab", "--json"))
+        self.assertEqual((status["labelled"], status["told"], status["extra"]), (24, 4, 2))
+        numbers = self.key_numbers("lab")
+        self.assertEqual(numbers["Labelled rows"][0], "24")
+        self.assertIn("4 since the start, 2 of them not of the pool", numbers["Labelled rows"][1])
+        self.assertEqual((numbers["Waiting"][0], numbers["Dropped"][0]), ("1", "1"))
+        self.assertEqual(numbers["Left in the pool"][0], str(status["pool_left"]))
+        tables = self.cells("lab")
+        drawn = [value for (_, column), value in tables["map"].items() if column == "state"]
+        self.assertEqual([drawn.count(state) for state in (
+            "labelled at the start", "chosen and labelled", "labelled, not of the pool", "dropped",
+            "waiting for its label", "in the pool")], [20, 2, 2, 1, 1, 56])
+        states = {tables["chosen"][k, "row"]: tables["chosen"][k, "state"] for k in range(4)}
+        self.assertEqual(states[rows[2]], "dropped")
+        self.assertEqual([tables["waiting"][0, "row"]], rows[3:])
+
+    def test_rows_without_targets_are_not_labelled(self):
+        self.table("P.csv", 40, 1)
+        self.table("L.csv", 20, 0)
+        with open(self.path("L.csv"), "a") as file:
+            file.write("0.5,0.5,\n0.25,0.5,\n")
+        self.run_ok("ask", "lab", "--labelled", "L.csv", "--pool", "P.csv", "--targets", "y", "--model", "gp",
+                    "--batch", "2", "--quiet", "-o", "todo.csv")
+        self.assertEqual(self.key_numbers("lab")["Labelled rows"][0], "20")
+        states = [value for (_, column), value in self.cells("lab")["map"].items() if column == "state"]
+        self.assertEqual(states.count("labelled at the start"), 20)
+
+    def test_waiting_rows_have_the_columns_of_the_pool(self):
+        self.write("L.csv", "name,cut,row,y\n" + "".join(f"a{k},{'fair ideal good'.split()[k % 3]},{k / 7},{k % 3 + k / 9}\n" for k in range(20)))
+        self.write("P.csv", "name,cut,row\n" + "".join(f"p{k},{'fair ideal good'.split()[k % 3]},{k / 5}\n" for k in range(30)))
+        self.run_ok("ask", "lab", "--labelled", "L.csv", "--pool", "P.csv", "--targets", "y", "--inputs", "cut,row",
+                    "--model", "gp", "--batch", "3", "--quiet", "-o", "todo.csv")
+        waiting = self.cells("lab")["waiting"]
+        with open(self.path("todo.csv")) as file:
+            for k, asked in enumerate(csv.DictReader(file)):
+                for column in ("row_", "name", "cut", "why"):
+                    self.assertEqual(waiting[k, column], asked[column])
+                self.assertEqual(float(waiting[k, "row"]), float(asked["row"]))
+        self.assertNotIn("cut=ideal", {column for _, column in waiting})
+
+    def test_learn_does_not_own_a_pool_beside_it(self):
+        self.begin("learn", "out", "--rounds", "1")
+        self.write("out/pool.csv", "a,b\n1,2\n")
+        states = [value for (_, column), value in self.cells("out", "--pool", "P.csv")["map"].items() if column == "state"]
+        self.assertEqual((states.count("in the pool"), states.count("chosen and labelled")), (56, 4))
+        self.begin("ask", "lab", "-o", "todo.csv")
+        self.run_bad(2, "report", "lab", "--pool", "P.csv", "--format", "md", "-o", "r.md", says="keeps a copy")
 
     def test_without_test_rows(self):
         self.begin("ask", "lab", "-o", "todo.csv")

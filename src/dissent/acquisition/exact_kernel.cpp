@@ -1,6 +1,7 @@
 #include "dissent/acquisition/exact_kernel.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "dissent/base/simd_targets.hpp"
 

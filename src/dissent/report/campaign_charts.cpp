@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "dissent/base/names.hpp"
+#include "dissent/report/campaign_states.hpp"
 #include "dissent/report/chart.hpp"
 #include "dissent/report/pool_map.hpp"
 
 namespace dissent::report {
 namespace {
 
-const std::string kPool = "in the pool";
-const std::string kStart = "labelled at the start";
-const std::string kLabelled = "chosen and labelled";
-const std::string kWaiting = "waiting for its label";
 const Json kWholeNumbers{{"axis", {{"tickMinStep", 1}, {"format", "d"}}}};
 
 // "0.91 with 30 rows, 0.42 with 80": of the first and the last model that has the number.
@@ -79,11 +77,15 @@ Place places(const CampaignView& view) {
   for (const std::size_t row : drawn_rows(view.start.size() / C)) {
     place.add(row_of(view.start, row), {nullptr, 0, kStart});
   }
+  const std::vector<double>& extra = view.campaign.extra.inputs;
+  for (const std::size_t row : drawn_rows(extra.size() / C)) {
+    place.add(row_of(extra, row), {nullptr, 0, kExtra});
+  }
   for (const bool waiting : {false, true}) {
     for (const std::size_t k : drawn_rows(num_chosen)) {
       const ChosenRow& chosen = view.campaign.chosen[k];
-      if (chosen.targets.empty() == waiting) {
-        place.add(row_of(view.chosen, k), {chosen.row, chosen.round, waiting ? kWaiting : kLabelled});
+      if (chosen.is_pending() == waiting) {
+        place.add(row_of(view.chosen, k), {chosen.row, chosen.round, state_of(chosen)});
       }
     }
   }
@@ -91,9 +93,9 @@ Place places(const CampaignView& view) {
 }
 
 std::string map_caption(const CampaignView& view, const PoolMap& map) {
-  const std::size_t waiting = view.campaign.num_pending();
   std::string text =
-      fmt::format("{} chosen, {} of them waiting.", counted(view.campaign.chosen.size(), "row"), waiting);
+      fmt::format("{} labelled since the start, {} waiting, {} dropped.", counted(view.status.told, "row"),
+                  view.status.waiting.size(), view.status.dropped.size());
   if (view.num_inputs() > 2) {
     text += fmt::format(" The two principal components show {:.0f}% of the variance of {} scaled input columns.",
                         100 * map.explained, view.num_inputs());
@@ -157,8 +159,16 @@ Chart learning_chart(const Campaign& campaign) {
   return chart;
 }
 
+std::size_t num_asked(const Campaign& campaign) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(campaign.chosen, [](const ChosenRow& chosen) { return chosen.round > 0; }));
+}
+
 Chart chosen_chart(const Campaign& campaign) {
-  const std::vector<std::size_t> rows = drawn_rows(campaign.chosen.size());
+  std::vector<ChosenRow> asked;
+  std::ranges::copy_if(campaign.chosen, std::back_inserter(asked),
+                       [](const ChosenRow& chosen) { return chosen.round > 0; });
+  const std::vector<std::size_t> rows = drawn_rows(asked.size());
   Chart chart{.id = "chosen", .title = "Chosen rows by round", .caption = ""};
   chart.data.columns = {{"round", "Round"},
                         {"row", "Row of the pool, from 0"},
@@ -168,18 +178,16 @@ Chart chosen_chart(const Campaign& campaign) {
                         {"state", "State"},
                         {"why", "Why"}};
   for (const std::size_t k : rows) {
-    const ChosenRow& row = campaign.chosen[k];
-    chart.data.rows.push_back({row.round, row.row, row.score, row.epistemic, row.aleatoric,
-                               row.targets.empty() ? kWaiting : kLabelled, row.why});
+    const ChosenRow& row = asked[k];
+    chart.data.rows.push_back({row.round, row.row, row.score, row.epistemic, row.aleatoric, state_of(row), row.why});
   }
-  chart.caption =
-      fmt::format("{} chosen in {}, by {}; the line joins the medians. {} of them {} for a label.{}",
-                  counted(campaign.chosen.size(), "row"), counted(campaign.rounds.size(), "round"),
-                  campaign.settings.acquisition.text(), campaign.num_pending(),
-                  campaign.num_pending() == 1 ? "waits" : "wait", drawn_text(rows.size(), campaign.chosen.size()));
+  chart.caption = fmt::format("{} chosen in {}, by {}; the line joins the medians. {} of them {} for a label.{}",
+                              counted(asked.size(), "row"), counted(campaign.rounds.size(), "round"),
+                              campaign.settings.acquisition.text(), campaign.num_pending(),
+                              campaign.num_pending() == 1 ? "waits" : "wait", drawn_text(rows.size(), asked.size()));
   const Json x = axis("round", "Round", kWholeNumbers);
   Json point{{"x", x}, {"y", axis("shown", "")}, {"tooltip", tooltip(chart.data.columns)}};
-  add_groups(point, "state", {{kLabelled, kBlue, "circle"}, {kWaiting, kVermillion, "triangle-up"}});
+  add_groups(point, "state", groups_of(chart.data.rows, 5));
   chart.spec = chart_spec(
       chart.caption,
       Json::array({{{"mark", {{"type", "line"}, {"color", "currentColor"}, {"opacity", 0.6}, {"strokeWidth", 1.5}}},
@@ -209,11 +217,7 @@ Chart map_chart(const CampaignView& view) {
   Json point{{"x", axis("x", map.x_title)},
              {"y", axis("y", chart.data.columns[1].title)},
              {"tooltip", tooltip(chart.data.columns)}};
-  const std::vector<Group> groups{{kPool, kGrey, "circle"},
-                                  {kStart, kGreen, "square"},
-                                  {kLabelled, kBlue, "diamond"},
-                                  {kWaiting, kVermillion, "triangle-up"}};
-  add_groups(point, "state", groups);
+  add_groups(point, "state", groups_of(chart.data.rows, 4));
   // Rows of the pool are many and small, and lie below the others.
   const auto layer = [&](const char* condition, int size, double opacity) -> Json {
     return {{"transform", Json::array({{{"filter", fmt::format("datum.state {} '{}'", condition, kPool)}}})},

@@ -6,26 +6,36 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <span>
+#include <utility>
 
 #include "dissent/base/names.hpp"
 #include "dissent/report/campaign_charts.hpp"
 #include "dissent/report/model_page.hpp"
+#include "dissent/table/own_columns.hpp"
 
 namespace dissent::report {
 namespace {
 
-constexpr std::size_t kMostInputs = 12;  // columns of a table of rows
+constexpr std::size_t kMostColumns = 12;  // of the pool, in a table of rows
 
 KeyNumbers key_numbers(const CampaignView& view) {
   const Campaign& campaign = view.campaign;
-  const std::size_t told = campaign.chosen.size() - campaign.num_pending();
+  const CampaignStatus& status = view.status;
+  const std::string told =
+      fmt::format("{} since the start{}", status.told,
+                  status.extra > 0 ? fmt::format(", {} of them not of the pool", status.extra) : "");
   KeyNumbers numbers{{{"Rounds", fmt::format("{}", campaign.rounds.size()), ""}}};
-  numbers.list.push_back(
-      {"Labelled rows", fmt::format("{}", view.num_start.value_or(0) + told), fmt::format("{} since the start", told)});
-  numbers.list.push_back({"Waiting", fmt::format("{}", campaign.num_pending()), "for their labels"});
-  if (view.num_pool) {
-    numbers.list.push_back({"Left in the pool", fmt::format("{}", *view.num_pool - campaign.chosen.size()),
-                            fmt::format("of {}", *view.num_pool)});
+  numbers.list.push_back({"Labelled rows", status.given ? fmt::format("{}", status.labelled()) : "not known", told});
+  numbers.list.push_back({"Waiting", fmt::format("{}", status.waiting.size()), "for their labels"});
+  if (!status.dropped.empty()) {
+    numbers.list.push_back({"Dropped", fmt::format("{}", status.dropped.size()), "without a label"});
+  }
+  if (status.pool) {
+    const bool narrowed = status.may_come && *status.may_come != *status.left;
+    numbers.list.push_back(
+        {"Left in the pool", fmt::format("{}", *status.left),
+         fmt::format("of {}{}", *status.pool, narrowed ? fmt::format("; {} may be chosen", *status.may_come) : "")});
   }
   const std::vector<RoundRecord> list = models(campaign);
   if (!list.empty() && std::isfinite(list.back().rmse)) {
@@ -53,29 +63,49 @@ TableBlock rounds_table(const Campaign& campaign) {
   return table;
 }
 
+Json cell_json(const Column& column, std::size_t row) {
+  if (column.is_missing(row)) {
+    return {};
+  }
+  return column.is_text() ? Json(column.text[row]) : Json(column.values[row]);
+}
+
+// Headings of ours give way to the user's columns, as in the table to fill in.
+std::vector<Heading> waiting_headings(std::span<const Column> columns) {
+  std::vector<std::string> theirs;
+  for (const Column& column : columns) {
+    theirs.push_back(column.name);
+  }
+  std::vector<Heading> headings;
+  for (const auto& [name, title] : {std::pair("row", "Row, from 0"),
+                                    {"round", "Round"},
+                                    {"why", "Why"},
+                                    {"score", "Score"},
+                                    {"epistemic", "Epistemic, nats"},
+                                    {"aleatoric", "Aleatoric, nats"}}) {
+    headings.push_back({own_column(name, theirs), title});
+  }
+  for (const std::string& name : theirs) {
+    headings.push_back({name, name});
+  }
+  return headings;
+}
+
 TableBlock waiting_table(const CampaignView& view) {
   TableBlock table{.id = "waiting", .title = "Rows that wait for their labels"};
-  table.grid.columns = {{"row", "Row, from 0"},
-                        {"round", "Round"},
-                        {"why", "Why"},
-                        {"score", "Score"},
-                        {"epistemic", "Epistemic, nats"},
-                        {"aleatoric", "Aleatoric, nats"}};
-  const std::size_t C = view.num_inputs();
-  const std::size_t shown = std::min(C, kMostInputs);
-  for (std::size_t c = 0; c < shown; ++c) {
-    table.grid.columns.push_back({view.input_names[c], view.input_names[c]});
-  }
+  const Table& rows = view.chosen_columns;
+  const std::span<const Column> shown = std::span(rows.columns).first(std::min(rows.columns.size(), kMostColumns));
+  table.grid.columns = waiting_headings(shown);
   for (const std::size_t k : pending(view.campaign)) {
     const ChosenRow& row = view.campaign.chosen[k];
     std::vector<Json> cells{row.row, row.round, row.why, row.score, row.epistemic, row.aleatoric};
-    for (std::size_t c = 0; c < shown; ++c) {
-      cells.push_back((k + 1) * C <= view.chosen.size() ? Json(view.chosen[k * C + c]) : Json());
+    for (const Column& column : shown) {
+      cells.push_back(k < rows.num_rows ? cell_json(column, k) : Json());
     }
     table.grid.rows.push_back(std::move(cells));
   }
-  if (shown < C) {
-    table.note = fmt::format("With the first {} of {} input columns.", shown, C);
+  if (shown.size() < rows.columns.size()) {
+    table.note = fmt::format("With the first {} of {} columns of the pool.", shown.size(), rows.columns.size());
   }
   return table;
 }
@@ -109,13 +139,13 @@ Page campaign_page(const CampaignView& view, const HeldOut* held_out) {
     standing.blocks.emplace_back(learning_chart(campaign));
   }
   page.sections.push_back(std::move(standing));
-  if (!campaign.chosen.empty()) {
+  if (num_asked(campaign) > 0) {
     page.sections.push_back({"chosen-section", "Chosen rows", {chosen_chart(campaign)}});
   }
   if (!view.pool.empty() || !view.chosen.empty()) {
     page.sections.push_back({"map-section", "Map", {map_chart(view)}});
   }
-  if (campaign.num_pending() > 0) {
+  if (!view.status.waiting.empty()) {
     page.sections.push_back({"waiting-section", "Waiting rows", {waiting_table(view)}});
   }
   page.sections.push_back({"rounds-section", "Rounds", {rounds_table(campaign)}});

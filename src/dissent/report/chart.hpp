@@ -15,6 +15,8 @@ namespace dissent::report {
 
 inline constexpr std::string_view kBlue = "#0072B2";
 inline constexpr std::string_view kOrange = "#E69F00";
+inline constexpr std::string_view kSkyBlue = "#56B4E9";
+inline constexpr std::string_view kPurple = "#CC79A7";
 inline constexpr std::string_view kGreen = "#009E73";
 inline constexpr std::string_view kVermillion = "#D55E00";
 inline constexpr std::string_view kGrey = "#8A8A8A";

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "dissent/acquisition/uncertainty.hpp"
-#include "dissent/ensemble/metrics.hpp"
 #include "dissent/table/encoded_rows.hpp"
 
 namespace dissent::report {
@@ -51,25 +50,21 @@ std::vector<double> values_of(const std::vector<double>& matrix, std::size_t num
   return column;
 }
 
-double coverage(const std::vector<double>& cdf, double level) {
-  const auto inside = std::ranges::count_if(
-      cdf, [level](double value) { return value >= 0.5 - level / 2 && value <= 0.5 + level / 2; });
-  return static_cast<double>(inside) / static_cast<double>(cdf.size());
-}
-
 Scores scores(const HeldOut& held_out, std::optional<std::size_t> target) {
   const auto part = [&](const std::vector<double>& matrix) { return values_of(matrix, held_out.num_targets, target); };
-  const std::vector<double> predicted = part(held_out.summary.mean);
-  const std::vector<double> actual = part(held_out.targets);
-  const std::vector<double> cdf = part(held_out.summary.cdf);
-  return {.rmse = rmse(predicted, actual),
-          .mae = mean_absolute_error(predicted, actual),
-          .crps = mean(part(held_out.summary.crps)),
-          .coverage_50 = coverage(cdf, 0.5),
-          .coverage_90 = coverage(cdf, 0.9),
-          .coverage_95 = coverage(cdf, 0.95),
-          .calibration_error = calibration_error(cdf),
-          .sharpness = mean(part(held_out.summary.stddev))};
+  const Summary summary{.mean = part(held_out.summary.mean),
+                        .stddev = part(held_out.summary.stddev),
+                        .quantile = {},
+                        .aleatoric = {},
+                        .cdf = part(held_out.summary.cdf),
+                        .crps = part(held_out.summary.crps)};
+  Scores scores{metrics_of(summary, part(held_out.targets), target ? 1 : held_out.num_targets)};
+  scores.coverage_50 = coverage(summary.cdf, 0.5);
+  scores.coverage_95 = coverage(summary.cdf, 0.95);
+  if (!target) {
+    scores.log_likelihood = held_out.log_likelihood;
+  }
+  return scores;
 }
 
 std::vector<double> row_errors(const HeldOut& held_out) {

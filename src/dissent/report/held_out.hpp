@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dissent/ensemble/ensemble.hpp"
+#include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/table/table.hpp"
@@ -33,25 +34,16 @@ struct HeldOut {
 // Rows without targets are left out. InputError for a table without others, or without one of the model's columns.
 HeldOut measure(const Ensemble& model, const Table& table, Executor* executor = nullptr);
 
-// Over all values of a target, or of all targets; as in ensemble/metrics.hpp.
-struct Scores {
-  double rmse = 0;
-  double mae = 0;
-  double crps = 0;
+// Over all values of a target, or of all targets.
+struct Scores : Metrics {
   double coverage_50 = 0;
-  double coverage_90 = 0;
   double coverage_95 = 0;
-  double calibration_error = 0;
-  double sharpness = 0;
 };
 Scores scores(const HeldOut& held_out, std::optional<std::size_t> target = {});
 
 // A target's column of a matrix [N][D], or all of it.
 std::vector<double> values_of(const std::vector<double>& matrix, std::size_t num_targets,
                               std::optional<std::size_t> target);
-
-// Share of values inside the central interval that should hold `level` of them, by their cdf.
-double coverage(const std::vector<double>& cdf, double level);
 
 // Of each row: root mean square over targets of its errors, each in units of the RMSE of that target.
 std::vector<double> row_errors(const HeldOut& held_out);
