@@ -264,6 +264,37 @@ class Categories(AskTest):
         self.assertIn("extra", self.run_ok("export", "lab"))
 
 
+class OtherWriting(AskTest):
+    """Booleans and dates as pandas and spreadsheets write them are those of the pool."""
+
+    def setUp(self):
+        super().setUp()
+        for name, count, seed in (("l.csv", 15, 1), ("p.csv", 40, 2)):
+            with open(self.path(name), "w") as file:
+                file.write("a,wet,day,y\n" if name == "l.csv" else "a,wet,day\n")
+                for k, (a, _, y) in enumerate(rows(count, seed).tolist()):
+                    file.write(f"{a!r},{('FALSE', 'TRUE')[k % 2]},2024-08-{k % 28 + 1:02}" + (f",{y!r}\n" if name == "l.csv" else "\n"))
+        self.asked = self.ask("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", *QUICK, "--batch", 3, "-q")
+
+    def test_answers(self):
+        def line(q, wet=None):
+            day = ".".join(reversed(q["day"].split("-")))
+            return f"{q['row']},{q['a']},{wet or q['wet'].capitalize()},{day},1\n"
+
+        def tell(head, *lines):
+            with open(self.path("d.csv"), "w") as file:
+                file.write(head + "".join(lines))
+            return ("tell", "lab", "d.csv", "--no-refit", "-q")
+
+        q = self.asked[0]
+        other = "False" if q["wet"] == "TRUE" else "True"
+        self.refuse(*tell("row,a,wet,day,y\n", line(q, other)), says=f"column 'wet' row 1: it is '{other.lower()}'")
+        self.run_ok(*tell("row,a,wet,day,y\n", line(q)))
+        self.run_ok(*tell("a,wet,day,y\n", line(self.asked[1]).split(",", 1)[1]), "--extra")
+        report = json.loads(self.run_ok("status", "lab", "--json"))
+        self.assertEqual((report["told"], report["extra"], len(report["pending"])), (2, 0, 1))
+
+
 class Oracles(CampaignTest):
     def test_rows_that_come_back_in_another_order(self):
         """Labels are matched by the inputs that stand beside them."""
@@ -278,7 +309,7 @@ class Oracles(CampaignTest):
 
     def test_inputs_that_were_not_asked_for(self):
         for oracle, says in (
-            ("""awk -F, 'NR == 1 { print "a,y"; next } { print $1 + 1 "," 1 }'""", "was not asked for"),
+            ("""awk -F, 'NR == 1 { print "a,y"; next } { print $1 + 1 "," 1 }'""", "was not asked for; it was asked for a = "),
             ("""awk -F, 'NR == 1 { print "a,y"; next } { print "x," 1 }'""", "a = 'x' was not asked for"),
             ("""awk -F, 'NR == 1 { print "a,b,y"; next } NR == 2 { one = $0 } { print one "," 1 }'""", "is answered more often"),
         ):

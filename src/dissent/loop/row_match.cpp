@@ -45,6 +45,24 @@ std::string inputs_text(const Table& table, std::size_t line, const std::vector<
   return fmt::format("{}{}", fmt::join(parts, ", "), names.size() > kMostNamed ? ", ..." : "");
 }
 
+// Where the row that is nearest to a line differs from it: "; it was asked for b = 6". The one in its place is nearest
+// unless another has more in common.
+std::string nearest_text(const Table& answer, std::size_t line, const Table& question,
+                         const std::vector<std::string>& names) {
+  const auto differing = [&](std::size_t row) {
+    std::vector<std::string> different = names;
+    std::erase_if(different, [&](const std::string& name) {
+      return same_cell(question.column(name), row, answer.column(name), line);
+    });
+    return different;
+  };
+  std::size_t nearest = line;
+  for (std::size_t row = 0; row < question.num_rows; ++row) {
+    nearest = differing(row).size() < differing(nearest).size() ? row : nearest;
+  }
+  return fmt::format("; it was asked for {}", inputs_text(question, nearest, differing(nearest)));
+}
+
 }  // namespace
 
 bool same_number(double one, double other) {
@@ -172,7 +190,8 @@ std::vector<std::size_t> match_rows(const Table& answer, const Table& question) 
   for (std::size_t line = 0; line < answer.num_rows; ++line) {
     const std::vector<std::size_t> found = finder.find(answer, line);
     const auto name = [&] { return inputs_text(answer, line, names); };
-    check(!found.empty(), "row {}: {} was not asked for", line + 1, name());
+    check(!found.empty(), "row {}: {} was not asked for{}", line + 1, name(),
+          found.empty() ? nearest_text(answer, line, question, names) : "");
     const bool clear = all_equal(question, found, all);
     check(
         clear || std::ranges::find(found, line) != found.end(),
