@@ -89,8 +89,8 @@ TEST(RowMatch, TheInputsOfAnswersAreThoseOfThePool) {
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
-        "t: column 'site' row 3: it is 'B', but row 0 of the pool has 'A'; the answers are of other rows, or of "
-        "another campaign");
+        "t: column 'site': it is 'B' on line 4 of the file, but row 0 of the pool has 'A'; the answers are of other "
+        "rows, or of another campaign");
   }
 }
 

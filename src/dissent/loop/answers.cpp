@@ -23,7 +23,7 @@ std::vector<std::size_t> answered_lines(const Table& table, const std::vector<st
     const auto is_missing = [&](const std::string& name) { return table.column(name).is_missing(line); };
     const auto num_missing = static_cast<std::size_t>(std::ranges::count_if(targets, is_missing));
     check(num_missing == 0 || num_missing == targets.size(),
-          "row {} of the file has some of its targets and not all; fill in {}, or none of them", line + 1,
+          "line {} of the file has some of its targets and not all; fill in {}, or none of them", line_number(line),
           fmt::join(targets, ", "));
     if (num_missing == 0) {
       lines.push_back(line);
@@ -36,8 +36,8 @@ std::vector<std::size_t> answered_lines(const Table& table, const std::vector<st
 // The number of a pool row is a whole one.
 std::size_t row_at(const Table& table, const std::string& row_column, std::size_t line) {
   check(!table.column(row_column).is_missing(line),
-        "row {} of the file has its targets, but its '{}' is empty; it says which row of the pool they are of",
-        line + 1, row_column);
+        "line {} of the file has its targets, but its '{}' is empty; it says which row of the pool they are of",
+        line_number(line), row_column);
   const double number = table.column(row_column).number(line);
   check(number >= 0 && number < 1e15 && number == std::floor(number), "row {} was never asked for", number);
   return static_cast<std::size_t>(number);
@@ -48,14 +48,34 @@ class Lines {
  public:
   void add(std::size_t row, std::size_t line) {
     const auto [first, is_new] = line_of_.try_emplace(row, line);
-    check(is_new, "rows {} and {} of the file both answer row {} of the pool; a row is told once", first->second + 1,
-          line + 1, row);
+    check(is_new, "lines {} and {} of the file both answer row {} of the pool; a row is told once",
+          line_number(first->second), line_number(line), row);
   }
   bool has(std::size_t row) const { return line_of_.contains(row); }
 
  private:
   std::map<std::size_t, std::size_t> line_of_;
 };
+
+// Words in the place of numbers. Most often they say that an experiment failed, so what to do then is said.
+void check_no_text(const Table& table, const std::vector<std::string>& targets, const std::string& row_column) {
+  constexpr std::size_t kShownLength = 40;
+  for (const Column* column : table.find(targets)) {
+    if (!column->is_text()) {
+      continue;
+    }
+    const std::size_t line = *column->first_text_row;
+    const bool has_number =
+        table.has(row_column) && !table.column(row_column).is_text() && !table.column(row_column).is_missing(line);
+    const std::string remedy = has_number ? fmt::format("; `drop` takes row {} if its experiment failed",
+                                                        table.column(row_column).values[line])
+                                          : "";
+    throw InputError(Fault{.value = column->text[line].substr(0, kShownLength),
+                           .rule = fmt::format("is text; a number is required: leave it empty{}", remedy),
+                           .column = column->name,
+                           .row = line});
+  }
+}
 
 std::vector<double> targets_at(const Table& table, std::size_t line, const std::vector<std::string>& names) {
   std::vector<double> targets;
@@ -122,9 +142,9 @@ std::optional<std::size_t> find_row(const Table& table, std::size_t line, const 
     return std::nullopt;
   }
   check(all_equal(pool, found, names),
-        "row {} of the file could be any of {} of the pool, whose inputs differ little; give the number in a column "
+        "line {} of the file could be any of {} of the pool, whose inputs differ little; give the number in a column "
         "'row'",
-        line + 1, counted(found.size(), "row"));
+        line_number(line), counted(found.size(), "row"));
   return best_of(found, campaign, lines);
 }
 
@@ -172,6 +192,7 @@ Answers read_answers(const Table& table, const std::vector<std::string>& target_
           "has no column '{}'; answers carry the numbers of the rows that were asked for, and `extra` takes rows that "
           "nobody asked for",
           row_column);
+    check_no_text(table, target_names, row_column);
     Lines lines;
     for (const std::size_t line : answered_lines(table, target_names)) {
       const std::size_t row = row_at(table, row_column, line);
@@ -199,12 +220,14 @@ Answers read_unasked(const Table& table, const Campaign& campaign, const Problem
   Answers answers{table.source};
   answers.unasked = true;
   in_source(table.source, [&] {
+    check_no_text(table, data.target_names, row_column);
     const std::vector<std::size_t> told = answered_lines(table, data.target_names);
     Lines lines;
     for (const std::size_t line : told) {
       const std::vector<double> targets = targets_at(table, line, data.target_names);
       for (const double value : targets) {
-        check(std::isfinite(value), "row {} of the file is told {}; answers must be finite numbers", line + 1, value);
+        check(std::isfinite(value), "line {} of the file is told {}; answers must be finite numbers", line_number(line),
+              value);
       }
       std::optional<std::size_t> row;
       std::vector<double> inputs;

@@ -238,7 +238,8 @@ std::vector<FarAnswer> Laboratory::tell(const Answers& answers, bool refit, cons
     const std::optional<Ensemble> model =
         before.fitted ? store_->load_model(before.model_fingerprint) : std::optional<Ensemble>();
     far = far_answers(before, data_, answers, model ? &*model : nullptr, control.executor);
-    if (refit) {
+    const bool labels_changed = answers.size() > 0 || (before.fitted && !campaign_.fitted);
+    if (refit && labels_changed) {
       fitted_model(control);
     }
   });

@@ -121,12 +121,12 @@ void check_inputs(const Table& table, std::span<const std::size_t> lines, const 
     const Column& known = pool.column(name);
     for (std::size_t k = 0; k < lines.size(); ++k) {
       if (!given.is_missing(lines[k]) && !same_cell(given, lines[k], known, rows[k])) {
-        throw InputError(Fault{.source = table.source,
-                               .rule = fmt::format("it is {}, but row {} of the pool has {}; the answers are of other "
-                                                   "rows, or of another campaign",
-                                                   cell_text(given, lines[k]), rows[k], cell_text(known, rows[k])),
-                               .column = name,
-                               .row = lines[k]});
+        throw InputError(Fault{
+            .source = table.source,
+            .rule = fmt::format("it is {} on line {} of the file, but row {} of the pool has {}; the "
+                                "answers are of other rows, or of another campaign",
+                                cell_text(given, lines[k]), line_number(lines[k]), rows[k], cell_text(known, rows[k])),
+            .column = name});
       }
     }
   }
