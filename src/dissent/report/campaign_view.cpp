@@ -6,6 +6,7 @@
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/loop/campaign_directory.hpp"
+#include "dissent/report/pool_check.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent::report {
@@ -83,6 +84,9 @@ void read_chosen(CampaignView& view, const CampaignDirectory& directory, const s
   check_in(path, table.columns.size() > before + view.campaign.num_targets, "has no input columns");
   const std::span<const Column> inputs =
       std::span(table.columns).subspan(before, table.columns.size() - before - view.campaign.num_targets);
+  if (pool) {
+    check_pool(*pool, table, inputs, view.campaign);
+  }
   choose_inputs(view, inputs, table, pool.value_or(table));
   view.chosen = inputs_of(view, table);
   if (pool) {
