@@ -98,7 +98,10 @@ void print_curve(const Arguments& arguments, const CampaignStatus& status) {
     metric = "chosen_epistemic";  // there are no test rows
     curve = curve_of(arguments.directory, status, metric);
   }
-  if (!curve.value.empty()) {
+  if (curve.value.size() == 1) {
+    print_line("{} {:.4g} at {} labelled", metric, curve.value.front(),
+               counted(static_cast<std::size_t>(curve.labelled.front()), "row"));
+  } else if (!curve.value.empty()) {
     print_chart({curve}, metric, kHeight);
   }
 }

@@ -2,10 +2,13 @@
 // corrections; and labels of rows that nobody asked for.
 //
 // All or nothing: what is wrong with one answer, or a kill before the end, leaves the campaign as it was.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "command.hpp"
 #include "console.hpp"
@@ -88,6 +91,42 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, cons
   }
 }
 
+// What is worth a second look: answers that replace others, and rows that are dropped although nobody asked for them.
+std::vector<std::string> changes_of(const Campaign& before, const Answers& answers) {
+  std::vector<std::string> changes;
+  const auto find = [&](std::size_t row) { return std::ranges::find(before.chosen, row, &ChosenRow::row); };
+  for (std::size_t k = 0; k < answers.rows.size(); ++k) {
+    const auto known = find(answers.rows[k]);
+    const auto targets = std::span(answers.targets).subspan(k * before.num_targets, before.num_targets);
+    if (known == before.chosen.end() || known->is_pending() || std::ranges::equal(known->targets, targets)) {
+      continue;
+    }
+    changes.push_back(fmt::format("row {}: {} -> {}", answers.rows[k],
+                                  known->dropped ? "dropped" : fmt::format("{}", fmt::join(known->targets, ", ")),
+                                  fmt::join(targets, ", ")));
+  }
+  for (const std::size_t row : answers.dropped) {
+    const auto known = find(row);
+    if (known == before.chosen.end()) {
+      changes.push_back(
+          fmt::format("row {} was not waiting; it is dropped (an answer with --correct takes it back)", row));
+    } else if (!known->targets.empty()) {
+      changes.push_back(fmt::format("row {}: {} -> dropped", row, fmt::join(known->targets, ", ")));
+    }
+  }
+  return changes;
+}
+
+void print_changes(const std::vector<std::string>& changes) {
+  constexpr std::size_t kMostNamed = 20;
+  for (std::size_t k = 0; k < std::min(changes.size(), kMostNamed); ++k) {
+    print_line("{}", changes[k]);
+  }
+  if (changes.size() > kMostNamed) {
+    print_line("... and {} more", changes.size() - kMostNamed);
+  }
+}
+
 void warn_of_far(const Arguments& arguments, const std::vector<FarAnswer>& far) {
   constexpr std::size_t kMostNamed = 5;
   for (std::size_t k = 0; k < std::min(far.size(), kMostNamed); ++k) {
@@ -127,6 +166,7 @@ void run_tell(const Arguments& arguments) {
   check(!arguments.extra || !arguments.answers.empty(), "--extra is about the rows of ANSWERS, which is not given");
   Laboratory laboratory = Laboratory::open(arguments.directory, {.settings = arguments.given_fit});
   const Answers answers = answers_of(arguments, laboratory);
+  const std::vector<std::string> changes = changes_of(laboratory.campaign(), answers);
   ThreadPool threads(arguments.threads);
   const std::vector<FarAnswer> far =
       laboratory.tell(answers, !arguments.no_refit, {&threads, fit_bar(arguments.quiet || arguments.json)});
@@ -135,6 +175,7 @@ void run_tell(const Arguments& arguments) {
   }
   print_report(arguments, laboratory, answers, far);
   if (!arguments.quiet && !arguments.json) {
+    print_changes(changes);
     flush_output();
     warn_of_columns(answers.told, arguments.quiet);
     warn_of_far(arguments, far);
@@ -150,13 +191,16 @@ void add_tell(Command& app) {
               "  dissent tell DIR half.csv --no-refit\n"
               "  dissent tell DIR --drop 17,23\n"
               "  dissent tell DIR better.csv --correct\n"
+              "  dissent tell DIR --drop 63 --correct\n"
+              "  dissent tell DIR others.csv --extra\n"
               "The file is that of 'dissent ask' with its targets filled in; rows left empty go on waiting.");
   const auto arguments = std::make_shared<Arguments>();
   command.argument("DIR", arguments->directory, "The campaign's directory");
   command.argument("ANSWERS", arguments->answers, "Table with the columns 'row' and the targets", Need::kOptional);
   command.texts("--drop", arguments->drop,
                 {.help = "Rows whose experiments failed: they have no label and never come again", .shown = "ROWS"});
-  command.flag("--correct", arguments->correct, "Answers may replace those told before");
+  command.flag("--correct", arguments->correct,
+               "Answers may replace those told before, and rows that have theirs be dropped");
   command.flag("--extra", arguments->extra, "The answers are of rows that nobody asked for, known by their inputs");
   command.flag("--no-refit", arguments->no_refit, "Leave the fit to a later tell or ask");
   add_fit_options(command, arguments->fit, arguments->given_fit);

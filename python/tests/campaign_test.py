@@ -346,10 +346,10 @@ class Campaigns(PackageTest, FolderTest):
             frame = pd.DataFrame(campaign.questions)
             frame["y"] = self.answer(rows[2:])
             for wrong, message in (
-                (frame.assign(a=7.5), "^tell: column 'a' row 1: it is 7.5, but row"),
+                (frame.assign(a=7.5), "^tell: column 'a': it is 7.5 on line 2 of the file, but row"),
                 (frame.drop(columns="row"), "^tell: has no column 'row'"),
                 (frame.assign(y=np.nan), "^tell: no row has its targets filled in"),
-                (frame.assign(row=199), "^tell: rows 1 and 2 of the file both answer row 199"),
+                (frame.assign(row=199), "^tell: lines 2 and 3 of the file both answer row 199"),
                 (frame.assign(y="?"), "^tell: no row has its targets filled in"),
                 (frame.assign(y="high"), "^tell: column 'y' row 1: 'high' is text"),
             ):

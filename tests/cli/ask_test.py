@@ -103,11 +103,11 @@ class AskTell(AskTest):
         self.run_ok("tell", "lab", self.answers("d.csv", asked[:1]), "--no-refit", "-q")
         self.refuse("tell", "lab", "d.csv", says=f"d.csv: row {asked[0]['row']} has its answer already; a row is told once")
         twice = self.answers("twice.csv", [asked[1], asked[1]])
-        self.refuse("tell", "lab", twice, says=f"rows 1 and 2 of the file both answer row {asked[1]['row']} of the pool")
+        self.refuse("tell", "lab", twice, says=f"lines 2 and 3 of the file both answer row {asked[1]['row']} of the pool")
         unknown = {**asked[1], "row": next(k for k in range(40) if str(k) not in [q["row"] for q in asked])}
         self.refuse("tell", "lab", self.answers("u.csv", [asked[1], unknown]), says=f"row {unknown['row']} was never asked")
         self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": "1.5"}]), says="row 1.5 was never asked")
-        self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": ""}]), says="row 1 of the file has its targets, but")
+        self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": ""}]), says="line 2 of the file has its targets, but")
         self.refuse("ask", "lab", "--inputs", "a", says="lab: the campaign keeps its tables and columns")
         nan = self.answers("n.csv", asked[1:], lambda q: float("nan"))
         self.refuse("tell", "lab", nan, says=f"row {asked[1]['row']} is told nan; answers must be finite")

@@ -210,6 +210,10 @@ class ReportRefuses(ReportTest):
                     "--rounds", "1", "--quiet")
         self.run_bad(2, "report", "out", "--format", "md", "-o", "out/state.safetensors", says="overwritten")
         self.run_bad(2, "report", "out", "--format", "md", "--pool", "P.csv", "-o", "P.csv", says="overwritten")
+        with open(self.path("P.csv")) as file, open(self.path("wrong.csv"), "w") as wrong:
+            head, *lines = file.readlines()
+            wrong.writelines([head, *reversed(lines)])
+        self.run_bad(2, "report", "out", "--format", "md", "--pool", "wrong.csv", says="wrong.csv: is not the pool of the campaign: in row")
 
     def test_bad_use(self):
         self.fitted()

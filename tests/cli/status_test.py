@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from campaign_support import AskTest, CampaignTest, LABEL
+from campaign_support import AskTest, CampaignTest, LABEL, QUICK
 from support import dissent
 
 
@@ -118,6 +118,12 @@ class Killed(AskTest):
 
 
 class Learned(CampaignTest):
+    def test_one_round_is_a_number(self):
+        self.run_ok("ask", "one", *self.tables(), *QUICK, "--batch", 2, "-q")
+        text = self.run_ok("status", "one")
+        self.assertRegex(text, r"\nlog_likelihood -?[0-9.e+-]+ at 15 rows labelled\n")
+        self.assertNotIn("over the number of labelled rows", text)
+
     def test_a_campaign_with_an_oracle(self):
         self.run_ok(*self.learn("out", "--oracle", LABEL, "--rounds", 2, "-q"))
         text = self.run_ok("status", "out")

@@ -58,7 +58,8 @@ class Hostile(AskTest):
             (f"row,y\nnan,1\n", "was never asked for"),
             (f"row,y\ninf,1\n", "was never asked for"),
             (f"row,y\nS{r},1\n", "is text"),
-            (f"row,y\n{r},1\n{r},1\n", f"rows 1 and 2 of the file both answer row {r}"),
+            (f"row,y\n{r},failed\n", f"'failed' is text; a number is required: leave it empty; --drop takes row {r} if"),
+            (f"row,y\n{r},1\n{r},1\n", f"lines 2 and 3 of the file both answer row {r}"),
             (f"row,y\n{r},1\n{r}.0,2\n", f"both answer row {r}"),
             (f"row,y\n{told},1\n", f"row {told} has its answer already; a row is told once, unless --correct"),
             (f"row,y\n{dropped},1\n", f"row {dropped} was dropped; --correct takes it back"),
@@ -86,13 +87,13 @@ class Hostile(AskTest):
             (b"PK\x03\x04\x14\x00\x06\x00", "bad.csv"),
             (b"\x00" * 100, "bad.csv"),
             # The inputs of another row.
-            (f"row,a,y\n{r},7.5,1\n", ["bad.csv: column 'a' row 1: it is 7.5, but row", f"of the pool has {a}"]),
-            (f"row,a,b,y\n{r},{a},-7.5,1\n", "column 'b' row 1: it is -7.5"),
+            (f"row,a,y\n{r},7.5,1\n", ["bad.csv: column 'a': it is 7.5 on line 2 of the file, but row", f"of the pool has {a}"]),
+            (f"row,a,b,y\n{r},{a},-7.5,1\n", "column 'b': it is -7.5"),
             (f"row,a,b,y\n{s},{a},{b},1\n", f"but row {s} of the pool has"),
             (f"row,a,b,y\n{r},{b},{a},1\n", "the answers are of other rows, or of another campaign"),
             (f"row,a,y\n{r},{float(a) * 1.001!r},1\n", "column 'a' row 1"),
-            (f"row,a,y\n{r},{a}x,1\n", "column 'a' row 1: it is '"),
-            (f"row,a,y\n{r},nan,1\n", "column 'a' row 1: it is nan"),
+            (f"row,a,y\n{r},{a}x,1\n", "column 'a': it is '"),
+            (f"row,a,y\n{r},nan,1\n", "column 'a': it is nan"),
         ):
             self.refused(content, says)
 
@@ -216,6 +217,19 @@ class Tell(AskTest):
         report = json.loads(self.run_ok("tell", "lab", self.answers("f.csv", next_asked, lambda q: -1e4), "--no-refit", "--json"))
         self.assertEqual([(far["value"], far["stddevs"]) for far in report["far"]], [(-1e4, 0)])  # there is no model
 
+    def test_what_changes_is_said(self):
+        row = self.asked[0]["row"]
+        for value in (12000.5, 1200000.5):
+            said = self.run_ok("tell", "lab", self.answers("v.csv", self.asked[:1], lambda q: value), "--correct", "--no-refit")
+        self.assertIn(f"\nrow {row}: 12000.5 -> 1200000.5\n", said)
+        self.refuse("tell", "lab", "--drop", row, says="has its answer already; add --correct to drop it all the same")
+        said = self.run_ok("tell", "lab", "--drop", row, "--correct", "--no-refit")
+        self.assertIn(f"\nrow {row}: 1200000.5 -> dropped\n", said)
+        free, other = [k for k in range(40) if str(k) not in [q["row"] for q in self.asked]][:2]
+        said = self.run_ok("tell", "lab", "--drop", free)
+        self.assertIn(f"\nrow {free} was not waiting; it is dropped (an answer with --correct takes it back)\n", said)
+        self.assertIsNone(json.loads(self.run_ok("tell", "lab", "--drop", other, "--json"))["fitted"])  # no label is new
+
     def test_a_first_ask_that_fails_leaves_nothing(self):
         with open(self.path("p.csv"), "a") as file:
             file.write("S40,1,1e200,\n")
@@ -256,7 +270,7 @@ class Categories(AskTest):
     def test_answers(self):
         q = self.asked[0]
         other = "AB".replace(q["site"], "")
-        self.refuse(*self.tell(f"row,site,y\n{q['row']},{other},1\n"), says=f"column 'site' row 1: it is '{other}', but row {q['row']}")
+        self.refuse(*self.tell(f"row,site,y\n{q['row']},{other},1\n"), says=f"column 'site': it is '{other}' on line 2 of the file, but row {q['row']}")
         self.run_ok(*self.tell(f"row,site,a,y\n{q['row']},{q['site']},{q['a']},1\n"))
         q = self.asked[1]
         self.run_ok(*self.tell(f"a,site,y\n{q['a']},{q['site']},1\n0.25,B,2\n"), "--extra")
@@ -277,6 +291,37 @@ class Categories(AskTest):
                          (0, "site: 'C' not seen in the fit (1 row), taken for none of its categories\n"))
 
 
+class OtherWriting(AskTest):
+    """Booleans and dates as pandas and spreadsheets write them are those of the pool."""
+
+    def setUp(self):
+        super().setUp()
+        for name, count, seed in (("l.csv", 15, 1), ("p.csv", 40, 2)):
+            with open(self.path(name), "w") as file:
+                file.write("a,wet,day,y\n" if name == "l.csv" else "a,wet,day\n")
+                for k, (a, _, y) in enumerate(rows(count, seed).tolist()):
+                    file.write(f"{a!r},{('FALSE', 'TRUE')[k % 2]},2024-08-{k % 28 + 1:02}" + (f",{y!r}\n" if name == "l.csv" else "\n"))
+        self.asked = self.ask("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", *QUICK, "--batch", 3, "-q")
+
+    def test_answers(self):
+        def line(q, wet=None):
+            day = ".".join(reversed(q["day"].split("-")))
+            return f"{q['row']},{q['a']},{wet or q['wet'].capitalize()},{day},1\n"
+
+        def tell(head, *lines):
+            with open(self.path("d.csv"), "w") as file:
+                file.write(head + "".join(lines))
+            return ("tell", "lab", "d.csv", "--no-refit", "-q")
+
+        q = self.asked[0]
+        other = "False" if q["wet"] == "TRUE" else "True"
+        self.refuse(*tell("row,a,wet,day,y\n", line(q, other)), says=f"column 'wet': it is '{other.lower()}'")
+        self.run_ok(*tell("row,a,wet,day,y\n", line(q)))
+        self.run_ok(*tell("a,wet,day,y\n", line(self.asked[1]).split(",", 1)[1]), "--extra")
+        report = json.loads(self.run_ok("status", "lab", "--json"))
+        self.assertEqual((report["told"], report["extra"], len(report["pending"])), (2, 0, 1))
+
+
 class Oracles(CampaignTest):
     def test_rows_that_come_back_in_another_order(self):
         """Labels are matched by the inputs that stand beside them."""
@@ -291,7 +336,7 @@ class Oracles(CampaignTest):
 
     def test_inputs_that_were_not_asked_for(self):
         for oracle, says in (
-            ("""awk -F, 'NR == 1 { print "a,y"; next } { print $1 + 1 "," 1 }'""", "was not asked for"),
+            ("""awk -F, 'NR == 1 { print "a,y"; next } { print $1 + 1 "," 1 }'""", "was not asked for; it was asked for a = "),
             ("""awk -F, 'NR == 1 { print "a,y"; next } { print "x," 1 }'""", "a = 'x' was not asked for"),
             ("""awk -F, 'NR == 1 { print "a,b,y"; next } NR == 2 { one = $0 } { print one "," 1 }'""", "is answered more often"),
         ):

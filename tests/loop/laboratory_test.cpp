@@ -126,7 +126,7 @@ TEST_F(LaboratoryTest, TablesThatCannotBeWrittenTakeNoAnswerBack) {
 TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
   Table table = parse_csv("row,y\n4,1\n7,2\n4,3\n", "t.csv");
   EXPECT_EQ(message_of([&] { read_answers(table, {"y"}); }),
-            "t.csv: rows 1 and 3 of the file both answer row 4 of the pool; a row is told once");
+            "t.csv: lines 2 and 4 of the file both answer row 4 of the pool; a row is told once");
   table = parse_csv("row,y\n4,\n7,2\n4,3\n", "t.csv");
   EXPECT_EQ(read_answers(table, {"y"}).rows, (std::vector<std::size_t>{7, 4}));
 }

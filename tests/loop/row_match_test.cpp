@@ -135,7 +135,7 @@ TEST(RowMatch, WhatCannotBeToldApartStandsInOrderOrIsRefused) {
 }
 
 TEST(RowMatch, RowsThatNobodyAskedForAreRefused) {
-  EXPECT_EQ(refusal("a,b\n1,2\n3,4\n3.00001,4\n5,6\n5,7\n"), "row 5: a = 5, b = 7 was not asked for");
+  EXPECT_EQ(refusal("a,b\n1,2\n3,4\n3.00001,4\n5,6\n5,7\n"), "row 5: a = 5, b = 7 was not asked for; it was asked for b = 6");
   EXPECT_EQ(refusal("a,b\n1,2\n1,2\n3.00001,4\n5,6\n5,6\n"),
             "row 2: a = 1, b = 2 is answered more often than it was asked for");
 }
@@ -160,8 +160,8 @@ TEST(RowMatch, TheInputsOfAnswersAreThoseOfThePool) {
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
-        "t: column 'site' row 3: it is 'B', but row 0 of the pool has 'A'; the answers are of other rows, or of "
-        "another campaign");
+        "t: column 'site': it is 'B' on line 4 of the file, but row 0 of the pool has 'A'; the answers are of other "
+        "rows, or of another campaign");
   }
 }
 

@@ -18,6 +18,10 @@ std::vector<std::size_t> answered_lines(const Table& table, const std::vector<st
 // The number of a row of the pool, which is a whole one.
 std::size_t row_at(const Table& table, const std::string& row_column, std::size_t line);
 
+// InputError for words in the place of numbers. Most often they say that an experiment failed, so what to do then is
+// said.
+void check_no_text(const Table& table, const std::vector<std::string>& targets, const std::string& row_column);
+
 std::vector<double> targets_at(const Table& table, std::size_t line, const std::vector<std::string>& names);
 
 void add_answer(Answers& answers, std::size_t row, std::span<const double> targets);

@@ -70,6 +70,7 @@ Answers read_answers(const Table& table, const std::vector<std::string>& target_
           "has no column '{}'; answers carry the numbers of the rows that were asked for, and `extra` takes rows that "
           "nobody asked for",
           row_column);
+    check_no_text(table, target_names, row_column);
     AnsweredRows answered;
     for (const std::size_t line : answered_lines(table, target_names)) {
       const std::size_t row = row_at(table, row_column, line);

@@ -32,7 +32,8 @@ struct FarAnswer {
   double value = 0;
   double least = 0;  // of the labels before
   double most = 0;
-  double stddevs = 0;  // from the predicted mean; 0 without a model
+  double stddevs = 0;            // from the prediction, in the space of the fit; 0 without a model
+  bool ends_logarithms = false;  // the first that is not positive
 
   std::string text() const;  // "row 12: y 9512 is far outside of the labels so far, 0.2 to 11.4, ..."
 };

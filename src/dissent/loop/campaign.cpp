@@ -142,7 +142,7 @@ void drop(Campaign& campaign, std::size_t position, Retell retell) {
   ChosenRow& chosen = campaign.chosen[position];
   check(!chosen.dropped, "row {} was dropped already", chosen.row);
   check(chosen.targets.empty() || retell == Retell::kAllowed,
-        "row {} has its answer already and cannot be dropped; `correct` takes the answer back", chosen.row);
+        "row {} has its answer already; add `correct` to drop it all the same", chosen.row);
   if (!chosen.targets.empty()) {
     campaign.fitted.reset();
     campaign.model_fingerprint = 0;

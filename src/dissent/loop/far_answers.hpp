@@ -1,7 +1,9 @@
 // Answers that look like mistakes: outside of every label there is, and far from what the model expects.
 //
-// With a model, an answer is far when it is beyond 6 standard deviations of its prediction; without one, when it is
-// farther from the labels than they are from each other.
+// With a model, an answer is far when it is beyond 6 standard deviations of its prediction, in the space of the fit:
+// of ln y for a target that is fitted by its logarithm. Without one, when it is farther from the labels than they are
+// from each other. The first value that is not positive, where all labels are, is always named: from then on
+// logarithms cannot be fitted.
 #pragma once
 
 #include <vector>

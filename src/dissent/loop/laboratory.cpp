@@ -10,6 +10,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
+#include "dissent/loop/canonical_cells.hpp"
 #include "dissent/loop/far_answers.hpp"
 #include "dissent/loop/kept_campaign.hpp"
 #include "dissent/loop/status.hpp"
@@ -222,8 +223,11 @@ void Laboratory::give_reasons(const Ensemble& model, Executor* executor) {
 
 Answers Laboratory::answers_in(const Table& table, bool unasked) const {
   const std::string row_column = own_column("row");
-  return unasked ? read_unasked(table, campaign_, data_, pool_, row_column)
-                 : read_answers(table, data_, pool_, row_column);
+  const TableEncoding encoding = table_encoding(data_);
+  const Table given = canonical_cells(table, encoding);
+  const Table pool = canonical_cells(pool_, encoding);
+  return unasked ? read_unasked(given, campaign_, data_, pool, row_column)
+                 : read_answers(given, data_, pool, row_column);
 }
 
 std::vector<FarAnswer> Laboratory::tell(const Answers& answers, bool refit, const FitControl& control) {
@@ -234,7 +238,8 @@ std::vector<FarAnswer> Laboratory::tell(const Answers& answers, bool refit, cons
     const std::optional<Ensemble> model =
         before.fitted ? store_->load_model(before.model_fingerprint) : std::optional<Ensemble>();
     far = far_answers(before, data_, answers, model ? &*model : nullptr, control.executor);
-    if (refit) {
+    const bool labels_changed = answers.size() > 0 || (before.fitted && !campaign_.fitted);
+    if (refit && labels_changed) {
       fitted_model(control);
     }
   });

@@ -3,9 +3,11 @@
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/loop/canonical_cells.hpp"
 #include "dissent/loop/row_match.hpp"
 #include "dissent/loop/shown_rows.hpp"
 #include "dissent/loop/subprocess.hpp"
+#include "dissent/loop/tables.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent {
@@ -42,8 +44,10 @@ std::optional<std::vector<double>> CommandOracle::label(const Problem& data, std
   const std::vector<double> targets = table.matrix(data.target_names);
   check_in(table.source, table.num_rows == rows.size(), "has {}; it was asked for {}", counted(table.num_rows, "row"),
            rows.size());
+  const TableEncoding encoding = table_encoding(data);
+  const Table asked = canonical_cells(parse_csv(question.text(), "the question"), encoding);
   const std::vector<std::size_t> lines =
-      in_source(table.source, [&] { return match_rows(table, parse_csv(question.text(), "the question")); });
+      in_source(table.source, [&] { return match_rows(canonical_cells(table, encoding), asked); });
   return pick_rows(targets, data.target_names.size(), lines);
 }
 

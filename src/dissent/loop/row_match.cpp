@@ -58,6 +58,24 @@ std::string inputs_text(const Table& table, std::size_t line, const std::vector<
   return fmt::format("{}{}", fmt::join(parts, ", "), names.size() > kMostNamed ? ", ..." : "");
 }
 
+// Where the row that is nearest to a line differs from it: "; it was asked for b = 6". The one in its place is nearest
+// unless another has more in common.
+std::string nearest_text(const Table& answer, std::size_t line, const Table& question,
+                         const std::vector<std::string>& names) {
+  const auto differing = [&](std::size_t row) {
+    std::vector<std::string> different = names;
+    std::erase_if(different, [&](const std::string& name) {
+      return same_cell(question.column(name), row, answer.column(name), line);
+    });
+    return different;
+  };
+  std::size_t nearest = line;
+  for (std::size_t row = 0; row < question.num_rows; ++row) {
+    nearest = differing(row).size() < differing(nearest).size() ? row : nearest;
+  }
+  return fmt::format("; it was asked for {}", inputs_text(question, nearest, differing(nearest)));
+}
+
 }  // namespace
 
 bool same_number(double one, double other) {
@@ -142,12 +160,12 @@ void check_inputs(const Table& table, std::span<const std::size_t> lines, const 
     const Column& known = pool.column(name);
     for (std::size_t k = 0; k < lines.size(); ++k) {
       if (!given.is_missing(lines[k]) && !same_cell(given, lines[k], known, rows[k])) {
-        throw InputError(Fault{.source = table.source,
-                               .rule = fmt::format("it is {}, but row {} of the pool has {}; the answers are of other "
-                                                   "rows, or of another campaign",
-                                                   cell_text(given, lines[k]), rows[k], cell_text(known, rows[k])),
-                               .column = name,
-                               .row = lines[k]});
+        throw InputError(Fault{
+            .source = table.source,
+            .rule = fmt::format("it is {} on line {} of the file, but row {} of the pool has {}; the "
+                                "answers are of other rows, or of another campaign",
+                                cell_text(given, lines[k]), line_number(lines[k]), rows[k], cell_text(known, rows[k])),
+            .column = name});
       }
     }
   }
@@ -176,7 +194,8 @@ std::vector<std::size_t> match_rows(const Table& answer, const Table& question) 
   for (std::size_t line = 0; line < answer.num_rows; ++line) {
     const std::vector<std::size_t> found = finder.find(answer, line);
     const auto name = [&] { return inputs_text(answer, line, names); };
-    check(!found.empty(), "row {}: {} was not asked for", line + 1, name());
+    check(!found.empty(), "row {}: {} was not asked for{}", line + 1, name(),
+          found.empty() ? nearest_text(answer, line, question, names) : "");
     const bool clear = all_equal(question, found, all);
     check(
         clear || std::ranges::find(found, line) != found.end(),

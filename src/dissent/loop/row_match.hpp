@@ -40,6 +40,9 @@ bool equal_cell(const Column& one, std::size_t row, const Column& other, std::si
 void take_for_numbers(Column& column);
 std::string cell_text(const Column& column, std::size_t row);
 
+// The line of a file that a row of its table is on; the header is the first.
+inline std::size_t line_number(std::size_t row) { return row + 2; }
+
 // InputError, with the column and both values, unless every row of `table` in `lines` has the inputs that the row of
 // `pool` in `rows` has. Columns that `table` does not have, and empty fields, are not compared.
 void check_inputs(const Table& table, std::span<const std::size_t> lines, const Table& pool,

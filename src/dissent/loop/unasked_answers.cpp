@@ -36,9 +36,9 @@ class PoolRows {
       return std::nullopt;
     }
     check(all_equal(pool_, found, names_),
-          "row {} of the file could be any of {} of the pool, whose inputs differ little; give the number in a column "
+          "line {} of the file could be any of {} of the pool, whose inputs differ little; give the number in a column "
           "'row'",
-          line + 1, counted(found.size(), "row"));
+          line_number(line), counted(found.size(), "row"));
     return best_of(found, answered);
   }
 
@@ -48,8 +48,8 @@ class PoolRows {
       const Column& given = table.column(name);
       const Column& known = pool_.column(name);
       if (!equal_cell(known, row, given, line) && cell_text(known, row) != cell_text(given, line)) {
-        return fmt::format("row {} of the file is taken for row {} of the pool, rounded: {} is {} here, {} there",
-                           line + 1, row, name, cell_text(given, line), cell_text(known, row));
+        return fmt::format("line {} of the file is taken for row {} of the pool, rounded: {} is {} here, {} there",
+                           line_number(line), row, name, cell_text(given, line), cell_text(known, row));
       }
     }
     return "";
@@ -133,7 +133,8 @@ std::optional<std::size_t> numbered_row(const Table& table, std::size_t line, co
 
 void check_finite(std::span<const double> targets, std::size_t line) {
   for (const double value : targets) {
-    check(std::isfinite(value), "row {} of the file is told {}; answers must be finite numbers", line + 1, value);
+    check(std::isfinite(value), "line {} of the file is told {}; answers must be finite numbers", line_number(line),
+          value);
   }
 }
 
@@ -145,6 +146,7 @@ Answers read_unasked(const Table& table, const Campaign& campaign, const Problem
   Answers answers{table.source};
   answers.unasked = true;
   in_source(table.source, [&] {
+    check_no_text(table, data.target_names, row_column);
     const PoolRows pool_rows(pool, names, campaign);
     AnsweredRows answered;
     std::vector<std::size_t> extra;

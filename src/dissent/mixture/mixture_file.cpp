@@ -65,7 +65,9 @@ MixtureFile open_npz(const std::string& path, bool with_weights) {
   const bool has_stddev = file.contains("stddev");
   const bool has_covariance = file.contains("covariance");
   const std::string names = file.names().empty() ? "none" : fmt::format("{}", fmt::join(file.names(), ", "));
-  check(file.contains("mean"), "{}: has no array 'mean'; it has: {}", path, names);
+  const bool like_classes = file.contains("prob") || file.contains("probs");
+  check(file.contains("mean"), "{}: has no array 'mean'; it has: {}{}", path, names,
+        like_classes ? " (a classifier's array is named 'probabilities')" : "");
   check(has_stddev || has_covariance, "{}: has neither 'stddev' nor 'covariance'; it has: {}", path, names);
   check(!has_stddev || !has_covariance, "{}: has both 'stddev' and 'covariance'; leave one out", path);
   NpyFile mean = file.open("mean");

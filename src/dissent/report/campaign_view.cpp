@@ -8,6 +8,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/kept_campaign.hpp"
+#include "dissent/report/pool_check.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
 
@@ -103,6 +104,9 @@ void read_choices(CampaignView& view, const CampaignDirectory& directory, const 
     view.chosen_columns = read_chosen(path, view.campaign.num_targets);
     view.input_names = input_names(view, view.chosen_columns);
     view.chosen = inputs_of(view, view.chosen_columns);
+    if (pool) {
+      check_pool(*pool, view.chosen_columns, view.chosen_columns.columns, view.campaign);
+    }
   } else if (pool && view.model) {
     view.input_names = input_names(view, *pool);
   }
