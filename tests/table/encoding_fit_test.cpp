@@ -140,8 +140,8 @@ TEST(TableEncoding, RowNumbersAreTold) {
   }
   const FittedEncoding fit = fitted(text);
   EXPECT_EQ(fit.told, (Names{"t: 0, 1, 2, ..., looks like row numbers; --ignore or --id leaves it out",
-                             "ID: row numbers, left out"}));
-  EXPECT_EQ(fit.encoding.features(), (Names{"t", "x"}));
+                             "ID: 1, 2, 3, ..., looks like row numbers; --ignore or --id leaves it out"}));
+  EXPECT_EQ(fit.encoding.features(), (Names{"t", "ID", "x"}));
   const FittedEncoding named = fitted(text, {.targets = {"y"}, .inputs = {"t", "ID"}});
   EXPECT_TRUE(named.told.empty());
   EXPECT_EQ(named.encoding.features(), (Names{"t", "ID"}));

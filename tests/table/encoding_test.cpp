@@ -166,7 +166,7 @@ TEST(TableEncoding, CodesKeepTheirSpellingInATableOfDigits) {
 
 TEST(TableEncoding, OrdersAndBooleansOfDigits) {
   for (const char* levels : {"g=01", "g=1"}) {
-    const ColumnOptions options{.targets = {"y"}, .order = {levels, "02", "03"}};
+    const ColumnOptions options{.targets = {"y"}, .order = {{levels, "02", "03"}}};
     const FittedEncoding fit = fitted("g,y\n03,1\n02,2\n01,3\n", options);
     EXPECT_EQ(fit.encoding.matrix(table_of("g\n1\n02\n3.0\n")), (std::vector<double>{0, 1, 2}));
   }

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -131,12 +130,6 @@ std::optional<int> first_row_number(const Column& column, std::span<const std::s
   return first == 0 || first == 1 ? std::optional(static_cast<int>(first)) : std::nullopt;
 }
 
-bool names_row_numbers(std::string name) {
-  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
-  constexpr std::array<std::string_view, 7> kNames{"id", "index", "row", "nr", "no", "number", "rownames"};
-  return std::ranges::find(kNames, name) != kNames.end();
-}
-
 class Judge {
  public:
   // `rows` are the numbers in the file of the labelled ones.
@@ -194,10 +187,6 @@ class Judge {
     const auto order = std::ranges::find(orders_, column.name, &ColumnOrder::column);
     const std::optional<int> first = first_row_number(column, places_.labelled_rows);
     if (!named_ && order == orders_.end() && first) {
-      if (names_row_numbers(column.name)) {
-        leave_out(column, "row numbers");
-        return;
-      }
       fitted_.told.push_back(fmt::format("{}: {}, {}, {}, ..., looks like row numbers; --ignore or --id leaves it out",
                                          column.name, *first, *first + 1, *first + 2));
     }
