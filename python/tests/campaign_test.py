@@ -209,6 +209,7 @@ class Campaigns(PackageTest, FolderTest):
                 "trend": True,
                 "limit_certainty": True,
                 "calibrate_spread": True,
+                "stray_rows": True,
                 "masks": True,
                 "random_state": 7,
                 **own,

@@ -259,6 +259,7 @@ class Parameters(PackageTest):
         self.assertLess({"flow_hidden", "n_flow_layers", "flow_transform", "flow_weight_decay"}, flow)
         process = {"n_components", "weights", "scaling", "log_targets", "validation", "random_state", "n_jobs"}
         self.assertLess({"n_components", "random_state", "n_flow_layers", "weight_decay"}, set(keywords))
+        process.add("stray_rows")
         wanted = (set(keywords) | {"n_jobs"}) - {"model"}
         for kind, names in zip(EVERY, (wanted, wanted - flow, process, wanted), strict=True):
             parameters = inspect.signature(kind).parameters

@@ -355,7 +355,7 @@ class Fit(CliTest):
         self.refuse(*fit, "-c", 5, "--weights", "0.5,0.5", says="2 weights for 5 components")
         self.run_bad(1, "fit", "data.csv", "-t", "y", "-o", "none/m", says="none")
         self.refuse("fit", "data.csv", "-t", "y", "-o", "./data.csv", says="would be overwritten")
-        self.refuse(*fit, "--checkpoint", "m", says="'m' is read as well and would be overwritten")
+        self.refuse(*fit, "--checkpoint", "m", says="'m' is written as well and would be overwritten")
         self.refuse("recalibrate", "m", "data.csv", "-o", "data.csv", says="'data.csv' is read as well")
         self.refuse(*fit, "--seed", -1, says="--seed = -1; it must be a whole number >= 0")
 

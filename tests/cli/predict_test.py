@@ -65,8 +65,9 @@ class Predict(CliTest):
 
     def test_missing_columns_and_rows(self):
         self.table("few.csv", rows()[:, :1], "x")
-        for command, _ in self.each_command("few.csv"):
-            self.run_bad(2, *command, says="few.csv: has no column 'w'; it has: x")
+        for command, needs_targets in self.each_command("few.csv"):
+            lacks = "columns 'y', 'z'" if needs_targets else "column 'w'"
+            self.run_bad(2, *command, says=f"few.csv: has no {lacks}; it has: x")
         self.table("none.csv", rows(0))
         self.run_bad(2, "evaluate", "m.model", "none.csv", says="none.csv: has no rows")
         self.run_bad(2, "predict", "m.model", "none.csv", "-o", "o.csv", says="none.csv: has no rows")

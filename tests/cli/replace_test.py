@@ -1,7 +1,6 @@
 """dissent ask -o FILE: a table that people may have filled in is never replaced before its answers were told."""
 
 import os
-import time
 
 from campaign_support import AskTest
 
@@ -42,26 +41,6 @@ class Replace(AskTest):
         rounded = [",".join([*line.split(",")[:2], f"{float(line.split(',')[2]):.6g}", *line.split(",")[3:]])
                    for line in self.lines[1:]]
         self.replaced(self.text([self.lines[0], *rounded]))
-
-    def test_a_file_that_was_filled_in_during_the_fit(self):
-        """Looked at again before it is replaced; what was chosen is saved, and can be had under another name."""
-        process = self.start("ask", "lab", "--batch", 4, "--epochs", 100000, "--threads", 1, "-o", "todo.csv", "-q")
-        while process.poll() is None and self.seconds_of(process) < 0.5:  # opening takes a few milliseconds
-            time.sleep(0.01)
-        with open(self.path("todo.csv"), "w") as file:
-            file.write(self.text(self.filled()))
-        error = process.communicate()[1]
-        self.assertEqual(process.returncode, 2, error)
-        self.assertIn("todo.csv: was changed meanwhile and would be lost: it has an answer for row", error)
-        self.assertIn("the campaign is saved, so run 'dissent ask lab --batch 4' again with another name", error)
-        self.assertEqual(self.read("todo.csv").decode(), self.text(self.filled()))
-        self.run_ok("ask", "lab", "--batch", 4, "-o", "next.csv", "-q")
-        self.assertEqual(len(self.read("next.csv").decode().splitlines()), 5)
-
-    def seconds_of(self, process):
-        """Of the processor, so far."""
-        with open(f"/proc/{process.pid}/stat") as file:
-            return int(file.read().rpartition(")")[2].split()[11]) / os.sysconf("SC_CLK_TCK")
 
     def test_answers_in_any_form(self):
         filled = self.filled()

@@ -213,7 +213,8 @@ class ReportRefuses(ReportTest):
         with open(self.path("P.csv")) as file, open(self.path("wrong.csv"), "w") as wrong:
             head, *lines = file.readlines()
             wrong.writelines([head, *reversed(lines)])
-        self.run_bad(2, "report", "out", "--format", "md", "--pool", "wrong.csv", says="wrong.csv: is not the pool of the campaign: in row")
+        self.run_bad(2, "report", "out", "--format", "md", "--pool", "wrong.csv", "-o", "r.md",
+                     says="wrong.csv: is not the pool of the campaign: in row")
 
     def test_bad_use(self):
         self.fitted()

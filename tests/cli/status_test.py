@@ -26,7 +26,7 @@ class Status(AskTest):
         for q in self.asked[2:4]:
             self.assertRegex(text, rf"  row {q['row']} of round 1 waits since \d{{4}}-\d\d-\d\d \d\d:\d\d \(\d+ s\): .*components say")
         self.assertIn(f"  row {self.asked[4]['row']} was dropped on ", text)
-        self.assertIn("chosen_epistemic over the number of labelled rows", text)  # there are no test rows
+        self.assertIn("chosen_epistemic ", text)  # there are no test rows
         self.assertIn("1 round; one takes", text)
         report = json.loads(self.run_ok("status", "lab", "--json"))
         self.assertEqual((report["labelled"], report["given"], report["told"], report["extra"]), (17, 15, 2, 0))
@@ -61,8 +61,8 @@ class Status(AskTest):
         text = self.read("lab/pool.csv").decode()
         with open(self.path("lab/pool.csv"), "w") as file:
             file.write(text.replace("S7,", "S8,"))
-        for command in ("status", "export", "report"):
-            self.run_bad(2, command, "lab", says="lab/pool.csv: was changed after the campaign was begun")
+        for command in (("status",), ("export",), ("report", "-o", "r.md", "--format", "md")):
+            self.run_bad(2, *command, "lab", says="lab/pool.csv: was changed after the campaign was begun")
 
     def test_a_whole_campaign(self):
         self.run_ok("tell", "lab", self.answers("d.csv", self.asked[:3]), "--drop", self.asked[3]["row"], "-q")

@@ -227,7 +227,7 @@ class ColumnsTest(TableTest):
         answers = set()
         for name in ("t.csv", "t.csv.gz", "t.tsv", "c.csv"):
             self.run_ok("fit", name, *fit)
-            answers.add(self.run_ok("predict", "m.model", name, "-o", "-", "--threads", 1))
+            answers.add(self.run_ok("predict", "m.model", name, "-o", "-", "--threads", 1, "-q"))
         self.run_ok("fit", "-", *fit, input=text.decode())
         answers.add(self.run_ok("predict", "m.model", "-", "-o", "-", "--threads", 1, input=text.decode()))
         self.assertEqual(len(answers), 1)

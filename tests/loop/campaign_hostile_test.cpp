@@ -17,6 +17,7 @@ namespace dissent {
 namespace {
 
 constexpr const char* kGoesOn = "";
+constexpr const char* kNone = "no campaign was begun here";
 constexpr const char* kChanged = "was changed after the campaign was begun";
 constexpr const char* kNotRegular = "is not a regular file";
 constexpr const char* kLink = "is a symbolic link";
@@ -45,7 +46,8 @@ class Hostile : public testing::Test {
       EXPECT_EQ(opened.text, campaigns_->whole()) << what;
     } else {
       EXPECT_NE(opened.error.find(says), std::string::npos) << what << ": '" << opened.error << "'";
-      EXPECT_NE(opened.error.find(file), std::string::npos) << what << ": '" << opened.error << "'";
+      EXPECT_TRUE(says == kNone || opened.error.find(file) != std::string::npos)
+          << what << ": '" << opened.error << "'";
       EXPECT_EQ(opened.error.find('\n'), std::string::npos) << what;
     }
   }
@@ -178,12 +180,12 @@ const std::map<std::string, std::function<void(const std::string& path, const st
 
 TEST_F(Hostile, ThingsInPlaceOfAFile) {
   const std::vector<Case> cases{
-      {"nothing", "state.safetensors", "but no campaign it could belong to"},
+      {"nothing", "state.safetensors", kNone},
       {"a pipe", "state.safetensors", kNotRegular},
       {"a directory", "state.safetensors", kNotRegular},
       {"a link to a device", "state.safetensors", kLink},
-      {"a link to nothing", "state.safetensors", "but no campaign it could belong to"},
-      {"a link to itself", "state.safetensors", "but no campaign it could belong to"},
+      {"a link to nothing", "state.safetensors", kNone},
+      {"a link to itself", "state.safetensors", kNone},
       {"a link to another campaign's", "state.safetensors", kLink},
       {"a hard link to another campaign's", "state.safetensors", kChanged},
       {"another campaign's", "state.safetensors", kChanged},

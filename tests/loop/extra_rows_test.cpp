@@ -69,7 +69,7 @@ TEST_F(ExtraRowsTest, ARowOfThePoolIsTakenWhereRoundingExplainsIt) {
   const Answers answers = extra(laboratory, "t,y\n1700199000,1\n0.123457,2\n");
   EXPECT_EQ(answers.extra.inputs, std::vector{1700199000.0});
   EXPECT_EQ(answers.rows, std::vector<std::size_t>{1});
-  EXPECT_EQ(answers.told, Texts{"row 2 of the file is taken for row 1 of the pool, rounded: t is 0.123457 here, "
+  EXPECT_EQ(answers.told, Texts{"line 3 of the file is taken for row 1 of the pool, rounded: t is 0.123457 here, "
                                 "0.123456789 there"});
   const Answers exact = extra(laboratory, "t,y\n1.7002e9,1\n0.1234567890,2\n");
   EXPECT_EQ(exact.rows, (std::vector<std::size_t>{0, 1}));

@@ -139,8 +139,8 @@ TEST(TableEncoding, RowNumbersAreTold) {
     text += fmt::format("{},{},{},{}\n", row, row + 1, row + 2, row == 3 ? "NA" : "1");
   }
   const FittedEncoding fit = fitted(text);
-  EXPECT_EQ(fit.told, (Names{"t: 0, 1, 2, ..., looks like row numbers; --ignore or --id leaves it out",
-                             "ID: 1, 2, 3, ..., looks like row numbers; --ignore or --id leaves it out"}));
+  EXPECT_EQ(fit.told, (Names{"t: 0, 1, 2, ..., looks like row numbers; leave it out if it is",
+                             "ID: 1, 2, 3, ..., looks like row numbers; leave it out if it is"}));
   EXPECT_EQ(fit.encoding.features(), (Names{"t", "ID", "x"}));
   const FittedEncoding named = fitted(text, {.targets = {"y"}, .inputs = {"t", "ID"}});
   EXPECT_TRUE(named.told.empty());

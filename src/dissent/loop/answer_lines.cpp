@@ -64,11 +64,6 @@ std::vector<double> targets_at(const Table& table, std::size_t line, const std::
   return targets;
 }
 
-void add_answer(Answers& answers, std::size_t row, std::span<const double> targets) {
-  answers.rows.push_back(row);
-  answers.targets.insert(answers.targets.end(), targets.begin(), targets.end());
-}
-
 void check_in_pool(std::size_t row, std::size_t num_rows) {
   check(row < num_rows, "row {} is not in the pool of {}", row, counted(num_rows, "row"));
 }

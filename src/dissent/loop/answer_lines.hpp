@@ -3,11 +3,9 @@
 
 #include <cstddef>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "dissent/loop/answers.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -23,8 +21,6 @@ std::size_t row_at(const Table& table, const std::string& row_column, std::size_
 void check_no_text(const Table& table, const std::vector<std::string>& targets, const std::string& row_column);
 
 std::vector<double> targets_at(const Table& table, std::size_t line, const std::vector<std::string>& names);
-
-void add_answer(Answers& answers, std::size_t row, std::span<const double> targets);
 
 void check_in_pool(std::size_t row, std::size_t num_rows);
 

@@ -75,7 +75,7 @@ Answers read_answers(const Table& table, const std::vector<std::string>& target_
     for (const std::size_t line : answered_lines(table, target_names)) {
       const std::size_t row = row_at(table, row_column, line);
       answered.add(row, line);
-      add_answer(answers, row, targets_at(table, line, target_names));
+      answers.add(row, targets_at(table, line, target_names));
     }
   });
   return answers;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Answers {
   std::vector<std::string> told = {};     // what whoever brings them should know of how they were read, in words
 
   std::size_t size() const { return rows.size() + extra.size(); }  // rows with their targets
+  void add(std::size_t row, std::span<const double> row_targets) {
+    rows.push_back(row);
+    targets.insert(targets.end(), row_targets.begin(), row_targets.end());
+  }
 };
 
 // One that looks like a mistake (far_answers.hpp says which do).

@@ -179,6 +179,7 @@ void CampaignDirectory::check_free() const {
 
 void CampaignDirectory::hold() {
   if (hold_ == nullptr) {
+    check_regular(path_);
     if (!begun()) {
       check_free();
     }

@@ -161,7 +161,7 @@ Answers read_unasked(const Table& table, const Campaign& campaign, const Problem
       }
       if (row) {
         answered.add(*row, line);
-        add_answer(answers, *row, targets);
+        answers.add(*row, targets);
       } else {
         extra.push_back(line);
         answers.extra.targets.insert(answers.extra.targets.end(), targets.begin(), targets.end());

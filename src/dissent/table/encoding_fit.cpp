@@ -187,7 +187,7 @@ class Judge {
     const auto order = std::ranges::find(orders_, column.name, &ColumnOrder::column);
     const std::optional<int> first = first_row_number(column, places_.labelled_rows);
     if (!named_ && order == orders_.end() && first) {
-      fitted_.told.push_back(fmt::format("{}: {}, {}, {}, ..., looks like row numbers; --ignore or --id leaves it out",
+      fitted_.told.push_back(fmt::format("{}: {}, {}, {}, ..., looks like row numbers; leave it out if it is",
                                          column.name, *first, *first + 1, *first + 2));
     }
     const auto found = in_pool_.find(column.name);
