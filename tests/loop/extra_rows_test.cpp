@@ -15,16 +15,6 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 class ExtraRowsTest : public testing::Test {
  protected:
   Laboratory begin(const std::string& labelled, const std::string& pool) const {
@@ -58,7 +48,9 @@ TEST_F(ExtraRowsTest, TheyAreKnownByAllTheirDigits) {
   laboratory.tell(extra(laboratory, "t,y\n3.00001,1\n3.00002,2\n"), false);
   laboratory.tell(extra(laboratory, "t,y\n3.000025,3\n", true), false);
   EXPECT_EQ(laboratory.campaign().extra.inputs, (std::vector{3.00001, 3.00002, 3.000025}));
-  EXPECT_NE(message_of([&] { laboratory.tell(extra(laboratory, "t,y\n3.00002,4\n"), false); }).find("was told before"),
+  EXPECT_NE(message_of<InputError>([&] {
+              laboratory.tell(extra(laboratory, "t,y\n3.00002,4\n"), false);
+            }).find("was told before"),
             std::string::npos);
   laboratory.tell(extra(laboratory, "t,y\n3.00002,4\n", true), false);
   EXPECT_EQ(laboratory.campaign().extra.targets, (std::vector<double>{1, 4, 3}));
@@ -79,7 +71,7 @@ TEST_F(ExtraRowsTest, ARowOfThePoolIsTakenWhereRoundingExplainsIt) {
 TEST_F(ExtraRowsTest, NumbersAreNumbersBesideATextThatIsNotTold) {
   const Laboratory laboratory = begin(kLabelled, "t\n4\n5\n");
   EXPECT_EQ(extra(laboratory, "t,y\n0.222,1\nn.d.,\n").extra.inputs, std::vector{0.222});
-  EXPECT_EQ(message_of([&] { extra(laboratory, "t,y\n0.5,\n0.222,1\nn.d.,2\n"); }),
+  EXPECT_EQ(message_of<InputError>([&] { extra(laboratory, "t,y\n0.5,\n0.222,1\nn.d.,2\n"); }),
             "e: column 't' row 3: 'n.d.' is text; a number is required");
 }
 
@@ -139,7 +131,9 @@ TEST_F(ExtraRowsTest, WhoReadsAloneSeesThatACopyWasChanged) {
   { const Laboratory laboratory = coded(); }
   EXPECT_EQ(read_kept(CampaignDirectory(path())).pool.num_rows, 2U);
   std::ofstream(path() + "/pool.csv") << "t,code,note\n0.5,02,other\n0.25,A1,new\n";
-  EXPECT_NE(message_of([&] { read_kept(CampaignDirectory(path())); }).find("pool.csv: was changed after the campaign"),
+  EXPECT_NE(message_of<InputError>([&] {
+              read_kept(CampaignDirectory(path()));
+            }).find("pool.csv: was changed after the campaign"),
             std::string::npos);
 }
 

@@ -14,16 +14,6 @@
 namespace dissent {
 namespace {
 
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 class LaboratoryTest : public testing::Test {
  protected:
   LaboratoryTest() {
@@ -91,11 +81,14 @@ TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
   Laboratory laboratory = open(options());
   laboratory.ask(2);
   const std::vector<std::size_t> rows = waiting(laboratory);
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<InputError>([&] {
               laboratory.tell({"a", {rows[0], 99}, {1, 2}}, true);
             }),
             "a: row 99 was never asked for; extra takes rows that nobody asked for");
-  EXPECT_EQ(message_of([&] { laboratory.tell({"a", {rows[0]}, {1, 2}}, true); }), "a: 2 target values for 1 rows of 1");
+  EXPECT_EQ(message_of<InputError>([&] {
+              laboratory.tell({"a", {rows[0]}, {1, 2}}, true);
+            }),
+            "a: 2 target values for 1 rows of 1");
   EXPECT_EQ(waiting(laboratory), rows);
   EXPECT_TRUE(laboratory.campaign().fitted.has_value());
   laboratory.tell({"a", rows, {1, 2}}, true);
@@ -125,7 +118,7 @@ TEST_F(LaboratoryTest, TablesThatCannotBeWrittenTakeNoAnswerBack) {
 
 TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
   Table table = parse_csv("row,y\n4,1\n7,2\n4,3\n", "t.csv");
-  EXPECT_EQ(message_of([&] { read_answers(table, {"y"}); }),
+  EXPECT_EQ(message_of<InputError>([&] { read_answers(table, {"y"}); }),
             "t.csv: lines 2 and 4 of the file both answer row 4 of the pool; a row is told once");
   table = parse_csv("row,y\n4,\n7,2\n4,3\n", "t.csv");
   EXPECT_EQ(read_answers(table, {"y"}).rows, (std::vector<std::size_t>{7, 4}));
@@ -134,7 +127,8 @@ TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
 TEST_F(LaboratoryTest, TablesNeedNotBeFiles) {
   LaboratoryOptions in_memory = options();
   in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,x\n", "labelled");
-  EXPECT_EQ(message_of([&] { open(in_memory); }), "labelled: column 'y' row 2: 'x' is text; a number is required");
+  EXPECT_EQ(message_of<InputError>([&] { open(in_memory); }),
+            "labelled: column 'y' row 2: 'x' is text; a number is required");
   EXPECT_FALSE(std::filesystem::exists(dir_.file("lab")));
   in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,3\n0,1\n", "labelled");
   EXPECT_EQ(open(in_memory).num_labelled(), 3U);
@@ -169,7 +163,7 @@ TEST_F(LaboratoryTest, RulesForThePoolCanChange) {
   LaboratoryOptions again = options();
   again.settings.clear();
   EXPECT_EQ(waiting(open(again)).size(), 5U);  // the same tables, the rules of the last time
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<InputError>([&] {
               open({.settings = {{"require", "z<1"}}});
             }),
             dir_.file("lab/pool.csv") + ": has no column 'z'; did you mean 'x'?");
@@ -182,7 +176,7 @@ TEST_F(LaboratoryTest, RulesThatLeaveNothingAreNotKept) {
   }
   const std::string none =
       dir_.file("lab") + ": no row may be chosen: none of the 10 rows left in the pool meets the conditions";
-  EXPECT_EQ(message_of([&] { open({.settings = {{"require", "x>9"}}}); }), none);
+  EXPECT_EQ(message_of<InputError>([&] { open({.settings = {{"require", "x>9"}}}); }), none);
   Laboratory laboratory = open();
   EXPECT_EQ(laboratory.campaign().settings.require, "");
   EXPECT_EQ(laboratory.ask(12), 10U);
@@ -195,7 +189,9 @@ TEST_F(LaboratoryTest, SaysWhetherThePoolOrTheConditionsEndIt) {
   EXPECT_EQ(laboratory.ask(5), 3U);
   EXPECT_EQ(laboratory.ask(5), 0U);  // those wait
   laboratory.tell({"a", waiting(laboratory), {1, 2, 3}}, false);
-  EXPECT_NE(message_of([&] { laboratory.ask(5); }).find("none of the 9 rows left in the pool meets the conditions"),
+  EXPECT_NE(message_of<InputError>([&] {
+              laboratory.ask(5);
+            }).find("none of the 9 rows left in the pool meets the conditions"),
             std::string::npos);
 }
 
@@ -206,7 +202,7 @@ TEST_F(LaboratoryTest, AnAimIsNotForgottenWithAnotherMethod) {
     Laboratory laboratory = open(first);
     laboratory.ask(1);
   }
-  const std::string refused = message_of([&] { open({.settings = {{"acquisition", "kl"}}}); });
+  const std::string refused = message_of<InputError>([&] { open({.settings = {{"acquisition", "kl"}}}); });
   EXPECT_NE(refused.find("acquisition 'kl' does not look at an aim"), std::string::npos) << refused;
   EXPECT_EQ(open().campaign().settings.acquisition.text(), "aim");
 }
@@ -264,7 +260,7 @@ TEST_F(LaboratoryTest, WhatWasToldIsThereAfterwards) {
     laboratory.tell(answers, false);
     laboratory.tell({"a", {rows[0]}, {1}}, false);
     Answers better{"b", {rows[0]}, {0.5}};
-    EXPECT_EQ(message_of([&] { laboratory.tell(better, false); }),
+    EXPECT_EQ(message_of<InputError>([&] { laboratory.tell(better, false); }),
               fmt::format("b: row {} has its answer already; a row is told once, unless correct replaces it", rows[0]));
     better.correct = true;
     laboratory.tell(better, true);
@@ -293,7 +289,7 @@ TEST_F(LaboratoryTest, ACampaignWithoutAModelTakesOtherTables) {
   bad.tables.pool = parse_csv("x\n1\n2\n1e200\n", "pool");
   {
     Laboratory laboratory = open(bad);
-    EXPECT_NE(message_of([&] { laboratory.ask(2); }).find("too far"), std::string::npos);
+    EXPECT_NE(message_of<InputError>([&] { laboratory.ask(2); }).find("too far"), std::string::npos);
   }
   EXPECT_EQ(open().data().pool.num_rows, 3U);  // it is still there, as after a kill
   {
@@ -302,7 +298,7 @@ TEST_F(LaboratoryTest, ACampaignWithoutAModelTakesOtherTables) {
     EXPECT_EQ(laboratory.ask(2), 2U);
   }
   EXPECT_EQ(open().data().pool.num_rows, 12U);
-  EXPECT_NE(message_of([&] { open(bad); }).find("begun with other data"), std::string::npos);
+  EXPECT_NE(message_of<InputError>([&] { open(bad); }).find("begun with other data"), std::string::npos);
 }
 
 TEST_F(LaboratoryTest, OneThatFailsAtOnceCanBeAbandoned) {

@@ -8,23 +8,12 @@
 #include "dissent/table/csv.hpp"
 #include "dissent/table/encoded_rows.hpp"
 #include "support/temp_dir.hpp"
+#include "table/encoding_samples.hpp"
 
 namespace dissent {
 namespace {
 
-using Names = std::vector<std::string>;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-Table table_of(const std::string& text, const std::string& source = "t.csv") { return parse_csv(text, source); }
-
-FittedEncoding fitted(const std::string& text, ColumnOptions options = {.targets = {"y"}}) {
-  return fit_encoding(options, table_of(text));
-}
-
-std::string refusal(const std::string& text, ColumnOptions options = {.targets = {"y"}}) {
-  return message_of<InputError>([&] { fitted(text, options); });
-}
+using namespace test;
 
 std::string dated(const char* row, int num_rows = 40) {
   std::string text = "when,x,y\n";
