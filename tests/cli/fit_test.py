@@ -302,6 +302,7 @@ class Fit(CliTest):
         self.refuse("fit", "data.csv", "-t", "x,w,y,z", "-o", "m", says="every column is a target")
         self.refuse("fit", "data.txt", "-t", "y", "-o", "m", says="must end in .csv")
         self.refuse("fit", "none.csv", "-t", "y", "-o", "m", says="none.csv: cannot be read")
+        self.refuse("fit", "data.csv", "--targes", "y", "-o", "m", says="did you mean '--targets'?")
 
     def test_every_option_is_in_the_help_and_in_the_report(self):
         text = self.run_ok("fit", "--help")
