@@ -87,8 +87,8 @@ std::string flag_with_value(const CLI::App& command, std::span<const std::string
 std::string usage_message(const CLI::App& command, const CLI::ParseError& error, std::span<const std::string> typed) {
   // An option that is missing may be the one that is misspelt.
   const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
-  const bool misspelt = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
-                        std::ranges::any_of(command.remaining(), is_option);
+  const bool misspelt =
+      dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && std::ranges::any_of(command.remaining(), is_option);
   if (misspelt || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     return extras_message(command);
   }
