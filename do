@@ -16,7 +16,7 @@ tables_packages=(r-base-core r-cran-ggplot2 r-cran-modeldata) # data of `bench t
 lint_packages=(clang-format clang-tidy shellcheck git)
 fuzz_packages=(clang libclang-rt-dev python3-numpy)
 docs_packages=(doxygen python3)
-deb_packages=(dpkg-dev debhelper dh-python help2man lintian)
+deb_packages=(build-essential debhelper dh-python help2man lintian)
 bare_packages=(mmdebstrap debian-archive-keyring git)
 
 bin=build/release/bin # programs of the release build
