@@ -9,12 +9,14 @@ program_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev libr
   libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev)
 python_packages=(python3-dev python3-venv pybind11-dev python3-numpy)
 test_packages=(libgtest-dev librapidcheck-dev python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm
-  python3-matplotlib python3-torch mypy)
+  python3-matplotlib python3-torch mypy r-base-core r-cran-ggplot2 r-cran-modeldata)
+page_packages=(chromium) # what opens the pages of `dissent report`; npm, which builds them, may come from elsewhere
 bench_packages=(python3-torch python3-sklearn libopenblas0-serial)
 tables_packages=(r-base-core r-cran-ggplot2 r-cran-modeldata) # data of `bench tables` and `bench choices`
 lint_packages=(clang-format clang-tidy shellcheck git)
 fuzz_packages=(clang libclang-rt-dev python3-numpy)
 docs_packages=(doxygen python3)
+deb_packages=(build-essential debhelper dh-python help2man lintian)
 bare_packages=(mmdebstrap debian-archive-keyring git)
 
 bin=build/release/bin # programs of the release build
@@ -139,7 +141,8 @@ run_tests() {
 }
 
 cmd_test() {
-  need "${program_packages[@]}" "${python_packages[@]}" "${test_packages[@]}"
+  need "${program_packages[@]}" "${python_packages[@]}" "${test_packages[@]}" "${page_packages[@]}"
+  command -v npm >/dev/null || need npm
   run_tests release
   run_tests asan
   run_tests tsan
@@ -165,6 +168,40 @@ cmd_python() {
   configure_release PYTHON
   compile release dissent_python
   echo "   PYTHONPATH=$PWD/build/release/python python3 -c 'import dissent'"
+}
+
+# A wheel for any Linux with this one's C library or a later one: build/wheel.
+cmd_wheel() {
+  need "${program_packages[@]}" "${python_packages[@]}"
+  say "build the wheel"
+  configure_release PYTHON
+  compile release dissent_wheel
+  rm -rf build/wheel
+  mkdir build/wheel
+  PYTHONPATH=python /usr/bin/python3 -B >build/wheel.log \
+    -c 'import build_backend as b; b.build_wheel("build/wheel", {"build-dir": "build/release", "portable": "yes"})'
+  ls build/wheel/*.whl
+}
+
+# Debian packages of what the release build has built, in build/deb: see debian/rules.
+cmd_deb() {
+  need "${program_packages[@]}" "${python_packages[@]}" "${deb_packages[@]}"
+  say "build the program and the Python package"
+  configure_release PYTHON
+  compile release dissent_cli dissent_python
+  say "build the Debian packages"
+  local log=$PWD/build/deb.log folder=$PWD/build/release
+  rm -rf build/deb
+  mkdir -p build/deb/dissent
+  tar -c --exclude=./build --exclude=./.git . | tar -x -C build/deb/dissent
+  (cd build/deb/dissent &&
+    DISSENT_BUILD_DIR=$folder DEB_BUILD_OPTIONS="nocheck noautodbgsym" dpkg-buildpackage -b -us -uc >"$log" 2>&1) || {
+    tail -n 30 "$log" >&2
+    return 1
+  }
+  say "lintian"
+  lintian --fail-on error,warning build/deb/*.changes
+  ls build/deb/*.deb
 }
 
 cmd_bench() {
@@ -250,9 +287,12 @@ usage: ./do COMMAND
   demo            build the program, score the shipped example, and compare two campaigns of active learning
   test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
                   thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
-  bare [test]     make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run
-                  ./do demo there; with `test`, ./do test as well. Root on Debian only
+  bare [WHAT...]  make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run
+                  ./do demo there; with `test`, ./do test as well; with `packages`, ./do wheel and ./do deb too, whose
+                  packages are then installed and used in another bare Debian. Root on Debian only
   python          build the Python package into build/release/python
+  wheel           build a wheel that pip installs on any Linux as new as this one: build/wheel
+  deb             build the Debian packages dissent, libdissent-dev and python3-dissent: build/deb
   docs            make the C++ reference from the headers: build/docs/html/index.html
   bench [NAME]    build and measure: estimator, ensemble, acquisition (against PyTorch), python (against numpy and C++),
                   and the fits of docs/ensembles.md: quality, tables (real data, against scikit-learn and
@@ -268,7 +308,7 @@ HELP
 }
 
 case "${1:-help}" in
-  demo | test | bare | python | docs | bench | format | lint | fuzz) "cmd_$1" "${@:2}" ;;
+  demo | test | bare | python | wheel | deb | docs | bench | format | lint | fuzz) "cmd_$1" "${@:2}" ;;
   help | -h | --help) cmd_help ;;
   *)
     step="reading the command line"

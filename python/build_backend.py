@@ -1,9 +1,13 @@
 """Makes a wheel of the package (PEP 517): CMake builds and installs it into a folder, and that is zipped.
 
-With the standard library alone, so that `pip install .` needs no network: there is nothing for pip to fetch. Built in
-build/wheel-TAG, which is kept: a second run compiles only what has changed. `pip install . --config-settings
-build-dir=build/release` takes what a preset has built already. pip shows what a build prints only with -v or when it
-fails, so how far it is goes to the terminal, where there is one.
+It uses the standard library alone, so `pip install .` needs no network. The build folder, build/wheel-TAG, is kept, and
+a second run compiles only what has changed. Two settings change what is built (pip install . --config-settings ...):
+
+  build-dir=build/release  takes what a preset has built already
+  portable=yes             makes a wheel for any Linux with this C library or a later one: it brings the libraries that
+                           it needs, and reads no HDF5
+
+pip hides what a build prints unless it fails or runs with -v, so progress goes to the terminal, where there is one.
 """
 import base64
 import contextlib
@@ -21,8 +25,18 @@ import tomllib
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PYTHON = f"cp{sys.version_info.major}{sys.version_info.minor}"
-TAG = f"{PYTHON}-{PYTHON}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+# What is linked into the module or stands beside it, by its Debian package: their licences go with a wheel for others.
+BUNDLED = ["libfmt-dev", "libhwy-dev", "libeigen3-dev", "librandom123-dev", "libboost-math-dev", "nlohmann-json3-dev"]
+BUNDLED += ["pybind11-dev"]
+
+
+def _tag(portable):
+    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    if portable:  # PEP 600
+        glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1].replace(".", "_")
+        platform = platform.replace("linux", f"manylinux_{glibc}", 1)
+    return f"{python}-{python}-{platform}"
 
 
 def _version():
@@ -45,18 +59,22 @@ def _metadata():
     return "\n".join(lines)
 
 
-def _write_info(folder):
+def _write_info(folder, portable):
     """The dist-info folder, without the RECORD that lists what is in the wheel."""
     info = pathlib.Path(folder) / f"dissent-{_version()}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(_metadata())
-    (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: dissent\nRoot-Is-Purelib: false\nTag: {TAG}\n")
+    (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: dissent\nRoot-Is-Purelib: false\nTag: {_tag(portable)}\n")
     shutil.copy(ROOT / "LICENSE", info)
+    for package in BUNDLED if portable else []:
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copy(f"/usr/share/doc/{package}/copyright", info / f"LICENSE.{package.removesuffix('-dev')}")
     return info
 
 
-def _install(build, folder):
-    subprocess.run(["cmake", "--install", build, "--component", "python", "--prefix", folder, "--strip"], check=True)
+def _install(build, folder, portable):
+    for component in ["python", "wheel"] if portable else ["python"]:
+        subprocess.run(["cmake", "--install", build, "--component", component, "--prefix", folder, "--strip"], check=True)
 
 
 def _terminal():
@@ -81,8 +99,8 @@ def _compile(command, terminal, every=10):
         raise subprocess.CalledProcessError(process.returncode, command)
 
 
-def _build():
-    build = ROOT / "build" / f"wheel-{TAG}"
+def _configure():
+    build = ROOT / "build" / f"wheel-{_tag(portable=False)}"
     options = [
         "-DCMAKE_BUILD_TYPE=Release",
         "-DDISSENT_BUILD_PYTHON=ON",
@@ -93,27 +111,39 @@ def _build():
     if shutil.which("ninja"):
         options.append("-GNinja")
     subprocess.run(["cmake", "-S", ROOT, "-B", build, *options], check=True)
-    command = ["cmake", "--build", build, "--target", "dissent_python"]
+    return build
+
+
+def _build(build, portable):
+    command = ["cmake", "--build", build, "--target", "dissent_wheel" if portable else "dissent_python"]
     if "CMAKE_BUILD_PARALLEL_LEVEL" not in os.environ:
         command += ["-j", str(os.cpu_count() or 1)]
     with _terminal() as terminal:
         _compile(command, terminal)
-    return build
 
 
 def get_requires_for_build_wheel(config_settings=None):
     return []
 
 
+def _portable(config_settings):
+    return (config_settings or {}).get("portable") == "yes"
+
+
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    return _write_info(metadata_directory).name
+    return _write_info(metadata_directory, _portable(config_settings)).name
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    name = f"dissent-{_version()}-{TAG}.whl"
+    portable = _portable(config_settings)
+    name = f"dissent-{_version()}-{_tag(portable)}.whl"
+    build = (config_settings or {}).get("build-dir")
+    if not build:
+        build = _configure()
+        _build(build, portable)
     with tempfile.TemporaryDirectory() as folder:
-        _install((config_settings or {}).get("build-dir") or _build(), folder)
-        info = _write_info(folder)
+        _install(build, folder, portable)
+        info = _write_info(folder, portable)
         record = []
         with zipfile.ZipFile(pathlib.Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
             for path in sorted(path for path in pathlib.Path(folder).rglob("*") if path.is_file()):

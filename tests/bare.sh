@@ -1,23 +1,30 @@
 #!/usr/bin/env bash
-# The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there,
-# then, with the argument `test`, `./do test`. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
+# The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there.
+# With the argument `test` it runs `./do test` too. With `packages` it also runs `./do wheel` and `./do deb`, and installs
+# and uses their packages in a second bare root. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
 # Everything is mounted in a namespace of its own, which nothing outside sees, and whose end unmounts it. The folder is
 # removed on any exit, unless something is mounted in it all the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-commands=("./do demo")
-case "$*" in
-  "") ;;
-  test) commands+=("./do test") ;;
-  *)
-    echo "do bare: '$*' is not 'test'" >&2
-    exit 2
-    ;;
-esac
+commands=("./do demo") packages=""
+for argument in "$@"; do
+  case $argument in
+    test) commands+=("./do test") ;;
+    packages)
+      commands+=("./do wheel" "./do deb" "bash tests/packages_dev.sh")
+      packages=yes
+      ;;
+    *)
+      echo "do bare: '$argument' is neither 'test' nor 'packages'" >&2
+      exit 2
+      ;;
+  esac
+done
 
 folder=$(realpath "$(mktemp -d "${TMPDIR:-/var/tmp}/dissent-bare.XXXXXX")")
-root=$folder/debian
+root=$folder/debian        # where things are built
+second=$folder/debian_again # where packages are installed
 step="start"
 apart="" # the process that waits for the namespace, while there is one
 
@@ -74,10 +81,11 @@ make_root() {
   fi
 }
 
-# Mounts what a running Debian does, and the golden values where there are any; then runs a command in the clone. A
-# process in the background ignores Ctrl-C, which a user's does not, nor do the tests expect it: env undoes that.
+# run_in_root ROOT COMMAND: mounts what a running Debian does, and the golden values where there are any; then runs a
+# command in the root's /root/dissent. Processes in the background ignore Ctrl-C, and the tests expect one that does not:
+# --default-signal undoes that.
 run_in_root() {
-  local variables=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
+  local root=$1 variables=(HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
   for name in http_proxy https_proxy no_proxy; do
     [[ -z ${!name:-} ]] || variables+=("$name=${!name}")
   done
@@ -95,7 +103,15 @@ run_in_root() {
     mount -t tmpfs tmpfs "$root/dev/shm"
     [ -z "$golden" ] || mount --bind -o ro "$golden" "$root/golden"
     exec chroot "$root" env -i --default-signal "$@"
-  ' bash "$root" "${DISSENT_GOLDEN_DIR:-}" "${variables[@]}" bash -c "cd /root/dissent && $1"
+  ' bash "$root" "${DISSENT_GOLDEN_DIR:-}" "${variables[@]}" bash -c "cd /root/dissent && $2"
+}
+
+# timed ROOT COMMAND
+timed() {
+  local start=$SECONDS
+  say "$2"
+  run_in_root "$1" "$2"
+  echo "== bare: $2 passed after $((SECONDS - start)) s"
 }
 
 unshare --mount --pid --fork true || {
@@ -106,10 +122,17 @@ say "make a bare Debian 12 in $folder"
 make_root
 say "clone $(git rev-parse --short HEAD)"
 [[ -z $(git status --porcelain) ]] || echo "   without what is not committed"
+if [[ -n $packages ]]; then
+  cp -a "$root" "$second"
+  mkdir "$second/root/dissent"
+  cp tests/packages.sh "$second/root/dissent"
+fi
 git clone --quiet . "$root/root/dissent"
 for command in "${commands[@]}"; do
-  say "$command"
-  start=$SECONDS
-  run_in_root "$command"
-  echo "== bare: $command passed after $((SECONDS - start)) s"
+  timed "$root" "$command"
 done
+if [[ -n $packages ]]; then
+  cp "$root"/root/dissent/build/{wheel/*.whl,deb/*.deb} "$second/root/dissent"
+  say "a second bare Debian, with $(cd "$second/root/dissent" && echo ./*.whl ./*.deb)"
+  timed "$second" "bash packages.sh"
+fi

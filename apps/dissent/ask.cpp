@@ -8,17 +8,18 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "campaign_options.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "dissent/base/check_in.hpp"
+#include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
-#include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/loop/laboratory.hpp"
+#include "dissent/loop/question_table.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
 #include "outlier_warning.hpp"
@@ -39,64 +40,43 @@ struct Arguments {
   bool quiet = false;
 };
 
-// Not where the pool has such a column, as one from before there were reasons may.
-bool has_reasons(const Laboratory& laboratory) { return !laboratory.pool().has("why"); }
-
-// row, the pool's columns, why, and empty targets to fill in.
-template <class Writer>
-void put_questions(Writer& writer, const Laboratory& laboratory) {
-  for (const std::size_t position : pending(laboratory.campaign())) {
-    const ChosenRow& chosen = laboratory.campaign().chosen[position];
-    const std::size_t row = chosen.row;
-    writer.field(row);
-    for (const Column& column : laboratory.pool().columns) {
-      put_field(writer, column, row);
-    }
-    if (has_reasons(laboratory)) {
-      chosen.why.empty() ? writer.missing() : writer.field(std::string_view(chosen.why));
-    }
-    for (std::size_t d = 0; d < laboratory.data().target_names.size(); ++d) {
-      writer.missing();
-    }
-    writer.end_row();
+// What is in the file says why as well; here it is for those who look at the screen.
+void print_reasons(const Laboratory& laboratory) {
+  constexpr std::size_t kMostNamed = 20;
+  const Campaign& campaign = laboratory.campaign();
+  const std::vector<std::size_t> positions = pending(campaign);
+  for (std::size_t k = 0; k < std::min(positions.size(), kMostNamed); ++k) {
+    const ChosenRow& chosen = campaign.chosen[positions[k]];
+    print_line("row {}: {}", chosen.row, chosen.why.empty() ? "asked for before reasons were kept" : chosen.why);
+  }
+  if (positions.size() > kMostNamed) {
+    print_line("... and {} more", positions.size() - kMostNamed);
   }
 }
 
-void print_questions(const Arguments& arguments, const Laboratory& laboratory) {
-  std::vector<std::string> names{"row"};
-  for (const Column& column : laboratory.pool().columns) {
-    names.push_back(column.name);
+nlohmann::ordered_json inputs_json(const Problem& data, std::size_t row) {
+  nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
+  const std::size_t C = data.input_names.size();
+  for (std::size_t c = 0; data.pool_columns.columns.empty() && c < C; ++c) {
+    inputs[data.input_names[c]] = data.pool.inputs[row * C + c];
   }
-  const std::vector<std::string>& targets = laboratory.data().target_names;
-  if (has_reasons(laboratory)) {
-    names.emplace_back("why");
+  for (const Column& column : data.pool_columns.columns) {
+    nlohmann::ordered_json& cell = inputs[column.name];
+    if (!is_missing_cell(column, row)) {
+      column.is_text() ? cell = column.text[row] : cell = column.values[row];
+    }
   }
-  names.insert(names.end(), targets.begin(), targets.end());
-  if (arguments.output != "-") {
-    CsvWriter writer(arguments.output, names);
-    put_questions(writer, laboratory);
-    writer.commit();
-  } else if (!arguments.json) {
-    CsvText text("standard output", names);
-    put_questions(text, laboratory);
-    print(text.text());
-    flush_output();
-  }
+  return inputs;
 }
 
 void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
   const Campaign& campaign = laboratory.campaign();
   const Problem& data = laboratory.data();
-  const std::size_t C = data.input_names.size();
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const std::size_t position : pending(campaign)) {
     const ChosenRow& chosen = campaign.chosen[position];
-    nlohmann::ordered_json inputs = nlohmann::ordered_json::object();
-    for (std::size_t c = 0; c < C; ++c) {
-      inputs[data.input_names[c]] = data.pool.inputs[chosen.row * C + c];
-    }
     nlohmann::ordered_json row = json_of(chosen);
-    row["inputs"] = inputs;
+    row["inputs"] = inputs_json(data, chosen.row);
     row["why"] = chosen.why;
     rows.push_back(row);
   }
@@ -114,45 +94,47 @@ void check_output(const Arguments& arguments) {
   if (arguments.output == "-") {
     return;
   }
-  for (const std::string& read :
-       {arguments.tables.labelled, arguments.tables.pool, arguments.tables.test, arguments.tables.aim}) {
-    check_distinct(arguments.output, read);
-  }
-  for (const std::string& own : CampaignDirectory::files(arguments.directory)) {
-    check_distinct(arguments.output, own, "is a file of the campaign");
-  }
   check_writable(arguments.output);
 }
 
-// What people filled in and did not tell yet is not replaced by an empty table.
-void check_told(const std::string& output, const Laboratory& laboratory) {
-  if (!std::filesystem::is_regular_file(output)) {
-    return;
+// Why an existing file must not be replaced; empty if all that is in it is known to the campaign, or it is empty.
+std::string would_lose(const std::string& output, const Laboratory& laboratory) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(output, ignored) || std::filesystem::file_size(output, ignored) == 0) {
+    return "";
   }
-  Table table;
   try {
-    table = read_csv(output);
-  } catch (const InputError&) {
-    return;  // none of ours
+    check_told(read_csv(output), laboratory);
+  } catch (const InputError& error) {
+    const Fault& fault = error.fault();
+    return Fault{.rule = fault.rule, .column = fault.column, .row = fault.row}.text();
   }
-  const std::vector<std::string>& targets = laboratory.data().target_names;
-  const auto has = [&](const std::string& name) { return table.has(name); };
-  if (!table.has("row") || table.column("row").is_text() || !std::ranges::all_of(targets, has)) {
-    return;
-  }
-  std::set<double> waiting;
-  for (const std::size_t position : pending(laboratory.campaign())) {
-    waiting.insert(static_cast<double>(laboratory.campaign().chosen[position].row));
-  }
-  for (std::size_t line = 0; line < table.num_rows; ++line) {
-    const bool filled = std::ranges::any_of(targets, [&](const std::string& name) {
-      return !std::ranges::binary_search(table.column(name).missing_rows, line);
-    });
-    const double row = table.column("row").values[line];
-    check(!filled || !waiting.contains(row),
-          "{}: has an answer for row {} that was not told yet and would be lost; run 'dissent tell {} {}' first, or "
-          "give the output another name",
-          output, row, laboratory.name(), output);
+  return "";
+}
+
+void check_replaceable(const std::string& output, const Laboratory& laboratory) {
+  const std::string reason = would_lose(output, laboratory);
+  check_in(output, reason.empty(),
+           "is there and would be lost: {}; run 'dissent tell {} {}' first if it has answers, or give the output "
+           "another name",
+           reason, laboratory.name(), output);
+}
+
+// On standard output, unless --json prints there. A fit takes its time, and the file may be another one by now.
+void write_questions(const Arguments& arguments, const Laboratory& laboratory) {
+  const std::string text = format_csv(question_table(laboratory));
+  if (arguments.output != "-") {
+    const std::string reason = would_lose(arguments.output, laboratory);
+    check_in(arguments.output, reason.empty(),
+             "was changed meanwhile and would be lost: {}; the rows are chosen and the campaign is saved, so run "
+             "'dissent ask {} --batch {}' again with another name for the output",
+             reason, laboratory.name(), arguments.choice.batch);
+    AtomicFile file(arguments.output);
+    file.write(text);
+    file.commit();
+  } else if (!arguments.json) {
+    print(text);
+    flush_output();
   }
 }
 
@@ -162,8 +144,22 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
   for (const ChosenRow& chosen : std::span(laboratory.campaign().chosen).last(num_new)) {
     rows.push_back(chosen.row);
   }
-  warn_of_outliers(usual_inputs(data), data.input_names, rows,
+  warn_of_outliers(usual_inputs(data), table_encoding(data), rows,
                    pick_rows(data.pool.inputs, data.input_names.size(), rows), true);
+}
+
+// A first choice that fails on its data leaves nothing behind.
+std::size_t choose(const Arguments& arguments, Laboratory& laboratory) {
+  ThreadPool threads(arguments.threads);
+  try {
+    if (arguments.output != "-") {
+      check_replaceable(arguments.output, laboratory);
+    }
+    return laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
+  } catch (const InputError&) {
+    laboratory.abandon();
+    throw;
+  }
 }
 
 void run_ask(const Arguments& arguments) {
@@ -172,18 +168,17 @@ void run_ask(const Arguments& arguments) {
                                   .settings = given_settings(arguments.choice, arguments.given_fit),
                                   .batch = arguments.choice.batch};
   Laboratory laboratory = Laboratory::open(arguments.directory, options);
-  if (arguments.output != "-") {
-    check_told(arguments.output, laboratory);
+  say_columns(laboratory.data().told, arguments.quiet || arguments.json, arguments.output == "-");
+  if (!arguments.quiet && !arguments.json && !arguments.tables.aim.empty()) {
+    warn_of_aim(laboratory.data());
   }
-  ThreadPool threads(arguments.threads);
-  const std::size_t num_new =
-      laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
+  const std::size_t num_new = choose(arguments, laboratory);
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
     warn_of_rows(*laboratory.last_fit());
     say_choice(*laboratory.last_fit(), arguments.quiet || arguments.json, arguments.output == "-");
   }
-  print_questions(arguments, laboratory);
+  write_questions(arguments, laboratory);
   if (!arguments.quiet && !arguments.json) {
     warn_of_new_outliers(laboratory, num_new);
   }
@@ -197,6 +192,10 @@ void run_ask(const Arguments& arguments) {
   if (arguments.json) {
     print_json_questions(laboratory, num_new);
   } else if (!arguments.quiet && (arguments.output != "-" || ::isatty(STDERR_FILENO) == 1)) {
+    if (arguments.output != "-") {
+      print_reasons(laboratory);
+      flush_output();
+    }
     fmt::print(arguments.output != "-" ? stdout : stderr,
                "{} to label, {} of them new; fill in {} and run 'dissent tell {} FILE'\n", counted(num_pending, "row"),
                num_new, fmt::join(laboratory.data().target_names, ", "), arguments.directory);
@@ -208,8 +207,8 @@ void run_ask(const Arguments& arguments) {
 void add_ask(Command& app) {
   Command& command =
       app.add("ask", "Ask people for labels: the rows of the pool to measure next, as a table to fill in",
-              "  dissent ask DIR --labelled L.csv --pool P.csv --targets y --batch 10 > todo.csv\n"
-              "  dissent ask DIR --batch 10 > todo.csv\n"
+              "  dissent ask DIR --labelled L.csv --pool P.csv --targets y --batch 10 -o todo.csv\n"
+              "  dissent ask DIR --batch 10 -o next.csv\n"
               "The first command begins the campaign, which keeps copies of the tables; later ones need DIR alone.\n"
               "Rows that wait for an answer are listed first; new ones make them up to --batch.");
   const auto arguments = std::make_shared<Arguments>();
@@ -217,11 +216,18 @@ void add_ask(Command& app) {
   add_table_options(command, arguments->tables);
   add_choice_options(command, arguments->choice);
   command.option("-o,--output", arguments->output,
-                 {.help = "The table to fill in; - is standard output", .shown = "FILE.csv"});
+                 {.help = "The table to fill in; - is standard output. Answers not yet told are not replaced",
+                  .shown = "FILE.csv"});
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    const TablePaths& tables = arguments->tables;
+    return CommandFiles{.read = {tables.labelled, tables.pool, tables.test, tables.aim},
+                        .written = {arguments->output},
+                        .campaign = arguments->directory};
+  });
   command.run([arguments] { run_ask(*arguments); });
 }
 

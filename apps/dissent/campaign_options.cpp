@@ -21,7 +21,7 @@ std::string_view help_of(std::string_view setting) { return find_field<CampaignS
 
 void add_table_options(Command& command, TablePaths& tables) {
   command.option("--labelled", tables.labelled,
-                 {.help = "Rows whose targets are known: .csv, .npz, .h5 or .hdf5", .shown = "FILE"});
+                 {.help = "Rows whose targets are known: .csv, .tsv, .npz, .h5 or .hdf5", .shown = "FILE"});
   command.option("--pool", tables.pool, {.help = "Rows to choose from, with the same inputs", .shown = "FILE"});
   command.option("--test", tables.test, {.help = "Rows to measure each round's model on", .shown = "FILE"});
   add_aim_option(command, tables.aim);

@@ -38,16 +38,4 @@ std::string_view model_name_of(const Campaign& campaign);
 // "no further row of the 12 left meets the conditions"
 std::string none_allowed_text(std::size_t num_left);
 
-// One field of a table into a CsvText or CsvWriter.
-template <class Writer>
-void put_field(Writer& writer, const Column& column, std::size_t row) {
-  if (std::ranges::binary_search(column.missing_rows, row)) {
-    writer.missing();
-  } else if (column.is_text()) {
-    writer.field(std::string_view(column.text[row]));
-  } else {
-    writer.field(column.values[row]);
-  }
-}
-
 }  // namespace dissent::cli

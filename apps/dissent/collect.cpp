@@ -62,8 +62,6 @@ Transitions collect_rows(const Arguments& arguments) {
   options.seed = arguments.seed;
   options.num_threads = arguments.threads;
   check_transitions_ending(arguments.output);
-  check_distinct(arguments.output, arguments.model_file);
-  check_distinct(arguments.output, options.policy.file);
   check_writable(arguments.output);
   Progress progress("collect", arguments.num_rows, arguments.quiet);
   options.progress = [&progress](std::size_t rows) { progress.update(rows); };
@@ -135,6 +133,10 @@ void add_collect(Command& app) {
   add_seed(command, arguments->seed);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    return CommandFiles{.read = {arguments->model_file, parse_policy_choice(arguments->policy).file},
+                        .written = {arguments->output}};
+  });
   command.run([arguments] { run_collect(*arguments); });
 }
 

@@ -24,7 +24,10 @@ void add_suggest(Command& app);
 void add_learn(Command& app);
 void add_ask(Command& app);
 void add_tell(Command& app);
+void add_status(Command& app);
 void add_rounds(Command& app);
+void add_export(Command& app);
+void add_report(Command& app);
 void add_collect(Command& app);
 void add_policy(Command& app);
 void add_study(Command& app);
@@ -32,7 +35,8 @@ void add_study(Command& app);
 // In the order of the help text.
 inline constexpr std::array kCommands{&add_score,       &add_estimators, &add_fit,     &add_predict,      &add_evaluate,
                                       &add_recalibrate, &add_show,       &add_suggest, &add_acquisitions, &add_learn,
-                                      &add_ask,         &add_tell,       &add_rounds,  &add_collect,      &add_policy,      &add_study};
+                                      &add_ask,         &add_tell,       &add_status,  &add_rounds,       &add_export,
+                                      &add_report,      &add_collect,    &add_policy,  &add_study};
 
 // Below policy.
 void add_policy_train(Command& policy);

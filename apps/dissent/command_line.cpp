@@ -85,7 +85,11 @@ std::string flag_with_value(const CLI::App& command, std::span<const std::string
 }
 
 std::string usage_message(const CLI::App& command, const CLI::ParseError& error, std::span<const std::string> typed) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+  // An option that is missing may be the one that is misspelt.
+  const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
+  const bool misspelt =
+      dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && std::ranges::any_of(command.remaining(), is_option);
+  if (misspelt || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     return extras_message(command);
   }
   if (const std::string flag = flag_with_value(command, typed); !flag.empty()) {
@@ -173,6 +177,10 @@ void Command::declare_flag(const Declaration& declaration, const std::function<v
   if (!declaration.heading.empty()) {
     option->group(declaration.heading);
   }
+}
+
+void Command::files(const std::function<CommandFiles()>& files) {
+  before_.emplace_back([files] { check_files(files()); });
 }
 
 void Command::run(const std::function<void()>& work) {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command_files.hpp"
 #include "dissent/base/field.hpp"
 
 namespace dissent::cli {
@@ -49,18 +50,26 @@ class Command {
   // Several texts, separated by commas or given one by one.
   void texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,
              Need need = Need::kOptional);
+  // Likewise names of columns: one that holds a comma, or begins with a quote, stands in double quotes.
+  void names(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,
+             Need need = Need::kOptional);
+  // Likewise, a list for each time the option is given.
+  void name_lists(const std::string& names, std::vector<std::vector<std::string>>& target, const FieldTraits& traits);
   // On when it is given.
   void flag(const std::string& names, bool& target, std::string_view help);
   // On when it is given, off by "--no-NAME", which lifts what a campaign keeps; not both.
   void either_flag(const std::string& name, std::optional<bool>& target, std::string_view help);
-  // By its place, required: one, or all there are.
-  void argument(const std::string& name, std::string& target, std::string_view help);
+  // By its place: one, or all there are, which are required.
+  void argument(const std::string& name, std::string& target, std::string_view help, Need need = Need::kRequired);
   void arguments(const std::string& name, std::vector<std::string>& target, std::string_view help);
 
   // An option for every field of S, under a heading of their own. `given` receives those that are typed; before the
   // command runs they are set in `target`.
   template <class S>
   void fields(S& target, Values& given, const std::string& heading);
+
+  // What it reads and writes, asked once all is parsed: an output that is an input is refused before the command runs.
+  void files(const std::function<CommandFiles()>& files);
 
   // What the command does, once all is parsed.
   void run(const std::function<void()>& work);
@@ -84,6 +93,8 @@ class Command {
   };
   using Take = std::function<void(const std::vector<std::string>& typed)>;
   void declare(const Declaration& declaration, const Take& take);
+  void declare_texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits, Need need,
+                     std::vector<std::string> (*split_text)(const std::string& text));
   void declare_flag(const Declaration& declaration, const std::function<void()>& take);
   // An option with one Value, as `info` rules; `usual` is its default.
   void declare_value(Declaration declaration, FieldInfo info, const Value& usual,

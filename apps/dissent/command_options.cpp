@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "command_line.hpp"
 #include "dissent/base/error.hpp"
@@ -40,6 +41,39 @@ void check_not_empty(const std::string& name, const std::string& text) {
   if (text.empty()) {
     throw InputError(Fault{.argument = name, .rule = "the value is empty"});
   }
+}
+
+std::vector<std::string> split_texts(const std::string& text) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split(text)) {
+    if (!part.empty() || text.empty()) {  // "a,b," is two
+      parts.emplace_back(part);
+    }
+  }
+  return parts;
+}
+
+// As CSV has it: "a,b",c is two names, and "" inside of quotes is one of them.
+std::vector<std::string> split_names(const std::string& text) {
+  std::vector<std::string> names;
+  std::size_t at = 0;
+  do {
+    std::string name;
+    const bool quoted = at < text.size() && text[at] == '"';
+    for (at += quoted ? 1 : 0; at < text.size() && (quoted || text[at] != ','); ++at) {
+      if (quoted && text[at] == '"' && (at + 1 == text.size() || text[at + 1] != '"')) {
+        ++at;
+        break;
+      }
+      at += quoted && text[at] == '"' ? 1 : 0;
+      name += text[at];
+    }
+    if (!name.empty() || text.empty()) {
+      names.push_back(name);
+    }
+  } while (at < text.size() && text[at++] == ',');
+  check(at >= text.size(), "'{}': a name in quotes ends before a comma, or the text ends", text);
+  return names;
 }
 
 }  // namespace
@@ -117,6 +151,28 @@ void Command::text(const std::string& names, std::optional<std::string>& target,
 }
 
 void Command::texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits, Need need) {
+  declare_texts(names, target, traits, need, split_texts);
+}
+
+void Command::names(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits, Need need) {
+  declare_texts(names, target, traits, need, split_names);
+}
+
+void Command::name_lists(const std::string& names, std::vector<std::vector<std::string>>& target,
+                         const FieldTraits& traits) {
+  declare({.names = names,
+           .name = library_name(names),
+           .help = std::string(traits.help),
+           .shown = std::string(traits.shown),
+           .several = true},
+          [&target](const std::vector<std::string>& typed) {
+            target.clear();
+            std::ranges::transform(typed, std::back_inserter(target), split_names);
+          });
+}
+
+void Command::declare_texts(const std::string& names, std::vector<std::string>& target, const FieldTraits& traits,
+                            Need need, std::vector<std::string> (*split_text)(const std::string& text)) {
   const std::string usual = fmt::format("{}", fmt::join(target, ","));
   declare({.names = names,
            .name = library_name(names),
@@ -124,14 +180,11 @@ void Command::texts(const std::string& names, std::vector<std::string>& target, 
            .shown = usual.empty() ? std::string(traits.shown) : fmt::format("{}={}", traits.shown, usual),
            .required = need == Need::kRequired,
            .several = true},
-          [&target](const std::vector<std::string>& typed) {
+          [&target, split_text](const std::vector<std::string>& typed) {
             target.clear();
             for (const std::string& text : typed) {
-              for (const std::string_view part : split(text)) {
-                if (!part.empty() || text.empty()) {  // "a,b," is two
-                  target.emplace_back(part);
-                }
-              }
+              const std::vector<std::string> parts = split_text(text);
+              target.insert(target.end(), parts.begin(), parts.end());
             }
           });
 }
@@ -152,8 +205,8 @@ void Command::either_flag(const std::string& name, std::optional<bool>& target, 
                [take] { take(false); });
 }
 
-void Command::argument(const std::string& name, std::string& target, std::string_view help) {
-  declare({.names = name, .name = name, .help = std::string(help), .shown = " ", .required = true},
+void Command::argument(const std::string& name, std::string& target, std::string_view help, Need need) {
+  declare({.names = name, .name = name, .help = std::string(help), .shown = " ", .required = need == Need::kRequired},
           [&target, name](const std::vector<std::string>& typed) {
             check_not_empty(name, typed.front());
             target = typed.front();

@@ -10,7 +10,9 @@
 #include "dissent/base/value_json.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/metrics.hpp"
+#include "dissent/table/encoded_rows.hpp"
 #include "dissent/table/read_table.hpp"
+#include "fit_options.hpp"
 #include "options.hpp"
 
 namespace dissent::cli {
@@ -26,12 +28,12 @@ struct EvaluateOptions {
 void run_evaluate(const EvaluateOptions& options) {
   const Ensemble model = Ensemble::load(options.model);
   const Table table = read_table(options.data);
-  check(table.num_rows > 0, "{}: has no rows", table.source);
-  const std::vector<double> inputs = table.matrix(model.columns().inputs);
-  const std::vector<double> targets = table.matrix(model.columns().targets);
-  model.check_rows(inputs, table.source);
+  std::vector<std::string> told;
+  const EncodedRows rows = encoded_rows(table, model.table_encoding(), model.columns().targets, told);
+  warn_of_columns(told, false);
+  model.check_rows(rows.inputs, table.source);
   ThreadPool threads(options.threads);
-  const Metrics metrics = evaluate(model, inputs, targets, &threads);
+  const Metrics metrics = evaluate(model, rows.inputs, rows.targets, &threads);
   nlohmann::ordered_json json{{"version", kVersion}, {"rows", metrics.num_rows}};
   std::string text = fmt::format("{:<18} {}\n", "rows", metrics.num_rows);
   for (const Field<Metrics>& field : fields<Metrics>()) {
@@ -51,7 +53,7 @@ void add_evaluate(Command& app) {
                              "  dissent evaluate y.model test.csv --json");
   const auto options = std::make_shared<EvaluateOptions>();
   command.argument("MODEL", options->model, "Model file of 'dissent fit'");
-  command.argument("TEST", options->data, "Table with the model's inputs and targets: .csv, .npz, .h5 or .hdf5");
+  command.argument("TEST", options->data, "Table with the model's inputs and targets: .csv, .tsv, .npz, .h5 or .hdf5");
   add_threads(command, options->threads);
   add_json(command, options->json);
   command.run([options] { run_evaluate(*options); });

@@ -20,6 +20,8 @@
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/table/encoded_rows.hpp"
+#include "dissent/table/encoding_fit.hpp"
 #include "dissent/table/read_table.hpp"
 #include "fit_options.hpp"
 #include "interrupt.hpp"
@@ -64,7 +66,8 @@ std::string kept_text(const std::vector<std::size_t>& epochs) {
   return least == most ? fmt::format("epoch {}", most) : fmt::format("epochs {} to {}", least, most);
 }
 
-void print_report(const Arguments& arguments, const FitResult& result, double seconds) {
+void print_report(const Arguments& arguments, const FitResult& result, const std::vector<std::string>& told,
+                  double seconds) {
   const FitReport& report = result.report;
   const Ensemble& model = result.model;
   if (arguments.json) {
@@ -75,6 +78,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
                                       {"logarithms", model.columns().log_targets()},
                                       {"components", model.num_components()},
                                       {"inputs", model.columns().inputs},
+                                      {"columns", told},
                                       {"targets", model.columns().targets},
                                       {"rows", report.num_rows},
                                       {"validation_rows", report.num_validation_rows},
@@ -114,7 +118,7 @@ void print_report(const Arguments& arguments, const FitResult& result, double se
   }
 }
 
-void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
+void fit_rows(const Arguments& arguments, const TrainingRows& rows, const std::vector<std::string>& told) {
   ThreadPool threads(arguments.threads);
   std::optional<Interrupt> interrupt;
   if (!arguments.checkpoint.empty()) {
@@ -152,25 +156,27 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows) {
   warn_fit(result.report, result.model, arguments.fit.train);
   warn_of_rows(result.report);
   warn_without_effect(result, arguments.given_fit);
-  print_report(arguments, result, elapsed.count());
+  print_report(arguments, result, told, elapsed.count());
 }
 
 void run_fit(const Arguments& arguments) {
   arguments.fit.check_values();  // before the work
   check_given(arguments.fit.ensemble.model, arguments.given_fit);
-  check_distinct(arguments.output, arguments.data);
-  check_distinct(arguments.output, arguments.checkpoint);
-  check_distinct(arguments.checkpoint, arguments.data);
   check_writable(arguments.output);
   if (!arguments.checkpoint.empty()) {
     check_writable(arguments.checkpoint);
   }
   const Table table = read_table(arguments.data);
-  const std::vector<double> targets = table.matrix(arguments.columns.targets);
-  const std::vector<std::string> input_names = arguments.columns.input_names(table);
-  const std::vector<double> inputs = table.matrix(input_names);
   check(table.num_rows > 0, "{}: has no rows", table.source);
-  fit_rows(arguments, {input_names, arguments.columns.targets, inputs, targets, table.source});
+  table.find(arguments.columns.targets);
+  FittedEncoding fitted = fit_encoding(arguments.columns, table);
+  const EncodedRows rows = encoded_rows(table, fitted.encoding, arguments.columns.targets, fitted.told);
+  say_columns(fitted.told, arguments.quiet || arguments.json);
+  format_encoding(fitted.encoding);  // what cannot be written is told before the work
+  fit_rows(arguments,
+           {fitted.encoding.features(), arguments.columns.targets, rows.inputs, rows.targets, table.source,
+            fitted.encoding.kept()},
+           fitted.told);
 }
 
 }  // namespace
@@ -181,7 +187,7 @@ void add_fit(Command& app) {
                              "  dissent fit data.npz --targets y1,y2 --inputs a,b --model pne --output y.model\n"
                              "  dissent fit data.csv --targets y --preset paper --output y.model");
   const auto arguments = std::make_shared<Arguments>();
-  command.argument("DATA", arguments->data, "Table: .csv, .npz, .h5 or .hdf5");
+  command.argument("DATA", arguments->data, "Table: .csv, .tsv, .npz, .h5 or .hdf5");
   add_column_options(command, arguments->columns, Need::kRequired);
   command.option("-o,--output", arguments->output, {.help = "The model file to write", .shown = "MODEL"},
                  Need::kRequired);
@@ -193,6 +199,9 @@ void add_fit(Command& app) {
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    return CommandFiles{.read = {arguments->data}, .written = {arguments->output, arguments->checkpoint}};
+  });
   command.run([arguments] { run_fit(*arguments); });
 }
 

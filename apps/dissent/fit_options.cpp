@@ -16,10 +16,24 @@
 namespace dissent::cli {
 
 void add_column_options(Command& command, ColumnOptions& options, Need need) {
-  command.texts("-t,--targets", options.targets, {.help = "Columns to predict", .shown = "Y1,Y2"}, need);
-  command.texts("-i,--inputs", options.inputs,
+  command.names("-t,--targets", options.targets, {.help = "Columns to predict", .shown = "Y1,Y2"}, need);
+  command.names("-i,--inputs", options.inputs,
                 {.help = "Columns to predict from; all others by default", .shown = "X1,X2"});
+  command.names("--ignore", options.ignore, {.help = "Columns to leave out", .shown = "Z1,Z2"});
+  command.names("--id", options.ids,
+                {.help = "Columns that tell rows apart: no inputs, passed on to what is written", .shown = "ID"});
+  command.name_lists(
+      "--order", options.order,
+      {.help = "Categories from least to most, as 0, 1, 2, ...: cut=Fair,Good,Ideal", .shown = "COLUMN=A,B,C"});
 }
+
+void say_columns(const std::vector<std::string>& told, bool quiet, bool table) {
+  for (std::size_t k = 0; k < told.size() && !quiet; ++k) {
+    table ? fmt::print(stderr, "{}\n", told[k]) : print_line("{}", told[k]);
+  }
+}
+
+void warn_of_columns(const std::vector<std::string>& told, bool quiet) { say_columns(told, quiet, true); }
 
 void add_fit_options(Command& command, FitOptions& options, Values& given) {
   command.fields(options, given, "Fit options");

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "command_line.hpp"
 #include "dissent/base/field.hpp"
@@ -14,6 +15,11 @@ namespace dissent::cli {
 // Every field of FitOptions; `given` receives those that are typed.
 void add_fit_options(Command& command, FitOptions& options, Values& given);
 void add_column_options(Command& command, ColumnOptions& options, Need need);
+
+// What was made of the columns of a table, a line each; `table`: standard output is one, so they go to standard error.
+void say_columns(const std::vector<std::string>& told, bool quiet, bool table = false);
+// What a table has that the model never saw, likewise, on standard error.
+void warn_of_columns(const std::vector<std::string>& told, bool quiet);
 
 // "epoch 40/200, loss 1.310, validation 1.402"
 std::string loss_text(const FitProgress& progress);

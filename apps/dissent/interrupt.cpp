@@ -4,6 +4,7 @@
 
 #include "console.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/loop/subprocess.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -22,6 +23,7 @@ constexpr int kInterruptedExit = 130;  // what a shell makes of it
 }  // namespace
 
 void end_by_signal(int signal) {
+  kill_commands();
   remove_temporary_files();
   std::signal(signal, SIG_DFL);
   std::raise(signal);

@@ -6,7 +6,7 @@
 
 namespace dissent::cli {
 
-// A signal handler: removes half-written files, then lets the signal end the program.
+// A signal handler: ends what an oracle runs, removes half-written files, then lets the signal end the program.
 void end_by_signal(int signal);
 
 class Interrupt {

@@ -18,6 +18,7 @@
 #include "dissent/table/read_table.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
+#include "outlier_warning.hpp"
 #include "progress.hpp"
 #include "record_json.hpp"
 
@@ -42,7 +43,7 @@ struct Arguments {
 };
 
 // The inputs of the test rows, or those of a table with the same columns.
-ProblemRows load_aim(const std::string& aim, const Problem& problem) {
+ProblemRows load_aim(const std::string& aim, Problem& problem) {
   return aim == "test" ? ProblemRows{problem.test.num_rows, problem.test.inputs, {}, problem.test.source}
                        : aim_rows(read_table(aim), problem);
 }
@@ -112,7 +113,7 @@ void print_round(const RoundRecord& record) {
 }
 
 void print_end(const Arguments& arguments, const Campaign& campaign, const Problem& data, LearnEnd end) {
-  const std::size_t labelled = data.train.num_rows + campaign.chosen.size() - campaign.num_pending();
+  const std::size_t labelled = data.train.num_rows + campaign.num_told();
   if (arguments.json) {
     nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
     for (const RoundRecord& record : measured_models(campaign)) {
@@ -235,7 +236,11 @@ void run_learn(const Arguments& arguments) {
   check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
         "--oracle-timeout is for --oracle, which is not given");
   const Problem data = load_data(arguments, settings);
+  say_columns(data.told, arguments.quiet || arguments.json);
   Campaign campaign = open_campaign(directory, data, settings);
+  if (!arguments.quiet && !arguments.json && !arguments.tables.aim.empty()) {
+    warn_of_aim(data);
+  }
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;
   try {
@@ -286,6 +291,11 @@ void add_learn(Command& app) {
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    const TablePaths& tables = arguments->tables;
+    return CommandFiles{.read = {tables.labelled, tables.pool, tables.test, tables.aim, arguments->problem},
+                        .campaign = arguments->directory};
+  });
   command.run([arguments] { run_learn(*arguments); });
 }
 

@@ -14,6 +14,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/loop/subprocess.hpp"
 #include "interrupt.hpp"
 
 namespace dissent::cli {
@@ -27,6 +28,7 @@ void on_bus_error(int) {
   const std::string_view text =
       "dissent: an input file became shorter while it was read, or its disk failed; run it again on the whole file\n";
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
+  kill_commands();
   remove_temporary_files();
   ::_exit(kFailure);
 }

@@ -1,20 +1,9 @@
 #include "options.hpp"
 
-#include <filesystem>
-
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 
 namespace dissent::cli {
-
-void check_distinct(const std::string& output, const std::string& other, const std::string& why) {
-  std::error_code ignored;
-  const auto full = [&](const std::string& path) {  // absolute, for a name alone has no existing part to resolve
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
-  };
-  check(output.empty() || other.empty() || full(output) != full(other),
-        "'{}' {} and would be overwritten; give the output another name", output, why);
-}
 
 void check_csv_output(const std::string& path) {
   check(path == "-" || path.ends_with(".csv"), "--output: '{}' must end in .csv; - is standard output", path);

@@ -12,8 +12,6 @@ namespace dissent::cli {
 void check_writable(const std::string& path);
 // A table is written as CSV, whatever it is called: another ending would mislead. "-" is standard output.
 void check_csv_output(const std::string& path);
-// An output that would replace what is read; empty names are no files.
-void check_distinct(const std::string& output, const std::string& other, const std::string& why = "is read as well");
 
 void add_threads(Command& command, int& threads);
 void add_seed(Command& command, std::uint64_t& seed);

@@ -83,7 +83,6 @@ struct DrawArguments {
 
 void run_draw(const DrawArguments& arguments) {
   check(arguments.output.ends_with(".svg"), "--output: '{}': a film strip is an .svg file", arguments.output);
-  check_distinct(arguments.output, arguments.policy);
   const auto environment = make_environment(arguments.environment);
   const auto policy = make_policy(environment->spec(), arguments.policy);
   AtomicFile file(arguments.output);
@@ -141,6 +140,7 @@ void add_policy_draw(Command& policy) {
   add_seed(command, a->film.seed);
   add_json(command, a->json);
   add_quiet(command, a->quiet);
+  command.files([a] { return CommandFiles{.read = {a->policy}, .written = {a->output}}; });
   command.run([a] { run_draw(*a); });
 }
 

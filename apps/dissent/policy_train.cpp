@@ -27,6 +27,10 @@ struct TrainArguments {
   bool quiet = false;
 };
 
+std::string state_file(const TrainArguments& arguments) {
+  return arguments.options.checkpoint_file.empty() ? arguments.output + ".state" : arguments.options.checkpoint_file;
+}
+
 // The command that makes the same policy again, for the first lines of its file.
 std::string recipe(const ArsOptions& o) {
   const ArsOptions usual;
@@ -92,12 +96,7 @@ void check_search(const ArsOptions& o) {
 void run_train(TrainArguments arguments) {
   ArsOptions& options = arguments.options;
   check_name("environment", options.environment, environment_names());
-  if (options.checkpoint_file.empty()) {
-    options.checkpoint_file = arguments.output + ".state";
-  }
-  check_distinct(arguments.output, options.checkpoint_file);
-  check_distinct(arguments.output, options.start_file);
-  check_distinct(options.checkpoint_file, options.start_file);
+  options.checkpoint_file = state_file(arguments);
   check_search(options);
   check_writable(arguments.output);
   check_writable(options.checkpoint_file);
@@ -173,6 +172,7 @@ void add_policy_train(Command& policy) {
   add_seed(command, a->options.seed);
   add_json(command, a->json);
   add_quiet(command, a->quiet);
+  command.files([a] { return CommandFiles{.read = {a->options.start_file}, .written = {a->output, state_file(*a)}}; });
   command.run([a, &command] {
     if (!command.given("top")) {
       a->options.num_top_directions = std::min(a->options.num_top_directions, a->options.num_directions);

@@ -9,7 +9,9 @@
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/recalibration.hpp"
+#include "dissent/table/encoded_rows.hpp"
 #include "dissent/table/read_table.hpp"
+#include "fit_options.hpp"
 #include "options.hpp"
 
 namespace dissent::cli {
@@ -25,14 +27,15 @@ struct RecalibrateOptions {
 };
 
 void run_recalibrate(const RecalibrateOptions& options) {
-  check_distinct(options.output, options.data);
   check_writable(options.output);
   Ensemble model = Ensemble::load(options.model);
   const Table table = read_table(options.data);
-  const std::vector<double> inputs = table.matrix(model.columns().inputs);
-  const std::vector<double> targets = table.matrix(model.columns().targets);
-  check(table.num_rows >= kMinRecalibrationRows, "{}: has {}; at least {} are required to judge a spread", table.source,
-        counted(table.num_rows, "row"), kMinRecalibrationRows);
+  std::vector<std::string> told;
+  const EncodedRows rows = encoded_rows(table, model.table_encoding(), model.columns().targets, told);
+  const auto& [num_rows, inputs, targets] = rows;
+  warn_of_columns(told, options.quiet);
+  check(num_rows >= kMinRecalibrationRows, "{}: has {}; at least {} are required to judge a spread", table.source,
+        counted(num_rows, "row"), kMinRecalibrationRows);
   model.check_rows(inputs, table.source);
   ThreadPool threads(options.threads);
   const Metrics before = evaluate(model, inputs, targets, &threads);
@@ -50,7 +53,7 @@ void run_recalibrate(const RecalibrateOptions& options) {
                                     {"coverage_90", m.coverage_90},
                                     {"calibration_error", m.calibration_error}};
     };
-    const nlohmann::ordered_json json{{"version", kVersion}, {"output", options.output}, {"rows", table.num_rows},
+    const nlohmann::ordered_json json{{"version", kVersion}, {"output", options.output}, {"rows", num_rows},
                                       {"factors", list},     {"before", part(before)},   {"after", part(after)}};
     print_json(json);
     return;
@@ -62,7 +65,7 @@ void run_recalibrate(const RecalibrateOptions& options) {
   for (std::size_t d = 0; d < names.size(); ++d) {
     print_line("  {:<20} {:.4g}", names[d], factors[d]);
   }
-  print_line("on {} rows: log_likelihood {:.4f} (before {:.4f}), coverage_90 {:.3f} ({:.3f})", table.num_rows,
+  print_line("on {} rows: log_likelihood {:.4f} (before {:.4f}), coverage_90 {:.3f} ({:.3f})", num_rows,
              after.log_likelihood, before.log_likelihood, after.coverage_90, before.coverage_90);
 }
 
@@ -73,11 +76,15 @@ void add_recalibrate(Command& app) {
                              "  dissent recalibrate y.model held_out.csv --output y2.model");
   const auto options = std::make_shared<RecalibrateOptions>();
   command.argument("MODEL", options->model, "Model file of 'dissent fit'");
-  command.argument("HELD_OUT", options->data, "Table with the model's inputs and targets: .csv, .npz, .h5 or .hdf5");
+  command.argument("HELD_OUT", options->data,
+                   "Table with the model's inputs and targets: .csv, .tsv, .npz, .h5 or .hdf5");
   command.option("-o,--output", options->output, {.help = "The corrected model", .shown = "MODEL2"}, Need::kRequired);
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
+  command.files([options] {
+    return CommandFiles{.read = {options->model, options->data}, .written = {options->output}};
+  });
   command.run([options] { run_recalibrate(*options); });
 }
 

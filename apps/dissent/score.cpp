@@ -5,7 +5,6 @@
 // with every other: with it, the whole input is one chunk.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,13 +13,13 @@
 #include "console.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
-#include "dissent/mixture/mixture_file.hpp"
+#include "dissent/mixture/class_file.hpp"
 #include "dissent/mixture/shape_doubt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "score_rows.hpp"
+#include "score_source.hpp"
 #include "score_summary.hpp"
-#include "score_weights.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -31,70 +30,21 @@ constexpr std::size_t kSlowChunk = 1024;                 // inputs, for estimato
 constexpr std::size_t kBlock = 64;                       // inputs that the estimators take at a time
 constexpr std::size_t kTopShown = 10;                    // where --top does not say
 
-struct ScoreOptions {
-  std::string input;
-  std::vector<std::string> estimators{"kl"};
-  std::string weights;
-  std::optional<std::size_t> top;
-  std::string output;
-  int threads = 0;
-  std::uint64_t seed = 0;
-  bool json = false;
-  bool quiet = false;
-};
-
-Estimator parse_name(const std::string& text, const ScoreOptions& options) {
-  if (text == "refine" && options.top) {
-    return parse_estimator(fmt::format("refine:{}", *options.top));
+std::unique_ptr<ScoreSource> open_source(const ScoreOptions& options) {
+  std::unique_ptr<ScoreSource> source = has_classes(options.input) ? class_source(options) : gaussian_source(options);
+  for (const ScoreMethod& method : source->methods()) {
+    check(std::ranges::count(source->methods(), method.name, &ScoreMethod::name) == 1,
+          "--estimator: '{}' is given twice", method.name);
   }
-  check(text != "refine",
-        "--estimator: 'refine' needs the number of inputs to rank: write 'refine:10' or add --top 10");
-  std::vector<std::string> known;
-  for (const EstimatorInfo& info : estimators()) {
-    known.push_back(info.name);
-  }
-  const std::string stem = text.substr(0, text.find(':'));
-  check(std::ranges::find(known, stem) != known.end(),
-        "--estimator: '{}' is not known{} ('dissent estimators' lists all)", text, did_you_mean(stem, known));
-  return parse_estimator(text);
+  return source;
 }
 
-std::vector<Estimator> parse_estimators(const ScoreOptions& options) {
-  std::vector<Estimator> all;
-  for (const std::string& text : options.estimators) {
-    all.push_back(parse_name(text, options));
-    const std::string name = all.back().name();
-    const auto same = [&name](const Estimator& e) { return e.name() == name; };
-    check(std::ranges::count_if(all, same) == 1, "--estimator: '{}' is given twice", name);
-  }
-  return all;
-}
-
-// Inputs per chunk: a whole number of the estimators' blocks where they fit.
-std::size_t chunk_size(const MixtureFile& input, const std::vector<Estimator>& estimators) {
-  if (std::ranges::any_of(estimators, [](const Estimator& e) { return e.info->ranks_inputs; })) {
-    return std::max<std::size_t>(1, input.num_inputs);
-  }
-  const std::size_t fitting = std::max<std::size_t>(1, kChunkBytes / std::max<std::size_t>(1, input.bytes_per_input()));
-  const bool slow = std::ranges::any_of(estimators, [](const Estimator& e) { return !e.info->by_pairs; });
-  const std::size_t most = slow ? kSlowChunk : kMaxChunk;
-  const std::size_t size = std::min(fitting, most);
-  return size < kBlock ? size : size / kBlock * kBlock;
-}
-
-// Replacing an input file by its own scores is never what was meant.
-void check_output(const ScoreOptions& options, const MixtureFile& input) {
+void check_output(const ScoreOptions& options) {
   if (options.output.empty()) {
     return;
   }
   check_output_name(options.output);
   check(!options.json || options.output != "-", "--output: - and --json would both print to standard output; give one");
-  for (const NpyFile* file : {&input.mean, &input.spread}) {
-    const std::string path = file->source().substr(0, file->source().rfind('['));
-    std::error_code none;
-    check(!std::filesystem::equivalent(path, options.output, none), "--output: '{}' is the input; give another name",
-          options.output);
-  }
 }
 
 void check_numbers(const std::vector<std::string>& names, const Columns& columns, std::size_t begin) {
@@ -132,69 +82,43 @@ struct Receivers {
   }
 };
 
-template <class T>
-void score_chunks(const MixtureFile& input, const std::vector<Estimator>& estimators, const ScoreOptions& options,
-                  Receivers& receivers) {
-  ThreadPool threads(options.threads);
-  Progress progress("score", input.num_inputs, options.quiet);
-  MixtureReader<T> reader(input);
-  const std::size_t step = chunk_size(input, estimators);
-  for (std::size_t begin = 0; begin < input.num_inputs;) {
-    const std::size_t end = begin + std::min(step, input.num_inputs - begin);
-    const MixtureView<T> chunk = reader.read(begin, end);
-    std::vector<Uncertainty> results;
-    try {
-      for (const Estimator& estimator : estimators) {
-        results.push_back(estimate(estimator, chunk, {&threads, options.seed, begin}));
-      }
-    } catch (const InputError&) {
-      // With several threads the first error in time wins; this names the first in the file instead.
-      reader.validate(chunk, begin);
-      throw;
-    }
-    receivers.add(begin, results);
-    reader.release(begin, end);
-    progress.update(end);
-    begin = end;
-  }
-}
-
 // What a reader of the numbers should know of the input, on standard error.
-void print_notes(const MixtureFile& input) {
-  if (const std::string doubt = shape_doubt(input.num_inputs, input.num_components); !doubt.empty()) {
-    fmt::print(stderr, "{}: {}\n", input.mean.source(), doubt);
-  } else if (input.weights.entropy == 0) {
+void print_notes(const ScoreSource& source) {
+  const ScoreShape& shape = source.shape();
+  if (const std::string doubt = shape_doubt(shape.num_inputs, shape.num_components); !doubt.empty()) {
+    fmt::print(stderr, "{}: {}\n", source.arrays().front(), doubt);
+  } else if (shape.weights.entropy == 0) {
     fmt::print(stderr, "{}\n", kOneWeightNote);
   }
-  if (input.space == Space::kBase) {
+  if (shape.space == Space::kBase) {
     fmt::print(stderr, "{}\n", kBaseSpaceNote);
   }
 }
 
-void run_score(const ScoreOptions& options) {
-  const std::vector<Estimator> estimators = parse_estimators(options);
-  check_distinct(options.output, options.weights);
-  MixtureFile input = open_mixture(options.input, options.weights.empty());
-  check_output(options, input);
-  if (!options.weights.empty()) {
-    input.weights = read_weights(options.weights, input.num_components);
-  }
+void score_all(ScoreSource& source, const ScoreOptions& options, Receivers& receivers) {
+  ThreadPool threads(options.threads);
+  Progress progress("score", source.shape().num_inputs, options.quiet);
+  source.run(threads, [&](std::size_t begin, const std::vector<Uncertainty>& results) {
+    receivers.add(begin, results);
+    progress.update(begin + results.front().size());
+  });
+}
 
+void run_score(const ScoreOptions& options) {
+  const std::unique_ptr<ScoreSource> source = open_source(options);
+  check_output(options);
+  const ScoreShape& shape = source->shape();
   const bool ranked = options.top.has_value();
-  const std::size_t num_top = std::min(options.top.value_or(kTopShown), std::max<std::size_t>(1, input.num_inputs));
-  const std::vector<std::string> names = column_names(estimators, input.space);
-  const std::size_t num_rows = ranked ? std::min(num_top, input.num_inputs) : input.num_inputs;
+  const std::size_t num_top = std::min(options.top.value_or(kTopShown), std::max<std::size_t>(1, shape.num_inputs));
+  const std::vector<std::string> names = column_names(source->methods(), shape.space);
+  const std::size_t num_rows = ranked ? std::min(num_top, shape.num_inputs) : shape.num_inputs;
   std::unique_ptr<ScoreWriter> writer;  // made before the work, so that it fails early if it must
   if (!options.output.empty()) {
     writer = make_score_writer(options.output, {names, num_rows, ranked});
   }
-  Receivers receivers{names, std::vector<ColumnSummary>(names.size()), TopScores(num_top, names.size()), input.space,
+  Receivers receivers{names, std::vector<ColumnSummary>(names.size()), TopScores(num_top, names.size()), shape.space,
                       ranked ? nullptr : writer.get()};
-  if (input.single_precision()) {
-    score_chunks<float>(input, estimators, options, receivers);
-  } else {
-    score_chunks<double>(input, estimators, options, receivers);
-  }
+  score_all(*source, options, receivers);
 
   const Rows top = receivers.top.sorted();
   if (writer) {
@@ -204,9 +128,9 @@ void run_score(const ScoreOptions& options) {
     writer->commit();
   }
   if (!options.quiet) {
-    print_notes(input);
+    print_notes(*source);
   }
-  const ScoreSummary summary{options.input, options.output, input, estimators, names, receivers.summaries, top};
+  const ScoreSummary summary{options.input, options.output, shape, source->methods(), names, receivers.summaries, top};
   if (options.json) {
     print_json(summary_json(summary));
   } else if (!options.quiet && options.output != "-") {
@@ -216,18 +140,27 @@ void run_score(const ScoreOptions& options) {
 
 }  // namespace
 
+std::size_t chunk_size(std::size_t bytes_per_input, bool slow) {
+  const std::size_t fitting = std::max<std::size_t>(1, kChunkBytes / std::max<std::size_t>(1, bytes_per_input));
+  const std::size_t size = std::min(fitting, slow ? kSlowChunk : kMaxChunk);
+  return size < kBlock ? size : size / kBlock * kBlock;
+}
+
 void add_score(Command& app) {
   Command& command =
       app.add("score", "Epistemic, aleatoric and total uncertainty of an ensemble's predictions",
               "  dissent score ensemble.npz\n"
               "  dissent score mean.npy,stddev.npy --estimator kl,bhattacharyya --output scores.csv\n"
               "  dissent score ensemble.npz --estimator refine --top 10 --json\n"
+              "  dissent score classifier.npz --estimator exact,kl\n"
               "Arrays: mean [N, M, D] and stddev [N, M, D] or covariance [N, M, D, D]; weights [M], if not uniform.\n"
-              "N inputs, M components, D outputs; [N, M] will do for D = 1. Input is streamed, except for refine.");
+              "N inputs, M components, D outputs; [N, M] will do for D = 1. Input is streamed, except for refine.\n"
+              "Of a classifier: probabilities [N, M, K] of K classes instead.");
   const auto options = std::make_shared<ScoreOptions>();
   command.argument("INPUT", options->input, "FILE.npz, or MEAN.npy,STDDEV.npy, or MEAN.npy,COVARIANCE.npy");
   command.texts("-e,--estimator", options->estimators,
-                {.help = "Estimators, by commas; see 'dissent estimators'", .shown = "NAME"});
+                {.help = "Estimators, by commas; see 'dissent estimators'. Of classes: exact, or a divergence",
+                 .shown = "NAME=kl"});
   command.option("-w,--weights", options->weights,
                  {.help = "Weights of the components: 0.5,0.3,0.2 or a .npy or .csv file", .shown = "W"});
   command.option(
@@ -239,6 +172,11 @@ void add_score(Command& app) {
   add_seed(command, options->seed);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
+  command.files([options] {
+    CommandFiles files{.read = {options->weights}, .written = {options->output}};
+    files.add_read_parts(options->input);
+    return files;
+  });
   command.run([options] { run_score(*options); });
 }
 

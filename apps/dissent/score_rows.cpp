@@ -6,27 +6,27 @@
 
 namespace dissent::cli {
 
-std::vector<std::string> column_prefixes(const std::vector<Estimator>& estimators) {
+std::vector<std::string> column_prefixes(const std::vector<ScoreMethod>& methods) {
   std::vector<std::string> prefixes;
-  for (const Estimator& estimator : estimators) {
-    std::string prefix = estimators.size() > 1 ? estimator.name() + "_" : "";
+  for (const ScoreMethod& method : methods) {
+    std::string prefix = methods.size() > 1 ? method.name + "_" : "";
     std::ranges::replace(prefix, ':', '_');
     prefixes.push_back(std::move(prefix));
   }
   return prefixes;
 }
 
-std::vector<std::string> column_names(const std::vector<Estimator>& estimators, Space space) {
-  const std::vector<std::string> prefixes = column_prefixes(estimators);
+std::vector<std::string> column_names(const std::vector<ScoreMethod>& methods, Space space) {
+  const std::vector<std::string> prefixes = column_prefixes(methods);
   std::vector<std::string> names;
-  for (std::size_t k = 0; k < estimators.size(); ++k) {
+  for (std::size_t k = 0; k < methods.size(); ++k) {
     names.push_back(prefixes[k] + "epistemic");
     if (space == Space::kOutput) {
       names.push_back(prefixes[k] + "aleatoric");
       names.push_back(prefixes[k] + "total");
     }
     names.push_back(prefixes[k] + "log_deficit");
-    for (const std::string_view extra : estimators[k].info->extras) {
+    for (const std::string_view extra : methods[k].extras) {
       names.push_back(fmt::format("{}{}", prefixes[k], extra));
     }
   }

@@ -16,9 +16,17 @@
 
 namespace dissent::cli {
 
-// "mc:5000" -> "mc_5000_"; empty for a single estimator.
-std::vector<std::string> column_prefixes(const std::vector<Estimator>& estimators);
-std::vector<std::string> column_names(const std::vector<Estimator>& estimators, Space space);
+// An estimator of whatever the components are, as its columns and summaries name it.
+struct ScoreMethod {
+  std::string name;
+  Bound bound = Bound::kNone;
+  std::span<const std::string_view> extras = {};
+  bool ranks_inputs = false;
+};
+
+// "mc:5000" -> "mc_5000_"; empty for a single method.
+std::vector<std::string> column_prefixes(const std::vector<ScoreMethod>& methods);
+std::vector<std::string> column_names(const std::vector<ScoreMethod>& methods, Space space);
 
 // The columns of a block of results, in the order of column_names(). They point into `results`.
 using Columns = std::vector<std::span<const double>>;

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // writes what is not finite as null
 
-std::vector<const char*> shown_columns(const MixtureFile& input) {
+std::vector<const char*> shown_columns(const ScoreShape& input) {
   if (input.space == Space::kBase) {
     return {"epistemic", "log_deficit"};
   }
@@ -24,6 +24,12 @@ bool is_count(const std::string& name) { return name.ends_with("samples") || nam
 
 std::size_t position(const ScoreSummary& summary, const std::string& name) {
   return static_cast<std::size_t>(std::ranges::find(summary.names, name) - summary.names.begin());
+}
+
+std::string outputs_text(const ScoreShape& input) {
+  return input.num_classes > 0
+             ? fmt::format("{} classes", input.num_classes)
+             : fmt::format("{}, {} covariance", counted(input.num_outputs, "output"), input.full ? "full" : "diagonal");
 }
 
 // What refine says of its work.
@@ -40,15 +46,15 @@ RefineWork refine_work(const ScoreSummary& summary, const std::string& prefix) {
 }
 
 std::string estimator_text(const ScoreSummary& summary, std::size_t k) {
-  const Estimator& estimator = summary.estimators[k];
-  const std::string prefix = column_prefixes(summary.estimators)[k];
-  std::string text = fmt::format("\n{:<20}{:>13}{:>13}{:>13}   bound: {}\n", estimator.name(), "min", "mean", "max",
-                                 name_of(estimator.info->bound));
+  const ScoreMethod& method = summary.methods[k];
+  const std::string prefix = column_prefixes(summary.methods)[k];
+  std::string text =
+      fmt::format("\n{:<20}{:>13}{:>13}{:>13}   bound: {}\n", method.name, "min", "mean", "max", name_of(method.bound));
   for (const char* name : shown_columns(summary.input)) {
     const ColumnSummary& column = summary.columns[position(summary, prefix + name)];
     text += fmt::format("  {:<18}{:>13.6g}{:>13.6g}{:>13.6g}\n", name, column.min(), column.mean(), column.max());
   }
-  if (estimator.info->ranks_inputs) {
+  if (method.ranks_inputs) {
     const RefineWork work = refine_work(summary, prefix);
     text += fmt::format("  {} of {} sampled, {:.0f} samples, {} undecided\n", work.inputs_sampled,
                         counted(summary.input.num_inputs, "input"), work.samples, work.undecided);
@@ -61,13 +67,12 @@ std::string top_text(const ScoreSummary& summary) {
   std::vector<std::size_t> shown;
   for (std::size_t k = 0; k < summary.names.size(); ++k) {
     const std::string& name = summary.names[k];
-    if (summary.estimators.size() == 1 || name.ends_with("_epistemic")) {
+    if (summary.methods.size() == 1 || name.ends_with("_epistemic")) {
       shown.push_back(k);
     }
   }
   const auto width = [&](std::size_t k) { return std::max<std::size_t>(13, summary.names[k].size() + 2); };
-  std::string text =
-      fmt::format("\nmost uncertain, by log_deficit of {}:\n{:>12}", summary.estimators[0].name(), "index");
+  std::string text = fmt::format("\nmost uncertain, by log_deficit of {}:\n{:>12}", summary.methods[0].name, "index");
   for (const std::size_t k : shown) {
     text += fmt::format("{:>{}}", summary.names[k], width(k));
   }
@@ -97,20 +102,21 @@ void ColumnSummary::add(std::span<const double> values) {
 }
 
 std::string summary_text(const ScoreSummary& summary) {
-  const MixtureFile& input = summary.input;
-  std::string text = fmt::format("{}: {}, {}, {}, {} covariance\n", summary.input_name,
-                                 counted(input.num_inputs, "input"), counted(input.num_components, "component"),
-                                 counted(input.num_outputs, "output"), input.full ? "full" : "diagonal");
+  const ScoreShape& input = summary.input;
+  std::string text = fmt::format("{}: {}, {}, {}\n", summary.input_name, counted(input.num_inputs, "input"),
+                                 counted(input.num_components, "component"), outputs_text(input));
   text += fmt::format("entropy of the weights: {:.6g} nats, the most epistemic uncertainty there can be\n",
                       input.weights.entropy);
   if (input.num_inputs > 0) {
-    for (std::size_t k = 0; k < summary.estimators.size(); ++k) {
+    for (std::size_t k = 0; k < summary.methods.size(); ++k) {
       text += estimator_text(summary, k);
     }
     text += top_text(summary);
     text +=
         "\nepistemic: nats by which the components disagree; 0: they say the same, and one more measurement there\n"
-        "teaches little. aleatoric: entropy of the noise within the components, below 0 where there is little noise.\n";
+        "teaches little. aleatoric: entropy ";
+    text += input.num_classes > 0 ? "of the class within the components.\n"
+                                  : "of the noise within the components, below 0 where there is little noise.\n";
   }
   if (!summary.output_name.empty()) {
     text += fmt::format("wrote {}\n", summary.output_name);
@@ -119,16 +125,16 @@ std::string summary_text(const ScoreSummary& summary) {
 }
 
 Json summary_json(const ScoreSummary& summary) {
-  const MixtureFile& input = summary.input;
+  const ScoreShape& input = summary.input;
   Json estimators = Json::array();
-  const std::vector<std::string> prefixes = column_prefixes(summary.estimators);
-  for (std::size_t k = 0; k < summary.estimators.size(); ++k) {
-    const Estimator& estimator = summary.estimators[k];
-    Json entry{{"name", estimator.name()}, {"bound", name_of(estimator.info->bound)}};
+  const std::vector<std::string> prefixes = column_prefixes(summary.methods);
+  for (std::size_t k = 0; k < summary.methods.size(); ++k) {
+    const ScoreMethod& method = summary.methods[k];
+    Json entry{{"name", method.name}, {"bound", name_of(method.bound)}};
     for (const char* name : shown_columns(input)) {
       entry[name] = column_json(summary.columns[position(summary, prefixes[k] + name)]);
     }
-    if (estimator.info->ranks_inputs) {
+    if (method.ranks_inputs) {
       const RefineWork work = refine_work(summary, prefixes[k]);
       entry["inputs_sampled"] = work.inputs_sampled;
       entry["samples"] = static_cast<std::uint64_t>(work.samples);
@@ -145,17 +151,22 @@ Json summary_json(const ScoreSummary& summary) {
     }
     top.push_back(std::move(row));
   }
-  return Json{{"version", kVersion},
+  Json result{{"version", kVersion},
               {"input", summary.input_name},
               {"num_inputs", input.num_inputs},
-              {"num_components", input.num_components},
-              {"num_outputs", input.num_outputs},
-              {"covariance", input.full ? "full" : "diagonal"},
-              {"weights", input.weights.value},
-              {"weights_entropy", input.weights.entropy},
-              {"estimators", std::move(estimators)},
-              {"top", std::move(top)},
-              {"output", summary.output_name.empty() ? Json(nullptr) : Json(summary.output_name)}};
+              {"num_components", input.num_components}};
+  if (input.num_classes > 0) {
+    result["num_classes"] = input.num_classes;
+  } else {
+    result["num_outputs"] = input.num_outputs;
+    result["covariance"] = input.full ? "full" : "diagonal";
+  }
+  result["weights"] = input.weights.value;
+  result["weights_entropy"] = input.weights.entropy;
+  result["estimators"] = std::move(estimators);
+  result["top"] = std::move(top);
+  result["output"] = summary.output_name.empty() ? Json(nullptr) : Json(summary.output_name);
+  return result;
 }
 
 }  // namespace dissent::cli

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "dissent/mixture/mixture_file.hpp"
 #include "score_rows.hpp"
+#include "score_source.hpp"
 
 namespace dissent::cli {
 
@@ -36,8 +36,8 @@ class ColumnSummary {
 struct ScoreSummary {
   std::string input_name;   // as typed
   std::string output_name;  // empty: none
-  const MixtureFile& input;
-  const std::vector<Estimator>& estimators;
+  const ScoreShape& input;
+  const std::vector<ScoreMethod>& methods;
   std::vector<std::string> names;  // of the columns
   std::vector<ColumnSummary> columns;
   Rows top;

@@ -1,6 +1,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 #include "console.hpp"
 #include "dissent/array/npy.hpp"
@@ -36,12 +37,15 @@ class CsvScores : public ScoreWriter {
   CsvWriter writer_;
 };
 
-// The same bytes as CsvScores; standard output cannot be renamed into place.
+// The same bytes as CsvScores; standard output cannot be renamed into place, so that the header waits for the first
+// rows.
 class StdoutScores : public ScoreWriter {
  public:
-  explicit StdoutScores(const ScoreTable& table) { print_line("{}", fmt::join(with_index(table.names), ",")); }
+  explicit StdoutScores(const ScoreTable& table)
+      : header_(fmt::format("{}\n", fmt::join(with_index(table.names), ","))) {}
 
   void write(const Rows& rows) override {
+    print_header();
     std::array<char, 32> digits;
     for (std::size_t n = 0; n < rows.index.size(); ++n) {
       line_ = std::to_string(rows.index[n]);
@@ -54,9 +58,15 @@ class StdoutScores : public ScoreWriter {
       print(line_);
     }
   }
-  void commit() override { flush_output(); }
+  void commit() override {
+    print_header();
+    flush_output();
+  }
 
  private:
+  void print_header() { print(std::exchange(header_, {})); }
+
+  std::string header_;  // empty once it is printed
   std::string line_;
 };
 

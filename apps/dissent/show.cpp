@@ -35,6 +35,19 @@ void print_columns(std::string_view title, const std::vector<std::string>& names
   }
 }
 
+// How columns of a table become inputs, where they are no plain numbers.
+void print_encoding(const TableEncoding& encoding) {
+  bool first = true;
+  for (const ColumnCode& code : encoding.columns) {
+    if (!code.is_plain()) {
+      const std::string levels = code.levels.empty() ? "" : fmt::format(": {}", fmt::join(code.levels, ", "));
+      print_line("{:<12} {}, {}{}{}{}", first ? "columns" : "", code.column, kind_name(code.kind), levels,
+                 code.has_other ? ", other" : "", code.marks_missing ? "; missing cells are marked" : "");
+      first = false;
+    }
+  }
+}
+
 // With ln before those that were fitted by their logarithms.
 std::vector<std::string> fitted_targets(const EnsembleColumns& columns) {
   std::vector<std::string> names = columns.targets;
@@ -45,7 +58,7 @@ std::vector<std::string> fitted_targets(const EnsembleColumns& columns) {
 }
 
 void check_no_table(const std::string& path) {
-  for (const char* ending : {".csv", ".npz", ".h5", ".hdf5"}) {
+  for (const char* ending : {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".npz", ".h5", ".hdf5"}) {
     check(!path.ends_with(ending),
           "{}: is a table, not a model; 'dissent fit {} --targets NAME --output MODEL' makes a model of it", path,
           path);
@@ -63,6 +76,9 @@ nlohmann::ordered_json model_json(const Ensemble& model) {
   json["hidden"] = model.options().hidden_sizes();
   json["logarithms"] = model.columns().log_targets();
   json["parameters"] = model.parameters().size();
+  if (!model.columns().encoding.empty()) {
+    json["columns"] = nlohmann::ordered_json::parse(format_encoding(model.columns().encoding));
+  }
   json["inputs"] = columns_json(model.columns().inputs, model.columns().input_scaling);
   json["targets"] = columns_json(model.columns().targets, model.columns().target_scaling);
   return json;
@@ -93,6 +109,7 @@ void print_model(const Ensemble& model) {
   }
   print_line("{:<12} {}", "seed", given.seed);
   print_line("{:<12} {}", "scaling", scaling_name(given.scaling));
+  print_encoding(model.columns().encoding);
   print_columns("inputs", model.columns().inputs, model.columns().input_scaling);
   print_columns("targets", fitted_targets(model.columns()), model.columns().target_scaling);
 }

@@ -10,6 +10,9 @@
 #include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/model_kind.hpp"
+#include "dissent/mixture/class_file.hpp"
+#include "dissent/table/encoded_rows.hpp"
+#include "dissent/table/encoding_fit.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
 #include "outlier_warning.hpp"
@@ -41,6 +44,7 @@ struct Arguments {
 };
 
 struct Labelled {
+  TableEncoding encoding;
   std::vector<std::string> input_names;
   std::vector<double> inputs;
   std::vector<double> targets;
@@ -58,7 +62,8 @@ Ensemble fit_model(const Arguments& arguments, const Labelled& rows, EnsembleOpt
                    Executor& executor) {
   options.seed = fit_seed(arguments.fit.ensemble.seed, round);
   FitResult result = fit(options, arguments.fit.train,
-                         {rows.input_names, arguments.tables.columns.targets, rows.inputs, rows.targets, rows.source},
+                         {rows.input_names, arguments.tables.columns.targets, rows.inputs, rows.targets, rows.source,
+                          rows.encoding.kept()},
                          {.executor = &executor,
                           .progress = fit_bar(arguments.silent()),
                           .networks_only = settings_of(arguments).acquisition.info().needs_network});
@@ -93,18 +98,7 @@ void check_arguments(const Arguments& arguments) {
   }
   check(!arguments.json || arguments.output != "-", "--json and --output - both write to standard output");
   if (arguments.output != "-") {
-    for (const std::string& read :
-         {arguments.tables.pool, arguments.tables.labelled, arguments.tables.aim, arguments.fitted}) {
-      check_distinct(arguments.output, read);
-    }
     check_writable(arguments.output);
-  }
-}
-
-void check_names(const PoolFile& pool) {
-  for (const std::string& own : added_columns()) {
-    check(!pool.has(own), "{}: has a column '{}', a name that the output needs for itself; rename it", pool.source(),
-          own);
   }
 }
 
@@ -113,8 +107,10 @@ void check_columns(const Arguments& arguments, const EnsembleColumns& columns) {
   const ColumnOptions& given = arguments.tables.columns;
   check(given.targets.empty() || given.targets == columns.targets, "--targets: {} predicts {}; leave it out",
         arguments.fitted, fmt::join(columns.targets, ","));
-  check(given.inputs.empty() || given.inputs == columns.inputs, "--inputs: {} has the inputs {}; leave it out",
-        arguments.fitted, fmt::join(columns.inputs, ","));
+  check(given.inputs.empty() || given.inputs == columns.source_columns(),
+        "--inputs: {} has the inputs {}; leave it out", arguments.fitted, fmt::join(columns.source_columns(), ","));
+  check(given.ignore.empty() && given.order.empty(), "`fitted`: the model has its columns; leave out {}",
+        given.order.empty() ? "--ignore" : "--order");
 }
 
 void run_suggest_mixture(const Arguments& arguments) {
@@ -131,36 +127,52 @@ void run_suggest_mixture(const Arguments& arguments) {
   for (const auto& [name, value] : arguments.given_fit) {
     check(name == "seed", "--mixture has the predictions already, so `{}` would do nothing; leave it out", name);
   }
-  suggest_from_mixture({arguments.mixture, settings_of(arguments), arguments.output, arguments.threads, arguments.json,
-                        arguments.quiet});
+  Arguments asked = arguments;
+  if (has_classes(arguments.mixture)) {
+    asked.choice.acquisition.clear();  // `exact` is for classes alone
+  }
+  suggest_from_mixture({arguments.mixture, settings_of(asked), arguments.choice.acquisition, arguments.output,
+                        arguments.threads, arguments.json, arguments.quiet});
 }
 
 // The columns of a model fitted before, or those of the table.
-Labelled read_labelled(const Arguments& arguments, const std::optional<Ensemble>& model) {
+Labelled read_labelled(const Arguments& arguments, const std::optional<Ensemble>& model, PoolFile& pool) {
   Labelled labelled;
+  std::vector<std::string> told;
   if (model) {
-    labelled.input_names = model->columns().inputs;
+    labelled.encoding = model->table_encoding();
   }
   if (!arguments.tables.labelled.empty()) {
     const Table table = read_table(arguments.tables.labelled);
+    const std::vector<std::string>& targets = model ? model->columns().targets : arguments.tables.columns.targets;
+    table.find(targets);
     if (!model) {
       ColumnOptions columns = arguments.tables.columns;
       columns.others.push_back(arguments.choice.cost.value_or(""));
-      labelled.input_names = columns.input_names(table);
+      FittedEncoding fitted = fit_encoding(columns, table, pool.table());
+      labelled.encoding = std::move(fitted.encoding);
+      say_columns(fitted.told, arguments.silent(), arguments.output == "-");
     }
-    labelled.inputs = table.matrix(labelled.input_names);
-    labelled.targets = table.matrix(model ? model->columns().targets : arguments.tables.columns.targets);
+    EncodedRows rows = encoded_rows(table, labelled.encoding, targets, told);
+    labelled.inputs = std::move(rows.inputs);
+    labelled.targets = std::move(rows.targets);
     labelled.source = table.source;
   }
+  labelled.input_names = labelled.encoding.features();
+  pool.encode(labelled.encoding, told);
+  warn_of_columns(told, arguments.quiet);
   return labelled;
 }
 
-std::vector<double> read_aim(const std::string& path, const Ensemble& model) {
+std::vector<double> read_aim(const Arguments& arguments, const Ensemble& model, const TableEncoding& encoding) {
+  const std::string& path = arguments.tables.aim;
   if (path.empty()) {
     return {};
   }
   const Table table = read_table(path);
-  std::vector<double> inputs = table.matrix(model.columns().inputs);
+  std::vector<std::string> told;
+  std::vector<double> inputs = encoding.matrix(table, &told);
+  warn_of_columns(told, arguments.quiet);
   check(!inputs.empty(), "{}: has no rows", path);
   model.check_rows(inputs, path);
   return inputs;
@@ -190,6 +202,17 @@ std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelle
   return common;
 }
 
+// Rows that look like errors, of the aim and of those chosen.
+void warn_of_errors(const PoolChoice& pool, const PoolFile& file, const Labelled& labelled, std::span<const double> aim,
+                    std::span<const std::size_t> rows) {
+  if (!aim.empty()) {
+    std::vector<double> others = pool.inputs(rows_to_compare(file.num_rows()));
+    others.insert(others.end(), labelled.inputs.begin(), labelled.inputs.end());
+    warn_of_aim(aim, others, labelled.encoding);
+  }
+  warn_of_outliers(pool.usual(), labelled.encoding, rows, pool.inputs(rows), false);
+}
+
 void run_suggest(const Arguments& arguments) {
   if (!arguments.mixture.empty()) {
     run_suggest_mixture(arguments);
@@ -198,20 +221,19 @@ void run_suggest(const Arguments& arguments) {
   check_arguments(arguments);
   const CampaignSettings settings = settings_of(arguments);
   PoolFile file(arguments.tables.pool);
-  check_names(file);
   ThreadPool threads(arguments.threads);
   std::optional<Ensemble> model;
   if (!arguments.fitted.empty()) {
     model = Ensemble::load(arguments.fitted);
     check_columns(arguments, model->columns());
   }
-  const Labelled labelled = read_labelled(arguments, model);
+  const Labelled labelled = read_labelled(arguments, model, file);
   PoolChoice pool(file, settings, labelled.input_names, labelled.inputs);
   if (!model) {
     model = fit_model(arguments, labelled, arguments.fit.ensemble, kFirstRound, threads);
   }
   pool.check_by(*model);
-  const std::vector<double> aim = read_aim(arguments.tables.aim, *model);
+  const std::vector<double> aim = read_aim(arguments, *model, labelled.encoding);
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},
                              .stream = choice_stream(arguments.fit.ensemble.seed, kFirstRound),
@@ -227,13 +249,19 @@ void run_suggest(const Arguments& arguments) {
   const std::vector<std::size_t>& rows = suggestion.choice.rows;
   const std::vector<double> cost = pool.costs(rows);
   suggestion.why = reasons(*model, pool.inputs(rows),
-                           {.labelled = labelled.inputs, .cost = cost, .usual = pool.usual(), .executor = &threads});
+                           {.labelled = labelled.inputs,
+                            .cost = cost,
+                            .method = &acquisition.info(),
+                            .scores = suggestion.choice.scores,
+                            .aim = !aim.empty(),
+                            .usual = pool.usual(),
+                            .executor = &threads});
   suggestion.sentence = choice_sentence(settings, task, pool, suggestion.choice);
   suggestion.rows = file.table(rows);
   suggestion.stable_rows = find_stable(arguments, labelled, suggestion.choice, task, pool, threads);
   write_suggestion(arguments.output, suggestion);
   if (!arguments.silent()) {
-    warn_of_outliers(pool.usual(), labelled.input_names, rows, pool.inputs(rows), false);
+    warn_of_errors(pool, file, labelled, aim, rows);
   }
   if (!arguments.quiet && acquisition.info().uses_training && labelled.inputs.empty()) {
     fmt::print(stderr, "{} chose without knowing the labelled rows; --labelled tells it\n", acquisition.text());
@@ -274,6 +302,13 @@ void add_suggest(Command& app) {
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
+  command.files([arguments] {
+    const TablePaths& tables = arguments->tables;
+    CommandFiles files{.read = {tables.pool, tables.labelled, tables.aim, arguments->fitted},
+                       .written = {arguments->output}};
+    files.add_read_parts(arguments->mixture);
+    return files;
+  });
   command.run([arguments] { run_suggest(*arguments); });
 }
 

@@ -8,10 +8,13 @@
 
 #include "console.hpp"
 #include "dissent/acquisition/acquisition.hpp"
+#include "dissent/acquisition/categorical.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/given_model.hpp"
 #include "dissent/loop/learn.hpp"
+#include "dissent/mixture/class_file.hpp"
 #include "dissent/mixture/mixture_file.hpp"
 #include "dissent/mixture/shape_doubt.hpp"
 #include "dissent/table/csv.hpp"
@@ -22,10 +25,13 @@ namespace dissent::cli {
 namespace {
 
 struct Chosen {
+  std::string acquisition;
   Choice choice;  // rows of the file
   std::size_t num_candidates = 0;
   std::size_t num_rows = 0;
   Space space = Space::kOutput;
+  std::string who = "The components";
+  std::string what = "these rows";
 
   // Names and values of the columns. Noise in base space would not be in the user's units, and is left out.
   std::vector<std::pair<std::string, const std::vector<double>*>> columns() const {
@@ -38,17 +44,16 @@ struct Chosen {
   }
 };
 
+Stream stream_of(const CampaignSettings& settings) { return choice_stream(settings.fit.ensemble.seed, 1); }
+
 // What is predicted already costs nothing to look at: all rows, but for methods that sample or compare pairs of rows.
-std::vector<double> candidate_rows(const MixtureSuggestion& asked, const MixtureFile& file, const Stream& stream) {
-  const CampaignSettings& settings = asked.settings;
-  const bool cheap = settings.acquisition.streams() && !settings.acquisition.info().samples;
-  const std::size_t wanted =
-      std::holds_alternative<MethodDefault>(settings.candidates) && cheap
-          ? file.num_inputs
-          : num_candidates(settings.candidates, settings.acquisition, file.num_outputs, file.num_inputs);
-  const std::vector<std::size_t> rows =
-      draw_candidates(file.num_inputs, wanted == 0 ? 0 : std::max(wanted, settings.batch), stream);
-  return {rows.begin(), rows.end()};
+std::vector<std::size_t> candidate_rows(const CampaignSettings& settings, const Acquisition& acquisition,
+                                        std::size_t num_outputs, std::size_t num_rows) {
+  const bool cheap = acquisition.streams() && !acquisition.info().samples;
+  const std::size_t wanted = std::holds_alternative<MethodDefault>(settings.candidates) && cheap
+                                 ? num_rows
+                                 : num_candidates(settings.candidates, acquisition, num_outputs, num_rows);
+  return draw_candidates(num_rows, wanted == 0 ? 0 : std::max(wanted, settings.batch), stream_of(settings));
 }
 
 Chosen choose_from(const MixtureSuggestion& asked, const MixtureFile& file) {
@@ -61,15 +66,44 @@ Chosen choose_from(const MixtureSuggestion& asked, const MixtureFile& file) {
   const AcquisitionTask task{.model = model,
                              .training = {},
                              .batch = settings.batch,
-                             .stream = choice_stream(settings.fit.ensemble.seed, 1),
+                             .stream = stream_of(settings),
                              .executor = &threads,
                              .ranking = settings.ranking};
-  const std::vector<double> candidates = candidate_rows(asked, file, task.stream);
-  Choice choice = choose(settings.acquisition, task, candidates);
+  const std::vector<std::size_t> rows =
+      candidate_rows(settings, settings.acquisition, file.num_outputs, file.num_inputs);
+  Choice choice = choose(settings.acquisition, task, std::vector<double>(rows.begin(), rows.end()));
   for (std::size_t& row : choice.rows) {
-    row = static_cast<std::size_t>(candidates[row]);
+    row = rows[row];
   }
-  return {std::move(choice), candidates.size(), file.num_inputs, file.space};
+  return {.acquisition = settings.acquisition.text(),
+          .choice = std::move(choice),
+          .num_candidates = rows.size(),
+          .num_rows = file.num_inputs,
+          .space = file.space};
+}
+
+Chosen choose_from(const MixtureSuggestion& asked, const ClassFile& file) {
+  const CampaignSettings& settings = asked.settings;
+  const std::string name = asked.acquisition.empty() ? "bhattacharyya-joint" : asked.acquisition;
+  const Acquisition like = Acquisition::parse(name == "exact" ? "kl" : name);
+  const std::vector<std::size_t> rows = candidate_rows(settings, like, file.num_classes, file.num_inputs);
+  ClassReader reader(file);
+  const CategoricalView classes = reader.read(rows);
+  ThreadPool threads(asked.threads);
+  Choice choice = choose_classes(name, {.classes = classes,
+                                        .batch = settings.batch,
+                                        .stream = stream_of(settings),
+                                        .executor = &threads,
+                                        .ranking = settings.ranking});
+  for (std::size_t& row : choice.rows) {
+    row = rows[row];
+  }
+  return {.acquisition = name,
+          .choice = std::move(choice),
+          .num_candidates = rows.size(),
+          .num_rows = file.num_inputs,
+          .who = fmt::format("The {}", counted(file.num_components, "component")),
+          .what = fmt::format("the class of these rows, one of {},", file.num_classes)};
 }
 
 template <class Writer>
@@ -111,7 +145,7 @@ void print_report(const MixtureSuggestion& asked, const Chosen& chosen) {
       rows.push_back(row);
     }
     print_json({{"version", kVersion},
-                {"acquisition", asked.settings.acquisition.text()},
+                {"acquisition", chosen.acquisition},
                 {"candidates", chosen.num_candidates},
                 {"rows", rows},
                 {"seed", asked.settings.fit.ensemble.seed},
@@ -120,34 +154,41 @@ void print_report(const MixtureSuggestion& asked, const Chosen& chosen) {
     const double sum = std::accumulate(choice.epistemic.begin(), choice.epistemic.end(), 0.0);
     print_line("{}: {} of {}", asked.output, choice.rows.size(),
                among_text(chosen.num_rows, chosen.num_candidates, false));
-    print_line("The components disagree about these rows by {:.3g} nats on average.",
+    print_line("{} disagree about {} by {:.3g} nats on average.", chosen.who, chosen.what,
                sum / static_cast<double>(choice.rows.size()));
   }
+}
+
+// `arrays`: those that are read, "FILE.npz[mean]".
+template <class File>
+void suggest_from(const MixtureSuggestion& asked, const File& file, const std::vector<std::string>& arrays) {
+  check(asked.settings.batch <= file.num_inputs, "--batch: {} rows are wanted; {} has {}", asked.settings.batch,
+        arrays.front(), file.num_inputs);
+  if (asked.output != "-") {
+    check_writable(asked.output);
+  }
+  if (const std::string doubt = shape_doubt(file.num_inputs, file.num_components); !doubt.empty() && !asked.quiet) {
+    fmt::print(stderr, "{}: {}\n", arrays.front(), doubt);
+  }
+  const Chosen chosen = choose_from(asked, file);
+  write_rows(asked.output, chosen);
+  print_report(asked, chosen);
 }
 
 }  // namespace
 
 void suggest_from_mixture(const MixtureSuggestion& asked) {
-  const CampaignSettings& settings = asked.settings;
-  check_candidates(settings.candidates, settings.batch);
+  check_candidates(asked.settings.candidates, asked.settings.batch);
   check_csv_output(asked.output);
   check(!asked.json || asked.output != "-", "--json and --output - both write to standard output");
+  if (has_classes(asked.mixture)) {
+    const ClassFile file = open_classes(asked.mixture);
+    suggest_from(asked, file, {file.probabilities.source()});
+    return;
+  }
   const MixtureFile file = open_mixture(asked.mixture);
   check(!file.full, "{}: has covariances; rows can be chosen by standard deviations alone", file.spread.source());
-  check(settings.batch <= file.num_inputs, "--batch: {} rows are wanted; {} has {}", settings.batch, file.mean.source(),
-        file.num_inputs);
-  if (asked.output != "-") {
-    for (const NpyFile* read : {&file.mean, &file.spread}) {
-      check_distinct(asked.output, read->source().substr(0, read->source().rfind('[')));
-    }
-    check_writable(asked.output);
-  }
-  if (const std::string doubt = shape_doubt(file.num_inputs, file.num_components); !doubt.empty() && !asked.quiet) {
-    fmt::print(stderr, "{}: {}\n", file.mean.source(), doubt);
-  }
-  const Chosen chosen = choose_from(asked, file);
-  write_rows(asked.output, chosen);
-  print_report(asked, chosen);
+  suggest_from(asked, file, {file.mean.source(), file.spread.source()});
 }
 
 }  // namespace dissent::cli

@@ -1,4 +1,5 @@
-// dissent suggest --mixture: rows chosen by predictions that someone has in a file.
+// dissent suggest --mixture: rows chosen by predictions that someone has in a file, Gaussians or probabilities of
+// classes.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@ namespace dissent::cli {
 struct MixtureSuggestion {
   std::string mixture;  // as `dissent score` takes it
   CampaignSettings settings;
-  std::string output;  // "-": standard output
+  std::string acquisition;  // of classes, as typed; empty: bhattacharyya-joint. Of Gaussians the settings have it
+  std::string output;       // "-": standard output
   int threads = 0;
   bool json = false;
   bool quiet = false;

@@ -10,6 +10,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/own_columns.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -61,15 +62,17 @@ std::string outside_text(const Ensemble& model, std::span<const double> chosen, 
   }
   return most == 0 ? ""
                    : fmt::format("; {} of {} lie outside the labelled range of '{}'", most, chosen.size() / C,
-                                 model.columns().inputs[column]);
+                                 model.table_encoding().columns[model.table_encoding().column_of(column)].column);
 }
 
 std::vector<std::string> output_names(const Table& pool) {
-  std::vector<std::string> names{"row"};
+  std::vector<std::string> names;
   for (const Column& column : pool.columns) {
     names.push_back(column.name);
   }
-  names.insert(names.end(), added_columns().begin() + 1, added_columns().end());
+  const std::vector<std::string> own = own_columns({"row", "score", "epistemic", "aleatoric", "why"}, names);
+  names.insert(names.begin(), own.front());
+  names.insert(names.end(), own.begin() + 1, own.end());
   return names;
 }
 
@@ -79,7 +82,7 @@ void put_rows(Writer& writer, const Suggestion& suggestion) {
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
     writer.field(choice.rows[k]);
     for (const Column& column : suggestion.rows.columns) {
-      put_field(writer, column, k);
+      put_cell(writer, column, k);
     }
     writer.field(choice.scores[k]);
     writer.field(choice.epistemic[k]);
@@ -90,11 +93,6 @@ void put_rows(Writer& writer, const Suggestion& suggestion) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& added_columns() {
-  static const std::vector<std::string> names{"row", "score", "epistemic", "aleatoric", "why"};
-  return names;
-}
 
 std::string choice_sentence(const CampaignSettings& settings, const AcquisitionTask& task, const PoolChoice& pool,
                             const Choice& choice) {

@@ -26,9 +26,6 @@ struct Suggestion {
   std::uint64_t seed = 0;
 };
 
-// Columns that the output adds to those of the pool.
-const std::vector<std::string>& added_columns();
-
 // One sentence on what drove the choice.
 std::string choice_sentence(const CampaignSettings& settings, const AcquisitionTask& task, const PoolChoice& pool,
                             const Choice& choice);

@@ -23,12 +23,13 @@ from ._uncertainty import (
 )
 
 if TYPE_CHECKING:
-    from . import plot
+    from . import metrics, plot
     from ._campaign import Campaign
     from ._components import components_of
     from ._ensembles import AutoEnsemble, FlowEnsemble, GaussianProcessEnsemble, Mixture, ProbabilisticEnsemble
     from ._progress import FitProgress
     from ._query import AcquisitionInfo, acquisitions, query
+    from ._recalibration import spread_factors
     from ._strategy import QueryStrategy
 
 __all__ = [
@@ -50,8 +51,10 @@ __all__ = [
     "divergence",
     "epistemic",
     "estimators",
+    "metrics",
     "plot",
     "query",
+    "spread_factors",
     "uncertainty",
 ]
 
@@ -69,7 +72,9 @@ _LAZY = {
     "QueryStrategy": "_strategy",
     "acquisitions": "_query",
     "query": "_query",
+    "spread_factors": "_recalibration",
 }
+_MODULES = ("metrics", "plot")
 
 
 if not TYPE_CHECKING:  # for a checker, the package would have every name
@@ -77,12 +82,11 @@ if not TYPE_CHECKING:  # for a checker, the package would have every name
     def __getattr__(name: str) -> Any:
         import importlib
 
-        if name == "plot":
-            return importlib.import_module(".plot", __name__)
-        if name not in _LAZY:
+        if name not in _LAZY and name not in _MODULES:
             raise AttributeError(f"module 'dissent' has no attribute '{name}'")
         try:
-            value = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
+            module = importlib.import_module("." + _LAZY.get(name, name), __name__)
+            value = module if name in _MODULES else getattr(module, name)
         except ModuleNotFoundError as error:
             raise ImportError(f"dissent.{name} needs {error.name}, which is not installed") from error
         globals()[name] = value

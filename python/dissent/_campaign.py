@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import os
 import threading
 import warnings
@@ -18,6 +19,7 @@ from ._ensembles import FlowEnsemble, GaussianProcessEnsemble, ProbabilisticEnse
 from ._estimator import _Ensemble
 from ._parameters import fit_parameters, takes, training_names
 from ._progress import Progress, reporter
+from ._tables import csv_of
 from ._uncertainty import _threads
 
 if TYPE_CHECKING:
@@ -148,21 +150,104 @@ class Campaign:
             )
         return rows
 
-    def tell(self, rows: Any, y: Any, *, refit: bool = True, progress: Progress = None) -> None:
+    def tell(
+        self,
+        rows: Any,
+        y: Any = None,
+        *,
+        refit: bool = True,
+        correct: bool = False,
+        extra: bool = False,
+        progress: Progress = None,
+    ) -> None:
         """The targets `y` (n,) or (n, D) of rows that were asked for: some or all, in any order; all or nothing.
 
-        Columns of a pandas table are taken by the names of :attr:`targets`, arrays in their order.
-        A fresh model is fitted then, unless `refit` is false: that leaves it to a later call.
+        Columns of a pandas table are taken by the names of :attr:`targets`, arrays in their order. Or give one table
+        (a file, a DataFrame or a mapping) with a column `row` and the targets: rows that lack their targets go on
+        waiting, and where it has input columns they must be those of the pool.
+
+        A fresh model is fitted then, unless `refit` is false: that leaves it to a later call. With `correct` answers
+        may replace those told before. With `extra` nobody need have asked for the rows: without a column `row` they are
+        looked up in the pool by their inputs, and those that are not in it are labelled rows beside it. An answer far
+        outside of those before is taken, with a warning.
 
         >>> rows = campaign.ask(3)
         >>> campaign.tell(rows[:2], [0.5, 0.7])    # y (2,): the third one is not measured yet
         >>> campaign.num_labelled, campaign.pending.shape
         (22, (1,))
+        >>> campaign.tell({"x": [1.234], "y": [1.5]}, extra=True)    # nobody asked for it
+        >>> campaign.num_labelled
+        23
+        """
+        with self._held() as campaign, reporter(progress) as report:
+            telling = _core.Telling(bool(refit), bool(correct), bool(extra), self._threads, report)
+            if y is None:
+                kind, text = _as_table(rows, "tell", missing=True)
+                far = campaign.tell_table(kind, text, telling)
+            else:
+                numbers = _row_numbers(rows)
+                far = campaign.tell(numbers, as_targets(y, len(numbers), campaign.targets), telling)
+        for text in far:
+            warnings.warn(f"{text}; if it is a mistake, correct() replaces it", stacklevel=2)
+
+    def correct(self, rows: Any, y: Any = None, *, refit: bool = True, progress: Progress = None) -> None:
+        """As :meth:`tell`, for answers that were told before: these replace them. What was chosen stays.
+
+        >>> rows = campaign.ask(1)
+        >>> campaign.tell(rows, [0.5])
+        >>> campaign.correct(rows, [0.7])
+        >>> campaign.num_labelled
+        21
+        """
+        self.tell(rows, y, refit=refit, correct=True, progress=progress)
+
+    def drop(self, rows: Any, *, correct: bool = False, refit: bool = True, progress: Progress = None) -> None:
+        """Rows of the pool whose experiments failed: they have no label, and never come again.
+
+        With `correct` a row may have its answer already, which is taken back; :meth:`correct` gives a row that was
+        dropped an answer after all.
+
+        >>> row = campaign.ask(1)
+        >>> campaign.drop(row)
+        >>> campaign.num_labelled, len(campaign.pending), bool(campaign.ask(1)[0] == row[0])
+        (20, 0, False)
         """
         numbers = _row_numbers(rows)
-        with self._held() as campaign, reporter(progress) as tell:
-            values = as_targets(y, len(numbers), campaign.targets)
-            campaign.tell(numbers, values, bool(refit), self._threads, tell)
+        with self._held() as campaign, reporter(progress) as report:
+            campaign.drop(numbers, _core.Telling(bool(refit), bool(correct), False, self._threads, report))
+
+    def status(self) -> Dict[str, Any]:
+        """Where it stands: what is labelled, what waits and since when, its rounds, how long the rest may take.
+
+        As ``dissent status --json``: times as texts in UTC, durations in seconds, None for what is not known.
+
+        >>> rows = campaign.ask(2)
+        >>> status = campaign.status()
+        >>> status["given"], status["told"], len(status["pending"]), status["pool_left"]
+        (20, 0, 2, 11)
+        """
+        with self._held() as campaign:
+            return campaign.status()
+
+    def export(self, path: Optional[Path] = None) -> Dict[str, Any]:
+        """The campaign whole: settings, rounds, and every labelled row with where it is from, as one dictionary.
+
+        ``pandas.DataFrame(campaign.export()["rows"])`` is the table of the rows. With a `path` it is also written there,
+        as JSON; or, if the name ends in .csv, the table of the rows alone. The file appears whole or not at all; one that
+        the campaign needs, or was opened with, is refused.
+
+        >>> campaign.tell(campaign.ask(1), [0.5])
+        >>> whole = campaign.export()
+        >>> [row["source"] for row in whole["rows"][19:]], whole["rows"][20]["y"]
+        (['given', 'chosen'], 0.5)
+        """
+        with self._held() as campaign:
+            whole = {"directory": campaign.path, **campaign.exported()}
+            if path is not None:
+                name = os.fspath(path)
+                as_table = name.endswith(".csv")
+                campaign.write_file(name, campaign.exported_csv() if as_table else json.dumps(whole, indent=1) + "\n")
+        return whole
 
     def model(self, *, progress: Progress = None) -> _Ensemble:
         """The ensemble fitted to what is labelled so far, of the class for its kind of model.
@@ -203,6 +288,20 @@ class Campaign:
         """
         with self._held() as campaign:
             return campaign.pending()
+
+    @property
+    def questions(self) -> Dict[str, Any]:
+        """The :attr:`pending` rows as the table that people fill in: row, the columns of the pool, why, the targets.
+
+        Where the pool has a column of its own called row or why, ours is called ``row_`` or ``why_``.
+        ``pandas.DataFrame(campaign.questions)``; filled in, :meth:`tell` takes it as it is.
+
+        >>> rows = campaign.ask(2)
+        >>> list(campaign.questions), campaign.questions["y"].tolist()
+        (['row', 'x', 'why', 'y'], [nan, nan])
+        """
+        with self._held() as campaign:
+            return campaign.questions()
 
     @property
     def why(self) -> List[str]:
@@ -333,19 +432,32 @@ def _row_numbers(rows: Any) -> List[int]:
     return [int(row) for row in array]
 
 
-def _as_table(table: Table, name: str) -> Tuple[str, str]:
-    """A file by its path, anything else as CSV text."""
+def _as_column(values: Any, name: str) -> np.ndarray:
+    """Numbers, or texts in which None is no value."""
+    if isinstance(values, (list, tuple)) and any(isinstance(value, str) for value in values):
+        return np.array(values, dtype=object)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "UO":
+        return values
+    return as_array(values, name)
+
+
+def _cells(column: np.ndarray, missing: bool) -> List[Any]:
+    return ["" if value is None or (missing and value != value) else value for value in column.tolist()]
+
+
+def _as_table(table: Table, name: str, missing: bool = False) -> Tuple[str, str]:
+    """A file by its path, anything else as CSV text; `missing` says whether nan in a mapping is an empty field."""
     if isinstance(table, (str, os.PathLike)):
         return "file", os.fspath(table)
     if hasattr(table, "to_csv"):
-        return "text", table.to_csv(index=False)
+        return "text", csv_of(table)
     if not isinstance(table, Mapping):
         raise TypeError(f"{name} must be a file, a DataFrame or a mapping, not {type(table).__name__}")
-    columns = {str(key): as_array(column, f"{name}['{key}']") for key, column in table.items()}
+    columns = {str(key): _as_column(column, f"{name}['{key}']") for key, column in table.items()}
     if any(column.ndim != 1 for column in columns.values()) or len({len(column) for column in columns.values()}) > 1:
         raise ValueError(f"{name}: columns must be one-dimensional and of equal length")
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(columns)
-    writer.writerows(zip(*(column.tolist() for column in columns.values())))
+    writer.writerows(zip(*(_cells(column, missing) for column in columns.values())))
     return "text", text.getvalue()

@@ -12,7 +12,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.utils import check_random_state
 
 from ._arrays import broadcast_stddev
-from ._estimator import Mixture, _Ensemble
+from ._estimator import _Ensemble
+from ._mixture import Mixture
 
 
 def components_of(estimator: Any, X: Any, *, stddev: Any = None, X_train: Any = None, y_train: Any = None) -> Mixture:

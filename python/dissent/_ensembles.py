@@ -7,7 +7,8 @@ import tempfile
 
 from . import _core
 from ._constructors import AutoParameters, FlowParameters, GaussianProcessParameters, ProbabilisticParameters
-from ._estimator import Mixture, _Ensemble
+from ._estimator import _Ensemble
+from ._mixture import Mixture
 from ._parameters import documented, ensemble_parameters
 
 __all__ = ["AutoEnsemble", "FlowEnsemble", "GaussianProcessEnsemble", "Mixture", "ProbabilisticEnsemble"]

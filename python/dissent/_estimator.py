@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Any, Dict, List, Literal, NamedTuple, Optional, Self, Sequence, Tuple, Union, overload
+from typing import Any, Dict, Literal, Optional, Self, Sequence, Tuple, TypedDict, Union, Unpack, overload
 
 import numpy as np
 from sklearn.utils import check_array
@@ -12,40 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._arguments import seed_of, whole_number
 from ._arrays import as_targets, without_tensors
+from ._mixture import Mixture
+from ._naming import counted, listed, target_names
 from ._parameters import ensemble_parameters
 from ._progress import Progress, reporter
-from ._sklearn import BaseEstimator, RegressorMixin
+from ._sklearn import BaseEstimator, RegressorMixin, validate_data
+from ._tables import apply, encode, needs_encoding
 from ._uncertainty import Uncertainty, _name, _threads, named
+from ._weights import repeated, weights_of
 
 
-class _Components(NamedTuple):
-    mean: np.ndarray  #: (N, M, D)
-    stddev: np.ndarray  #: (N, M, D)
-    weights: np.ndarray  #: (M,)
-
-
-class Mixture(_Components):
-    """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``.
-
-    A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,). ``space`` says where they are:
-    "output" for the units of `y`; "base" before a flow, or where targets are fitted by their logarithms. The epistemic
-    uncertainty is the same in both, the aleatoric one is not.
-
-    >>> X = np.linspace(-1, 1, 30)[:, None]
-    >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
-    >>> [part.shape for part in model.predict_mixture(X)]    # 30 inputs, 5 components, 1 output
-    [(30, 5, 1), (30, 5, 1), (5,)]
-    >>> model.predict_mixture(X).space
-    'output'
-    """
-
-    space: str = "output"
-
-    def _replace(self, **changes: Any) -> Self:
-        space = changes.pop("space", self.space)
-        changed = super()._replace(**changes)
-        changed.space = space
-        return changed
+class _Weights(TypedDict, total=False):
+    sample_weight: Any
 
 
 class _Ensemble(RegressorMixin, BaseEstimator):
@@ -57,12 +35,19 @@ class _Ensemble(RegressorMixin, BaseEstimator):
     n_jobs: Optional[int]
     model_: _core.Ensemble
     fit_report_: Dict[str, Any]
+    spread_factors_: np.ndarray  # after recalibrate()
     n_iter_: int
     n_outputs_: int
     _flat_: bool  # whether y was (N,)
 
-    def fit(self, X: Any, y: Any, *, progress: Progress = None) -> Self:
+    def fit(self, X: Any, y: Any, *, progress: Progress = None, **weights: Unpack[_Weights]) -> Self:
         """Trains on X (N, C) and y (N,) or (N, D); returns self.
+
+        A pandas table may have columns of texts, categories, booleans and dates, and missing cells; the model keeps how
+        they became numbers, and ``fit_report_["columns"]`` says it.
+
+        `sample_weight` (N,), a keyword, is how many times each row counts: whole numbers, as if the table had the row
+        so often, or not at all for 0. Others are a ValueError: no model here weighs the loss of a row.
 
         `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
         What it raises ends the training and leaves the estimator as it was.
@@ -74,27 +59,37 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         """
         before = dict(vars(self))
         try:
-            return self._fit(X, y, progress)
+            return self._fit(X, y, progress, weights_of(weights))
         except BaseException:  # scikit-learn's checks have set attributes, and Ctrl-C is one of these
             self.__dict__ = before
             raise
 
-    def _fit(self, X: Any, y: Any, progress: Progress) -> Self:
+    def _fit(self, X: Any, y: Any, progress: Progress, repeats: Optional[Any]) -> Self:
         X, y = without_tensors(X, "X"), without_tensors(y, "y")
         named = y
-        X, y = self._validate_data(
-            X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
+        table = encode(X) if needs_encoding(X) else None
+        columns = None if table is None else table.columns
+        X, y = validate_data(
+            self, X if table is None else table.values, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
         )
+        if repeats is not None:
+            X, y = repeated(X, y, repeats)
         targets = np.require(y, np.float64, ["C", "A"])
-        names = getattr(self, "feature_names_in_", None)
-        inputs = [f"x{k}" for k in range(X.shape[1])] if names is None else [str(name) for name in names]
+        if table is not None:
+            self.feature_names_in_, self.n_features_in_ = np.array(columns, dtype=object), len(columns or ())
+            inputs = table.features
+        elif hasattr(self, "feature_names_in_"):
+            inputs = [str(name) for name in self.feature_names_in_]
+        else:
+            inputs = [f"x{k}" for k in range(X.shape[1])]
         num_targets = 1 if targets.ndim == 1 else targets.shape[1]
-        outputs = _target_names(named, num_targets, inputs)
+        outputs = target_names(named, num_targets, inputs)
         options = self._options()
         with reporter(progress) as tell:
-            model, report = _core.fit(options, inputs, outputs, X, targets, self._threads(), tell)
+            how = "" if table is None else table.encoding
+            model, report = _core.fit(options, inputs, outputs, X, targets, how, self._threads(), tell)
         self.model_ = model
-        self.fit_report_ = report
+        self.fit_report_ = report if table is None else {**report, "columns": table.told}
         self.n_iter_ = report["epochs_run"]
         self.n_outputs_ = num_targets
         self._flat_ = targets.ndim == 1
@@ -207,6 +202,27 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         X, y = self._checked(X, y)
         return self.model_.evaluate(X, y, self._threads())
 
+    def recalibrate(self, X: Any, y: Any) -> Self:
+        """Makes the predicted spread fit rows that the model was not trained on; returns self.
+
+        The standard deviations of each output are multiplied by the factor under which these rows are most likely,
+        ``spread_factors_`` (D,). The components' means stay as they are; so does that of the prediction, unless targets
+        were fitted by their logarithms or behind a flow. At least 10 rows are needed; the relative error of a factor is
+        about 1 / sqrt(2 N). A model file keeps it, as that of ``dissent recalibrate``.
+
+        >>> X = np.linspace(-1, 1, 90)[:, None]
+        >>> y = np.sin(3 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=90)
+        >>> model = dissent.ProbabilisticEnsemble(epochs=30, random_state=0).fit(X[::2], y[::2])
+        >>> before = model.log_density(X[1::2], y[1::2]).mean()
+        >>> bool(model.recalibrate(X[1::2], y[1::2]).log_density(X[1::2], y[1::2]).mean() >= before)
+        True
+        >>> model.spread_factors_.shape
+        (1,)
+        """
+        X, y = self._checked(X, y)
+        self.model_, self.spread_factors_ = self.model_.recalibrated(X, y, self._threads())
+        return self
+
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the model file that ``dissent predict`` reads: safetensors, nothing in it is executed.
 
@@ -253,9 +269,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         names = [each.name for each in ensemble_parameters(cls._model)]
         fitted = cls(**{name: value for name, value in about.items() if name in names})
         fitted.model_ = model
-        fitted.n_features_in_ = len(about["inputs"])
-        if about["inputs"] != [f"x{k}" for k in range(fitted.n_features_in_)]:
-            fitted.feature_names_in_ = np.array(about["inputs"], dtype=object)
+        fitted.n_features_in_ = len(about["columns"])
+        if about["columns"] != [f"x{k}" for k in range(fitted.n_features_in_)]:
+            fitted.feature_names_in_ = np.array(about["columns"], dtype=object)
         fitted.n_outputs_ = len(about["targets"])
         fitted._flat_ = fitted.n_outputs_ == 1
         return fitted
@@ -278,7 +294,12 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any = None):
         check_is_fitted(self)
-        X = self._validate_data(without_tensors(X, "X"), dtype=np.float64, order="C", reset=False)
+        about = self.model_.describe()
+        has_names = hasattr(self, "feature_names_in_")
+        if about["columns"] != about["inputs"] or (has_names and needs_encoding(X)):
+            X = apply(self.model_, X)
+        else:
+            X = validate_data(self, without_tensors(X, "X"), dtype=np.float64, order="C", reset=False)
         X = np.require(X, np.float64, ["C", "A"])
         if y is None:
             return X
@@ -291,31 +312,34 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     def _score(self, X: Any, estimator: str) -> Uncertainty:
         mixture = self.predict_mixture(X)
-        return named(_core.estimate(_name(estimator, "estimator"), *mixture[:2], False, mixture.weights, self._threads(), 0))
+        name = _name(estimator, "estimator")
+        return named(_core.estimate(name, *mixture[:2], False, mixture.weights, self._threads(), 0))
 
     def _as_y(self, values: np.ndarray) -> np.ndarray:
         """(N, D, ...) without the axis of outputs where `y` had none."""
         return values[:, 0] if self._flat_ else values
 
-    def _more_tags(self):
+    def _more_tags(self):  # of scikit-learn before 1.6
         return {"multioutput": True}
 
+    def __sklearn_tags__(self):  # and since
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
-def _target_names(y: Any, count: int, inputs: List[str]) -> List[str]:
-    """Those of a pandas table or column, for the model file.
+    def __repr__(self, N_CHAR_MAX: int = 0) -> str:
+        """One line: parameters that are not at their defaults, and what it was fitted to."""
+        defaults = {each.name: each.default for each in ensemble_parameters(self._model)}
+        own = [f"{name}={value!r}" for name, value in self.get_params().items() if not _same(value, defaults[name])]
+        text = f"{type(self).__name__}({', '.join(own)})"
+        if not hasattr(self, "model_"):
+            return text
+        about = self.model_.describe()
+        kind = f"{about['model']}, " if self._model == "auto" else ""
+        inputs = f"{counted(len(about['columns']), 'input')} ({listed(about['columns'])})"
+        targets = f"{counted(len(about['targets']), 'target')} ({listed(about['targets'])})"
+        return f"<{text}: {kind}{counted(len(about['weights']), 'component')}, {inputs}, {targets}>"
 
-    Where there are none to use: y, or y0, y1, ..., with _ where an input has that name.
-    """
-    if hasattr(y, "columns"):
-        names = list(y.columns)
-    else:
-        names = [getattr(y, "name", None)]
-    usable = len({*names, *inputs}) == count + len(inputs) and all(isinstance(name, str) and name for name in names)
-    if usable and len(names) == count:
-        return names
-    stem = "y"
-    while True:
-        names = [stem] if count == 1 else [f"{stem}{k}" for k in range(count)]
-        if not set(names) & set(inputs):
-            return names
-        stem += "_"
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and np.array_equal(value, default))

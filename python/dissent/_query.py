@@ -269,7 +269,7 @@ def _choose_by_model(
         estimator.model_,
         pool if rows is None else pool[rows],
         *_training(estimator, transform, X_train, y_train),
-        np.empty((0, estimator.n_features_in_)) if aim is None else _checked_aim(estimator, aim),
+        np.empty((0, len(estimator.model_.describe()["inputs"]))) if aim is None else _checked_aim(estimator, aim),
         question.cost_of(rows),
     )
     return spread_choice(chosen, rows, len(pool))
@@ -309,7 +309,7 @@ def _training(
     estimator: _Ensemble, transform: Callable[[Any], Any], X_train: Any, y_train: Any
 ) -> Tuple[np.ndarray, np.ndarray]:
     if X_train is None:
-        return np.empty((0, estimator.n_features_in_)), np.empty((0, estimator.n_outputs_))
+        return np.empty((0, len(estimator.model_.describe()["inputs"]))), np.empty((0, estimator.n_outputs_))
     return estimator._checked(transform(X_train), y_train)
 
 

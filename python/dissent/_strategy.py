@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_consistent_length
 from ._arrays import as_cost, without_tensors
 from ._given import DEFAULT
 from ._query import query
-from ._sklearn import BaseEstimator
+from ._sklearn import BaseEstimator, allowing_nan
 
 
 class QueryStrategy(BaseEstimator):
@@ -143,7 +143,7 @@ class QueryStrategy(BaseEstimator):
         (3,)
         """
         X, y = without_tensors(X, "X"), without_tensors(y, "y")
-        y = check_array(y, dtype=np.float64, ensure_2d=False, force_all_finite="allow-nan", input_name="y")
+        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", **allowing_nan(check_array))
         check_consistent_length(X, y)
         if sample_weight is not None:
             raise ValueError("sample_weight: the ensembles know no weights of samples; give None")

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_mixture, as_probabilities, as_weights, warn_of_shape
+from ._naming import counted, span_text
 
 
 class Uncertainty(NamedTuple):
@@ -23,6 +24,10 @@ class Uncertainty(NamedTuple):
     total: np.ndarray  #: their sum
     log_deficit: np.ndarray  #: ln(H(weights) - epistemic), exact where epistemic is at its ceiling; smaller is more
     extras: Dict[str, np.ndarray]  #: what only some estimators know: standard_error, lower, upper, ...
+
+    def __repr__(self) -> str:
+        parts = [f"{name} {span_text(values)}" for name, values in zip(self._fields[:3], self[:3])]
+        return f"<Uncertainty of {counted(len(self.epistemic), 'input')} in nats: {', '.join(parts)}>"
 
     def columns(self) -> Dict[str, np.ndarray]:
         """All arrays by name, those of `extras` among them, as ``pandas.DataFrame`` takes them.
@@ -58,6 +63,12 @@ class Bounds(NamedTuple):
     lower: np.ndarray  #: the largest Chernoff estimate
     upper: np.ndarray  #: the KL estimate
     alpha: np.ndarray  #: of the Chernoff divergence that gave `lower`
+
+    def __repr__(self) -> str:
+        return (
+            f"<Bounds of {counted(len(self.lower), 'input')} in nats: lower {span_text(self.lower)}, "
+            f"upper {span_text(self.upper)}>"
+        )
 
 
 class EstimatorInfo(NamedTuple):
@@ -114,6 +125,8 @@ def uncertainty(
     mean : array (N, M, D), or (N, M) for one output
         Of N inputs, M components and D outputs. numpy, torch, anything with DLPack or the buffer protocol, or lists.
         Contiguous float32 and float64 arrays are read where they lie; others are converted once.
+        Or a fitted model, as in :func:`query`, such as an ensemble, or a pipeline that ends in one. The next argument is
+        then its inputs X (N, C), and only `estimator` may be given beside.
     stddev : array (N, M, D), array (D,) or a number
         Standard deviations; one per output, or one for all. Give this or `covariance`.
     covariance : array (N, M, D, D)
@@ -147,7 +160,20 @@ def uncertainty(
     >>> two = [[[0.9, 0.1], [0.2, 0.8]]]    # 1 input, 2 components, 2 classes
     >>> dissent.uncertainty(probabilities=two).epistemic.round(3)
     array([0.275])
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = np.linspace(-1, 1, 30)[:, None]
+    >>> pipeline = make_pipeline(StandardScaler(), dissent.GaussianProcessEnsemble(random_state=0)).fit(X, X[:, 0] ** 2)
+    >>> inside, outside = dissent.uncertainty(pipeline, [[0.0], [3.0]]).epistemic
+    >>> bool(inside < outside)
+    True
     """
+    if is_model(mean):
+        if any(given is not None for given in (covariance, probabilities, weights, threads)) or axis != 1 or seed != 0:
+            raise ValueError("a model has its own components; give it, X and perhaps an estimator alone")
+        from ._through import uncertainty_of
+
+        return uncertainty_of(mean, stddev, "kl" if estimator is None else _name(estimator, "estimator"))
     if probabilities is not None:
         if mean is not None or stddev is not None or covariance is not None:
             raise ValueError("give probabilities, or mean with stddev or covariance; not both")
@@ -161,6 +187,13 @@ def uncertainty(
         columns = _core.estimate(name, mean, spread, full, as_weights(weights), _threads(threads), _seed(seed))
         warn_of_shape(mean, axis)
     return named(columns)
+
+
+def is_model(given: Any) -> bool:
+    """Whether this predicts, or is a list of what does."""
+    if isinstance(given, (list, tuple)):
+        return len(given) > 0 and all(hasattr(part, "predict") for part in given)
+    return hasattr(given, "predict")
 
 
 def named(columns: Dict[str, np.ndarray]) -> Uncertainty:
@@ -183,7 +216,8 @@ def epistemic(
 ) -> np.ndarray:
     """How much the components of an ensemble disagree, in nats: an array (N,).
 
-    The arguments are those of :func:`uncertainty`. To rank inputs use ``uncertainty(...).top(k)``.
+    The arguments are those of :func:`uncertainty`: arrays, or a model and its inputs, as in ``epistemic(pipeline, X)``.
+    To rank inputs use ``uncertainty(...).top(k)``.
 
     Examples
     --------

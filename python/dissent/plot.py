@@ -1,6 +1,7 @@
 """Plots in one line, with matplotlib.
 
-Each function draws on `ax` (the current axes by default) and returns it.
+Each function draws on `ax` (the current axes by default) and returns it. Colours are Okabe and Ito's, which people with
+any kind of colour vision tell apart. Thousands of points are drawn as a density.
 """
 from __future__ import annotations
 
@@ -8,17 +9,21 @@ from typing import Any, Mapping, Optional
 
 import numpy as np
 
-COLOURS = ["#0b6e99", "#d1495b", "#66801f", "#8a4fa3", "#e08d13", "#4a4e57"]
+from ._plot_axes import COLOURS, get_axes, legend, tidy
+from ._plot_pool import epistemic_aleatoric, pool_map
+from ._plot_predictions import calibration, parity, residuals
 
+__all__ = [
+    "calibration",
+    "epistemic_aleatoric",
+    "learning_curves",
+    "parity",
+    "pool_map",
+    "residuals",
+    "uncertainty_1d",
+]
 
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("dissent.plot needs matplotlib, which is not installed") from None
-    return plt.gca()
+_MARKS = ["o", "s", "^", "D", "v", "P", "X"]
 
 
 def uncertainty_1d(
@@ -53,7 +58,7 @@ def uncertainty_1d(
             f"uncertainty_1d: the model has {model.n_features_in_} inputs and {ensemble.n_outputs_} outputs; "
             "one of each can be drawn"
         )
-    ax = _axes(ax)
+    ax = get_axes(ax)
     x = np.asarray(X, dtype=float).ravel()
     reach = margin * (x.max() - x.min())
     at = np.linspace(x.min() - reach, x.max() + reach, grid)
@@ -65,24 +70,33 @@ def uncertainty_1d(
     ax.plot(np.repeat(at, 15), draws, ".", color=COLOURS[0], alpha=0.25, markersize=2, markeredgewidth=0)
     ax.plot(at, mean, color=COLOURS[0], label="mean")
     if y is not None:
-        ax.plot(x, np.ravel(y), ".", color=COLOURS[5], markersize=4, label="data")
+        ax.plot(x, np.ravel(y), ".", color=COLOURS[-1], markersize=5, label="data")
     right = ax.twinx()
     epistemic = ensemble.epistemic(rows, estimator=estimator)
     right.fill_between(at, 0, epistemic, color=COLOURS[1], alpha=0.35, linewidth=0)
     right.set_ylim(0, 4 * max(float(epistemic.max()), 1e-12))  # the lowest quarter
-    right.set_ylabel("epistemic uncertainty, nats", color=COLOURS[1])
+    right.set_ylabel("epistemic uncertainty (nats)", color=COLOURS[1])
     names = getattr(model, "feature_names_in_", ["x"])
-    ax.set_xlabel(str(names[0]))
-    ax.set_ylabel(ensemble.model_.describe()["targets"][0])
-    ax.legend(loc="best", frameon=False)
+    for side in ("top", "left", "bottom"):
+        right.spines[side].set_visible(False)
+    right.spines["right"].set_color("#8C8C8C")
+    right.tick_params(color="#8C8C8C", labelcolor=COLOURS[1])
+    tidy(ax, str(names[0]), ensemble.model_.describe()["targets"][0])
+    legend(ax)
     ax.figure.sca(ax)  # twinx made the right-hand axes the current ones
     return ax
 
 
 def learning_curves(
-    curves: Mapping[str, Any], *, rows: Optional[Any] = None, metric: str = "rmse", log: bool = True, ax: Any = None
+    curves: Mapping[str, Any],
+    *,
+    rows: Optional[Any] = None,
+    metric: str = "rmse",
+    band: str = "error",
+    log: bool = True,
+    ax: Any = None,
 ) -> Any:
-    """How an error falls as data are acquired, a line per method with a band of one standard error.
+    """How an error falls as data are acquired, a line per method with a band around it.
 
     Parameters
     ----------
@@ -91,6 +105,8 @@ def learning_curves(
         The number of training rows at each round.
     metric : str
         What the values are, for the axis.
+    band : "error" or "range"
+        Of repeats: one standard error of their mean, or from the smallest to the largest.
     log : bool
         Whether the vertical axis is logarithmic; it is linear all the same when a mean is not positive.
 
@@ -100,7 +116,9 @@ def learning_curves(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['kl', 'random']
     """
-    ax = _axes(ax)
+    ax = get_axes(ax)
+    if band not in ("error", "range"):
+        raise ValueError(f"band = {band!r}; it is 'error' or 'range'")
     positive = True
     for k, (name, values) in enumerate(curves.items()):
         repeats = np.atleast_2d(np.asarray(values, dtype=float))
@@ -109,17 +127,38 @@ def learning_curves(
             raise ValueError(f"learning_curves: '{name}' has shape {list(np.shape(values))}, rows {list(at.shape)}")
         mean = repeats.mean(0)
         positive = positive and not (mean <= 0).any()
-        colour = COLOURS[k % len(COLOURS)]
-        ax.plot(at, mean, color=colour, label=name)
+        colour, mark = COLOURS[k % len(COLOURS)], _MARKS[k % len(_MARKS)]
+        shown = mark if len(at) <= 30 else None
+        ax.plot(at, mean, color=colour, marker=shown, markersize=4.5, linewidth=2, label=name, zorder=3)
         if len(repeats) > 1:
-            error = repeats.std(0, ddof=1) / np.sqrt(len(repeats))
-            ax.fill_between(at, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
-    ax.set_xlabel("round" if rows is None else "training rows")
-    ax.set_ylabel(metric)
+            low, high = _band(repeats, mean, band)
+            ax.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0, zorder=2)
     if log and positive:
         ax.set_yscale("log")
-    ax.legend(loc="best", frameon=False)
+    tidy(ax, "round" if rows is None else "training rows", metric)
+    if rows is None:
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    _plain_ticks(ax)
+    legend(ax)
     return ax
+
+
+def _band(repeats: np.ndarray, mean: np.ndarray, band: str) -> Any:
+    if band == "range":
+        return repeats.min(0), repeats.max(0)
+    error = repeats.std(0, ddof=1) / np.sqrt(len(repeats))
+    return mean - error, mean + error
+
+
+def _plain_ticks(ax: Any) -> None:
+    """0.3 in place of 3 x 10^-1 where a logarithmic axis spans less than two decades."""
+    low, high = ax.get_ylim()
+    if ax.get_yscale() == "log" and high / low < 100:
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 5.0)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _named(model: Any, values: np.ndarray) -> Any:

@@ -37,7 +37,7 @@ py::tuple choose_rows(const Asked& asked, const Ensemble& model, const Doubles& 
   return to_tuple(std::move(choice), std::move(utilities), asked, num_rows(candidates));
 }
 
-py::array_t<std::int64_t> candidate_rows(std::size_t pool_size, std::size_t count, std::uint64_t seed) {
+py::object candidate_rows(std::size_t pool_size, std::size_t count, std::uint64_t seed) {
   const std::vector<std::size_t> rows = draw_candidates(pool_size, count, choice_stream(seed, 1));
   return to_numpy(std::vector<std::int64_t>(rows.begin(), rows.end()));
 }

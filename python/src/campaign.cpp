@@ -1,8 +1,14 @@
 // Campaigns of asking and telling, in the directories of `dissent ask` and `dissent tell`: the same functions begin and
 // open them, so that either side can go on with what the other has begun.
 #include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/base/file_identity.hpp"
+#include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
+#include "dissent/loop/export.hpp"
 #include "dissent/loop/laboratory.hpp"
+#include "dissent/loop/question_table.hpp"
+#include "dissent/loop/status.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/read_table.hpp"
 #include "fields.hpp"
@@ -16,6 +22,15 @@ constexpr double kAllThreads = 1e12;  // nanoseconds
 // By the names labelled, pool, test and aim: "file" and its path, or "text" and CSV.
 using Tables = std::map<std::string, std::pair<std::string, std::string>>;
 
+// How answers are taken.
+struct Telling {
+  bool refit = true;
+  bool correct = false;
+  bool extra = false;
+  int threads = 0;
+  py::object progress = py::none();
+};
+
 class OpenCampaign {
  public:
   // `tables` are empty to open a campaign that was begun before. `settings`: those of the campaign by keyword.
@@ -26,11 +41,17 @@ class OpenCampaign {
                                              table(tables, "test"),
                                              {std::move(targets), std::move(inputs)},
                                              table(tables, "aim")},
-                                            values_of<CampaignSettings>(settings)})) {}
+                                            values_of<CampaignSettings>(settings)})) {
+    for (const auto& [name, given] : tables) {
+      if (given.first == "file") {
+        given_files_.push_back(given.second);
+      }
+    }
+  }
 
   // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`. The pool may end, but not at
   // the first batch.
-  py::array_t<std::int64_t> ask(std::size_t batch, int threads, const py::object& progress) {
+  py::object ask(std::size_t batch, int threads, const py::object& progress) {
     if (campaign().chosen.empty()) {
       check_batch(laboratory_.data(), batch);
     }
@@ -39,15 +60,26 @@ class OpenCampaign {
     return pending_rows();
   }
 
-  // Targets [n, D] of pool rows that wait: all or nothing.
-  void tell(std::vector<std::size_t> rows, const Doubles& targets, bool refit, int threads,
-            const py::object& progress) {
+  // Targets [n, D] of rows of the pool: all or nothing. What looks like a mistake is returned, in words.
+  std::vector<std::string> tell(std::vector<std::size_t> rows, const Doubles& targets, const Telling& telling) {
     const std::span<const double> values = span_of(targets);
-    const Answers answers{"tell", std::move(rows), {values.begin(), values.end()}};
-    FitTeller tell(progress);
-    unlocked(threads, kAllThreads, [&](Executor& executor) {
-      laboratory_.tell(answers, refit, {&executor, std::ref(tell)});
-    });
+    Answers answers{"tell", std::move(rows), {values.begin(), values.end()}};
+    answers.unasked = telling.extra;
+    return take(std::move(answers), telling);
+  }
+
+  // Likewise, of a table with the columns `row` and the targets.
+  std::vector<std::string> tell_table(const std::string& kind, const std::string& text, const Telling& telling) {
+    return take(laboratory_.answers_in(kind == "file" ? read_table(text) : parse_csv(text, "tell", {.delimiter = ','}),
+                                       telling.extra),
+                telling);
+  }
+
+  // Rows whose experiments failed.
+  void drop(std::vector<std::size_t> rows, const Telling& telling) {
+    Answers answers{"drop"};
+    answers.dropped = std::move(rows);
+    take(std::move(answers), telling);
   }
 
   // The model of the rows labelled so far; fitted, and saved, if need be.
@@ -58,7 +90,7 @@ class OpenCampaign {
     });
   }
 
-  py::array_t<std::int64_t> pending_rows() const {
+  py::object pending_rows() const {
     std::vector<std::int64_t> rows;
     for (const std::size_t position : pending(campaign())) {
       rows.push_back(static_cast<std::int64_t>(campaign().chosen[position].row));
@@ -75,6 +107,48 @@ class OpenCampaign {
     return texts;
   }
 
+  // The rows that wait, as the table that people fill in: numbers as arrays, texts as lists, None where one is missing.
+  py::dict questions() const {
+    const std::string row_column = laboratory_.own_column("row");
+    py::dict columns;
+    for (Column& column : question_table(laboratory_).columns) {
+      if (column.is_text()) {
+        py::list texts;
+        for (std::size_t row = 0; row < column.text.size(); ++row) {
+          texts.append(column.is_missing(row) ? py::object(py::none()) : py::object(py::str(column.text[row])));
+        }
+        columns[py::str(column.name)] = texts;
+      } else if (column.name == row_column) {
+        columns[py::str(column.name)] = pending_rows();
+      } else {
+        columns[py::str(column.name)] = to_numpy(std::move(column.values));
+      }
+    }
+    return columns;
+  }
+
+  py::object status() const { return loads(to_json(status_of(campaign(), &laboratory_.data()), seconds_now())); }
+
+  py::object exported() const { return loads(exported_json(campaign(), laboratory_.data(), laboratory_.pool())); }
+
+  // The table of labelled rows as CSV.
+  std::string exported_csv() const {
+    return format_csv(exported_rows(campaign(), laboratory_.data(), laboratory_.pool()));
+  }
+
+  // Appears whole or not at all, and never in place of a file that the campaign needs or was begun from.
+  void write_file(const std::string& path, const std::string& text) const {
+    for (const std::string& own : CampaignDirectory::files(laboratory_.name())) {
+      check(!same_file(path, own), "'{}' is a file of the campaign and would be overwritten; give another name", path);
+    }
+    for (const std::string& given : given_files_) {
+      check(!same_file(path, given), "'{}' is read as well and would be overwritten; give another name", path);
+    }
+    AtomicFile file(path);
+    file.write(text);
+    file.commit();
+  }
+
   py::list rounds() const {
     py::list records;
     for (const RoundRecord& record : campaign().rounds) {
@@ -83,7 +157,7 @@ class OpenCampaign {
     return records;
   }
 
-  py::array_t<double> pool_inputs(const std::vector<std::size_t>& rows) const {
+  py::object pool_inputs(const std::vector<std::size_t>& rows) const {
     const Problem& data = laboratory_.data();
     const std::size_t num_columns = data.input_names.size();
     for (const std::size_t row : rows) {
@@ -100,6 +174,23 @@ class OpenCampaign {
   std::size_t num_pool() const { return laboratory_.data().pool.num_rows; }
 
  private:
+  std::vector<std::string> take(Answers answers, const Telling& telling) {
+    answers.correct = telling.correct;
+    FitTeller tell(telling.progress);
+    const std::vector<FarAnswer> far = unlocked(telling.threads, kAllThreads, [&](Executor& executor) {
+      return laboratory_.tell(answers, telling.refit, {&executor, std::ref(tell)});
+    });
+    std::vector<std::string> texts;
+    for (const FarAnswer& answer : far) {
+      texts.push_back(answer.text());
+    }
+    return texts;
+  }
+
+  static py::object loads(const Json& json) {
+    return py::module_::import("json").attr("loads")(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+
   // What comes as text has the argument's name for its source, so that errors name what was given.
   static std::optional<Table> table(const Tables& tables, const std::string& name) {
     const auto found = tables.find(name);
@@ -107,27 +198,37 @@ class OpenCampaign {
       return std::nullopt;
     }
     const auto& [kind, text] = found->second;
-    return kind == "file" ? read_table(text) : parse_csv(text, name);
+    return kind == "file" ? read_table(text) : parse_csv(text, name, {.delimiter = ','});
   }
 
   const Campaign& campaign() const { return laboratory_.campaign(); }
 
   Laboratory laboratory_;
+  std::vector<std::string> given_files_;  // the tables it was opened with
 };
 
 }  // namespace
 
 void bind_campaign(py::module_& module) {
   module.def("default_acquisition", [] { return std::string(default_acquisition()); });
+  py::class_<Telling>(module, "Telling")
+      .def(py::init<bool, bool, bool, int, py::object>(), py::arg("refit"), py::arg("correct"), py::arg("extra"),
+           py::arg("threads"), py::arg("progress"));
   py::class_<OpenCampaign>(module, "Campaign")
       .def(py::init<std::string, Tables, std::vector<std::string>, std::vector<std::string>, py::dict>(),
            py::arg("path"), py::arg("tables"), py::arg("targets"), py::arg("inputs"), py::arg("settings"))
       .def("ask", &OpenCampaign::ask, py::arg("batch"), py::arg("threads"), py::arg("progress"))
-      .def("tell", &OpenCampaign::tell, py::arg("rows"), py::arg("targets").noconvert(), py::arg("refit"),
-           py::arg("threads"), py::arg("progress"))
+      .def("tell", &OpenCampaign::tell, py::arg("rows"), py::arg("targets").noconvert(), py::arg("telling"))
+      .def("tell_table", &OpenCampaign::tell_table, py::arg("kind"), py::arg("text"), py::arg("telling"))
+      .def("drop", &OpenCampaign::drop, py::arg("rows"), py::arg("telling"))
       .def("model", &OpenCampaign::model, py::arg("threads"), py::arg("progress"))
       .def("pending", &OpenCampaign::pending_rows)
       .def("why", &OpenCampaign::why)
+      .def("questions", &OpenCampaign::questions)
+      .def("status", &OpenCampaign::status)
+      .def("exported", &OpenCampaign::exported)
+      .def("exported_csv", &OpenCampaign::exported_csv)
+      .def("write_file", &OpenCampaign::write_file, py::arg("path"), py::arg("text"))
       .def("rounds", &OpenCampaign::rounds)
       .def("pool_inputs", &OpenCampaign::pool_inputs, py::arg("rows"))
       .def_property_readonly("path", &OpenCampaign::path)

@@ -7,6 +7,7 @@
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/options.hpp"
+#include "dissent/ensemble/recalibration.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "fields.hpp"
@@ -20,10 +21,13 @@ constexpr double kProcessRow = 1e5;   // likewise: a Gaussian process compares a
 
 py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
-                       int threads, const py::object& progress) {
+                       const std::string& encoding, int threads, const py::object& progress) {
   FitOptions options;
   set_fields(options, values_of<FitOptions>(given));
-  const TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
+  TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
+  if (!encoding.empty()) {
+    rows.encoding = parse_encoding(encoding).kept();
+  }
   FitTeller tell(progress);
   FitResult result = unlocked(threads, kAllThreads, [&](Executor& executor) {
     return fit(options, rows, {&executor, std::ref(tell)});
@@ -64,14 +68,14 @@ py::dict summarise_rows(const Ensemble& model, const Doubles& inputs, const std:
   return result;
 }
 
-py::array_t<double> log_density(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
+py::object log_density(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
   return to_numpy(unlocked(threads, work_of(model, inputs),
                            [&](Executor& executor) { return model.log_density(rows, span_of(targets), &executor); }));
 }
 
-py::array_t<double> sample(const Ensemble& model, const Doubles& inputs, std::size_t num_samples, std::uint64_t seed,
-                           int threads) {
+py::object sample(const Ensemble& model, const Doubles& inputs, std::size_t num_samples, std::uint64_t seed,
+                  int threads) {
   const std::span<const double> rows = inputs_of(model, inputs);
   std::vector<double> draws =
       unlocked(threads, work_of(model, inputs, static_cast<double>(num_samples)),
@@ -85,6 +89,30 @@ py::dict evaluate_rows(const Ensemble& model, const Doubles& inputs, const Doubl
                           [&](Executor& executor) { return evaluate(model, rows, span_of(targets), &executor); }));
 }
 
+// A copy whose spread fits held-out rows, and the factors [D] that its standard deviations were multiplied by.
+py::tuple recalibrated(const Ensemble& model, const Doubles& inputs, const Doubles& targets, int threads) {
+  const std::span<const double> rows = inputs_of(model, inputs);
+  Ensemble result = model;
+  std::vector<double> factors = unlocked(threads, work_of(model, inputs), [&](Executor& executor) {
+    return recalibrate(result, rows, span_of(targets), &executor);
+  });
+  return py::make_tuple(std::move(result), to_numpy(std::move(factors)));
+}
+
+// Of any mixture: mean and stddev [N, M, D], values [N, D].
+py::object factors_of(const Doubles& mean, const Doubles& stddev, const std::vector<double>& weights,
+                      const Doubles& values) {
+  check(mean.ndim() == 3 && stddev.shape() == mean.shape(),
+        "mean and stddev must be arrays [N, M, D] of the same size");
+  Mixture<double> mixture{mean.shape(0), mean.shape(1), mean.shape(2)};
+  const auto copy = [](const Doubles& from, std::vector<double>& to) {
+    to.assign(from.data(), from.data() + from.size());
+  };
+  copy(mean, mixture.mean);
+  copy(stddev, mixture.stddev);
+  return to_numpy(spread_factors(mixture, Weights::from(weights, mean.shape(1)), span_of(values)));
+}
+
 // Its columns, those targets that were fitted by their logarithms, and the options that it was made with by keyword.
 py::dict describe(const Ensemble& model) {
   EnsembleOptions options = model.options();
@@ -92,6 +120,8 @@ py::dict describe(const Ensemble& model) {
   options.weights = model.weights().value;
   py::dict result = to_dict(options);
   result["inputs"] = model.columns().inputs;
+  const TableEncoding& encoding = model.columns().encoding;
+  result["columns"] = encoding.columns.empty() ? model.columns().inputs : encoding.sources();
   result["targets"] = model.columns().targets;
   result["logarithms"] = model.columns().log_targets();
   return result;
@@ -138,10 +168,12 @@ void bind_ensemble(py::module_& module) {
       .def("summarise", &summarise_rows, matrix("inputs"), py::arg("quantiles"), py::arg("threads"))
       .def("log_density", &log_density, matrix("inputs"), matrix("targets"), py::arg("threads"))
       .def("sample", &sample, matrix("inputs"), py::arg("num_samples"), py::arg("seed"), py::arg("threads"))
-      .def("evaluate", &evaluate_rows, matrix("inputs"), matrix("targets"), py::arg("threads"));
+      .def("evaluate", &evaluate_rows, matrix("inputs"), matrix("targets"), py::arg("threads"))
+      .def("recalibrated", &recalibrated, matrix("inputs"), matrix("targets"), py::arg("threads"));
+  module.def("spread_factors", &factors_of, matrix("mean"), matrix("stddev"), py::arg("weights"), matrix("values"));
   module.def("fit_fields", &fit_fields);
   module.def("fit", &fit_ensemble, py::arg("options"), py::arg("input_names"), py::arg("target_names"),
-             matrix("inputs"), matrix("targets"), py::arg("threads"), py::arg("progress"));
+             matrix("inputs"), matrix("targets"), py::arg("encoding"), py::arg("threads"), py::arg("progress"));
 }
 
 }  // namespace dissent::python

@@ -11,12 +11,10 @@ namespace {
 
 // mean and stddev [N, M, D] or covariance [N, M, D, D] of one type, contiguous: the Python side sees to that.
 struct Arrays {
-  py::array mean;
-  py::array spread;
+  Array mean;
+  Array spread;
   bool full;
 };
-
-Shape shape_of(const py::array& array) { return {array.shape(), array.shape() + array.ndim()}; }
 
 // [N, M] is [N, M, 1].
 Shape with_outputs(Shape shape) {
@@ -28,7 +26,7 @@ Shape with_outputs(Shape shape) {
 
 // The sentences are those of the command line, which adds the file.
 Shape checked_shape(const Arrays& arrays) {
-  const Shape given = shape_of(arrays.mean);
+  const Shape given = arrays.mean.shape();
   const Shape shape = with_outputs(given);
   check(shape.size() == 3, "mean has shape {}; it must be [N, M, D] (inputs, components, outputs), or [N, M] for D = 1",
         shape_text(given));
@@ -36,7 +34,7 @@ Shape checked_shape(const Arrays& arrays) {
   if (arrays.full) {
     wanted.push_back(shape[2]);
   }
-  const Shape spread = shape_of(arrays.spread);
+  const Shape spread = arrays.spread.shape();
   check((arrays.full ? spread : with_outputs(spread)) == wanted, "{} has shape {}, but the mean {} needs {}",
         arrays.full ? "covariance" : "stddev", shape_text(spread), shape_text(given), shape_text(wanted));
   check(shape[1] > 0, "mean has shape {}: M = 0; a mixture needs at least one component", shape_text(given));
@@ -54,8 +52,7 @@ MixtureView<T> view_of(const Arrays& arrays, const Shape& shape) {
 
 template <class T>
 bool both_are(const Arrays& arrays) {
-  using Exact = py::array_t<T, py::array::c_style>;
-  return py::isinstance<Exact>(arrays.mean) && py::isinstance<Exact>(arrays.spread);
+  return arrays.mean.is<T>() && arrays.spread.is<T>();
 }
 
 // Calls body with the view of the arrays' own type.
@@ -144,18 +141,18 @@ void fill_divergences(const Divergence& kind, const MixtureView<T>& mixture, Exe
              });
 }
 
-py::array_t<double> divergence_arrays(const std::string& name, const Arrays& arrays, int threads) {
+py::object divergence_arrays(const std::string& name, const Arrays& arrays, int threads) {
   const Divergence kind = parse_divergence(name);
   return with_view(arrays, [&](const auto& mixture) {
     check_pairs(mixture);
-    py::array_t<double> result({mixture.num_inputs, mixture.num_components, mixture.num_components});
-    double* to = result.mutable_data();
+    const std::vector<std::size_t> shape{mixture.num_inputs, mixture.num_components, mixture.num_components};
+    std::vector<double> result(shape[0] * shape[1] * shape[2]);
     const double work = static_cast<double>(mixture.num_inputs) *
                         work_of(pairwise_estimator(kind), mixture.num_components, mixture.num_outputs);
     unlocked(threads, work, [&](Executor& executor) {
-      name_first_error(mixture, [&] { fill_divergences(kind, mixture, executor, to); });
+      name_first_error(mixture, [&] { fill_divergences(kind, mixture, executor, result.data()); });
     });
-    return result;
+    return to_numpy(std::move(result), shape);
   });
 }
 
@@ -172,7 +169,7 @@ py::list list_estimators() {
 void bind_estimators(py::module_& module) {
   module.def(
       "estimate",
-      [](const std::string& estimator, const py::array& mean, const py::array& spread, bool full,
+      [](const std::string& estimator, const Array& mean, const Array& spread, bool full,
          const std::vector<double>& weights, int threads, std::uint64_t seed) {
         return estimate_arrays(estimator, {mean, spread, full}, weights, threads, seed);
       },
@@ -180,7 +177,7 @@ void bind_estimators(py::module_& module) {
       py::arg("seed"));
   module.def(
       "divergence",
-      [](const std::string& kind, const py::array& mean, const py::array& spread, bool full, int threads) {
+      [](const std::string& kind, const Array& mean, const Array& spread, bool full, int threads) {
         return divergence_arrays(kind, {mean, spread, full}, threads);
       },
       py::arg("kind"), py::arg("mean"), py::arg("spread"), py::arg("full"), py::arg("threads"));

@@ -20,8 +20,7 @@ constexpr double kAllThreads = 1e12;  // nanoseconds: some methods take long on 
 MixtureView<double> view_of(const Doubles& mean, const Doubles& stddev) {
   check(mean.ndim() == 3 && stddev.ndim() == 3 && mean.size() == stddev.size(),
         "mean and stddev must be arrays [N, M, D] of the same size");
-  const auto axis = [&](int k) { return static_cast<std::size_t>(mean.shape(k)); };
-  MixtureView<double> view{axis(0), axis(1), axis(2)};
+  MixtureView<double> view{mean.shape(0), mean.shape(1), mean.shape(2)};
   view.mean = mean.data();
   view.stddev = stddev.data();
   return view;
@@ -59,11 +58,10 @@ struct Classes {
   Classes(const Doubles& array, const std::vector<double>& given) {
     check(array.ndim() == 3, "probabilities has {} axes; it must be [N, M, K] (inputs, components, classes)",
           array.ndim());
-    const auto axis = [&](int k) { return static_cast<std::size_t>(array.shape(k)); };
     values.assign(array.data(), array.data() + array.size());
-    normalise_probabilities(values, axis(1), axis(2));
-    weights = Weights::from(given, axis(1));
-    view = {axis(0), axis(1), axis(2), values.data(), &weights};
+    normalise_probabilities(values, array.shape(1), array.shape(2));
+    weights = Weights::from(given, array.shape(1));
+    view = {array.shape(0), array.shape(1), array.shape(2), values.data(), &weights};
   }
   Classes(const Classes&) = delete;
 

@@ -21,9 +21,11 @@ PYBIND11_MODULE(_core, module) {
       PyErr_SetString(PyExc_OSError, error.what());
     }
   });
+  python::bind_arrays(module);
   python::bind_estimators(module);
   python::bind_ensemble(module);
   python::bind_acquisition(module);
   python::bind_given(module);
   python::bind_campaign(module);
+  python::bind_table(module);
 }

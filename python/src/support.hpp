@@ -5,7 +5,6 @@
 // touch Python.
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -20,44 +19,18 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/fit.hpp"
 
 namespace dissent::python {
 
-namespace py = pybind11;
-
-using Doubles = py::array_t<double, py::array::c_style>;  // bound with noconvert(): a conversion would be a hidden copy
-
-// The vector's memory becomes the array's; nothing is copied.
-template <class T>
-py::array_t<T> to_numpy(std::vector<T>&& values, const std::vector<std::size_t>& shape) {
-  std::size_t size = 1;
-  for (const std::size_t count : shape) {
-    size *= count;
-  }
-  check(values.size() == size, "{} values for an array of {}", values.size(), size);
-  auto* owned = new std::vector<T>(std::move(values));
-  const py::capsule owner(owned, [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
-  return py::array_t<T>(shape, owned->data(), owner);
-}
-
-template <class T>
-py::array_t<T> to_numpy(std::vector<T>&& values) {
-  const std::size_t size = values.size();
-  return to_numpy(std::move(values), {size});
-}
-
-inline std::span<const double> span_of(const Doubles& array) {
-  return {array.data(), static_cast<std::size_t>(array.size())};
-}
-
-inline std::size_t num_rows(const Doubles& matrix) { return static_cast<std::size_t>(matrix.shape(0)); }
+inline std::size_t num_rows(const Doubles& matrix) { return matrix.shape(0); }
 
 // Rows [N, C] of what the model was fitted to. The library sees a length alone, which other shapes may have as well.
 inline std::span<const double> inputs_of(const Ensemble& model, const Doubles& matrix) {
-  check(matrix.ndim() == 2 && static_cast<std::size_t>(matrix.shape(1)) == model.num_input_columns(),
+  check(matrix.ndim() == 2 && matrix.shape(1) == model.num_input_columns(),
         "an array of {} dimensions and {} values for a model of {} inputs; it must be [N, {}]", matrix.ndim(),
         matrix.size(), model.num_input_columns(), model.num_input_columns());
   return span_of(matrix);
@@ -126,5 +99,6 @@ void bind_ensemble(py::module_& module);
 void bind_acquisition(py::module_& module);
 void bind_given(py::module_& module);
 void bind_campaign(py::module_& module);
+void bind_table(py::module_& module);
 
 }  // namespace dissent::python

@@ -1,6 +1,7 @@
 """dissent.Campaign: the rows that `dissent ask` chooses, on the same files."""
 import inspect
 import io
+import json
 import os
 import threading
 import unittest
@@ -56,6 +57,14 @@ class Campaigns(PackageTest, FolderTest):
         ) as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_a_table_of_one_column_whose_name_has_a_delimiter(self):
+        depth = np.linspace(0, 1, 12)
+        labelled = {"depth;m": depth[:6], "y;\tm": depth[:6] ** 2}
+        with dissent.Campaign(self.path("deep"), labelled, {"depth;m": depth[6:]}, "y;\tm", **self.OPTIONS) as campaign:
+            self.assertEqual((campaign.inputs, campaign.num_pool), (["depth;m"], 6))
+            rows = campaign.ask(2)
+            campaign.tell(rows, depth[6:][rows] ** 2)
+
     def test_why_and_what_may_be_chosen(self):
         options = {**self.OPTIONS, "acquisition": "aim"}
         pool = self.pool.assign(site=["A", "B"] * 100, hours=[1, 2, 5, 9] * 50)
@@ -67,7 +76,7 @@ class Campaigns(PackageTest, FolderTest):
             self.assertTrue((pool.hours[rows] == 1).all() and (pool.a[rows] < 0.5).all())
             self.assertEqual(len(campaign.why), 3)
             for why in campaign.why:
-                self.assertRegex(why, "components say .* to .*; noise .*; costs 1$")
+                self.assertRegex(why, "components say .* to .*; noise .*; adds .* nats about the aim; costs 1, .* nats per unit of cost$")
             self.assertEqual(campaign.settings["require"], "site=A,a<0.5")
             self.assertEqual((campaign.settings["cost"], campaign.settings["skip_outliers"]), ("hours", False))
         with dissent.Campaign(self.path("c"), require="", exclude="site=A", skip_outliers=True) as campaign:
@@ -200,6 +209,7 @@ class Campaigns(PackageTest, FolderTest):
                 "trend": True,
                 "limit_certainty": True,
                 "calibrate_spread": True,
+                "stray_rows": True,
                 "masks": True,
                 "random_state": 7,
                 **own,
@@ -252,10 +262,10 @@ class Campaigns(PackageTest, FolderTest):
 
     def test_errors_name_the_table_that_was_given(self):
         text = self.labelled.assign(a="x")
-        hole = self.pool.assign(b=np.where(np.arange(200) == 3, np.nan, self.pool.b))
+        hole = self.pool.assign(b=np.where(np.arange(200) == 3, np.inf, self.pool.b))
         for tables, message in (
-            ((text, self.pool), "^labelled: column 'a' row 1: 'x' is text"),
-            ((self.labelled, hole), "^pool: column 'b' row 4: .*missing"),
+            ((text, self.pool), "^labelled: 'a' is numbers but for text .'x' in row 1."),
+            ((self.labelled, hole), "^pool: column 'b' row 4: 'inf' is not"),
             (({"a": [1.0, np.inf], "b": [0, 0], "y": [0, 0]}, self.pool), "^labelled: column 'a' row 2: 'inf' is not"),
             ((self.labelled, self.pool[["a"]]), "^pool: has no column 'b'"),
             ((self.path("nowhere.csv"), self.pool), "nowhere.csv"),
@@ -323,6 +333,121 @@ class Campaigns(PackageTest, FolderTest):
             dissent.Campaign(self.path("b"), self.labelled, self.pool, "y", epcohs=3)
         self.assertIn("weight_decay", inspect.signature(dissent.Campaign).parameters)
         self.assertFalse(os.path.exists(self.path("b")))
+
+    def test_tables_in_memory(self):
+        with self.begin() as campaign:
+            rows = campaign.ask(4)
+            table = campaign.questions
+            self.assertEqual(list(table), ["row", "a", "b", "note", "why", "y"])
+            self.assertEqual(table["row"].tolist(), rows.tolist())
+            self.assertEqual((table["note"], table["why"]), (["n"] * 4, campaign.why))
+            table["y"][:2] = self.answer(rows[:2])
+            campaign.tell(table)  # a mapping; the rest goes on waiting
+            self.assertEqual(campaign.pending.tolist(), rows[2:].tolist())
+            frame = pd.DataFrame(campaign.questions)
+            frame["y"] = self.answer(rows[2:])
+            for wrong, message in (
+                (frame.assign(a=7.5), "^tell: column 'a': it is 7.5 on line 2 of the file, but row"),
+                (frame.drop(columns="row"), "^tell: has no column 'row'"),
+                (frame.assign(y=np.nan), "^tell: no row has its targets filled in"),
+                (frame.assign(row=199), "^tell: lines 2 and 3 of the file both answer row 199"),
+                (frame.assign(y="?"), "^tell: no row has its targets filled in"),
+                (frame.assign(y="high"), "^tell: column 'y' row 1: 'high' is text"),
+            ):
+                with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                    campaign.tell(wrong)
+                self.assertEqual(campaign.pending.tolist(), rows[2:].tolist())
+            campaign.tell(frame)
+            self.assertEqual((len(campaign.pending), campaign.num_labelled), (0, 34))
+
+    def test_dropping_correcting_and_rows_beside_the_pool(self):
+        with self.begin() as campaign, self.begin("other") as other:
+            rows = campaign.ask(3)
+            other.ask(3)
+            campaign.drop(rows[2])
+            self.assertEqual((campaign.pending.tolist(), campaign.status()["dropped"]), (rows[:2].tolist(), [rows[2]]))
+            with self.assertWarnsRegex(UserWarning, rf"^row {rows[0]}: y 1000 is far outside of the labels so far") as caught:
+                campaign.tell(rows[:2], [1000, self.answer(rows[1:2])[0]])
+            self.assertEqual(caught.filename, __file__)
+            with self.assertRaisesRegex(ValueError, "has its answer already; a row is told once, unless correct replaces it"):
+                campaign.tell(rows[:1], [1.0])
+            campaign.correct(rows[:1], self.answer(rows[:1]))
+            other.drop(rows[2])
+            other.tell(rows[:2], self.answer(rows[:2]))
+            for x in (campaign, other):
+                x.tell({"b": [0.25], "a": [0.5], "y": [1.25]}, extra=True)
+            with self.assertRaisesRegex(ValueError, "was told before"):
+                campaign.tell({"b": [0.25], "a": [0.5], "y": [1.25]}, extra=True)
+            free = next(row for row in range(200) if row not in rows)
+            campaign.tell([free], [0.5], extra=True)
+            self.assertEqual(campaign.status()["told"], 4)
+            campaign.drop([free], correct=True)
+            self.assertEqual(campaign.status()["told"], 3)
+            other.drop([free])
+            campaign.model(), other.model()
+        with open(self.path("python", "model.safetensors"), "rb") as a, open(self.path("other", "model.safetensors"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_status_and_export_are_those_of_the_program(self):
+        with self.begin() as campaign:
+            campaign.tell(campaign.ask(3)[:2], [0.1, 0.2])
+            status = campaign.status()
+            whole = campaign.export(self.path("whole.json"))
+            campaign.export(self.path("rows.csv"))
+        typed = json.loads(self.program("status", "python", "--json"))
+        for key in status:
+            if key not in ("pending", "answers_per_day", "seconds_for_pending", "seconds_for_pool"):
+                self.assertEqual(status[key], typed[key], key)
+        self.assertEqual((status["labelled"], len(status["pending"])), (32, 1))
+        self.assertEqual(pd.DataFrame(whole["rows"]).source.tolist(), ["given"] * 30 + ["chosen"] * 2)
+        with open(self.path("whole.json")) as file:
+            self.assertEqual(json.load(file), whole)
+        with open(self.path("rows.csv")) as file:
+            self.assertEqual(file.read(), self.program("export", "python"))
+
+    def test_questions_keep_a_column_called_row(self):
+        pool = self.pool.assign(row=np.arange(200) / 8)
+        with dissent.Campaign(self.path("c"), self.labelled, pool, "y", inputs=["a", "b"], **self.OPTIONS) as campaign:
+            rows = campaign.ask(3)
+            table = campaign.questions
+            self.assertEqual(table["row"].tolist(), (rows / 8).tolist())
+            self.assertEqual((table["row_"].tolist(), table["row_"].dtype.kind), (rows.tolist(), "i"))
+            table["y"][:] = self.answer(rows)
+            campaign.tell(table)
+            self.assertEqual(campaign.num_labelled, 33)
+
+    def test_an_export_replaces_nothing_that_is_needed(self):
+        given = {name: self.path(f"{name}.csv") for name in ("labelled", "pool")}
+        with dissent.Campaign(self.path("c"), **given, targets="y", **self.OPTIONS) as campaign:
+            campaign.tell(campaign.ask(2), [0.1, 0.2])
+            os.link(self.path("c", "state.safetensors"), self.path("link.json"))
+            needed = [self.path("c", name) for name in ("state.safetensors", "pool.csv", "chosen.csv", "lock")]
+            for path in (*needed, self.path("link.json"), *given.values()):
+                with open(path, "rb") as file:
+                    before = file.read()
+                with self.subTest(path), self.assertRaisesRegex(ValueError, "would be overwritten"):
+                    campaign.export(path)
+                with open(path, "rb") as file:
+                    self.assertEqual(file.read(), before)
+            with self.assertRaisesRegex(OSError, "nowhere"):
+                campaign.export(self.path("nowhere", "rows.csv"))
+        with dissent.Campaign(self.path("c")) as campaign:
+            self.assertEqual(campaign.num_labelled, 32)
+
+    def test_tables_that_cannot_be_fitted_can_be_given_anew(self):
+        far = self.pool.assign(a=np.where(np.arange(200) == 3, 1e200, self.pool.a))
+        with dissent.Campaign(self.path("c"), self.labelled, far, "y", **self.OPTIONS) as campaign:
+            with self.assertRaisesRegex(ValueError, "^pool: column 'a' row 4: .*too far"):
+                campaign.ask(2)
+        with dissent.Campaign(self.path("c"), self.labelled, self.pool, "y", **self.OPTIONS) as campaign:
+            self.assertEqual(len(campaign.ask(2)), 2)
+
+    def test_columns_of_text_in_memory(self):
+        notes = {"a": self.pool.a.to_numpy(), "b": self.pool.b.to_numpy(), "site": ["A", None] * 100}
+        with dissent.Campaign(
+            self.path("d"), self.labelled, notes, "y", inputs=["a", "b"], require="site=A", **self.OPTIONS
+        ) as campaign:
+            self.assertTrue((campaign.ask(5) % 2 == 0).all())
 
 
 if __name__ == "__main__":

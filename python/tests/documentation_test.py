@@ -12,6 +12,7 @@ import types
 import unittest
 import unittest.mock
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import dissent
@@ -25,9 +26,8 @@ def public_members():
     for name in dissent.__all__:
         value = getattr(dissent, name)
         if isinstance(value, types.ModuleType):
-            for part, function in vars(value).items():
-                if not part.startswith("_") and getattr(function, "__module__", "") == value.__name__:
-                    yield f"{name}.{part}", function.__doc__
+            for part in value.__all__:
+                yield f"{name}.{part}", getattr(value, part).__doc__
             continue
         yield name, value.__doc__
         for owner in value.__mro__ if isinstance(value, type) else ():
@@ -57,10 +57,11 @@ class Docstrings(PackageTest):
                     test.globs["campaign"] = self.campaign()
                 with self.subTest(test.name):
                     self.assertEqual(runner.run(test).failed, 0)
+                plt.close("all")  # each draws on axes of its own
 
     def test_every_public_member_has_an_example(self):
         members = dict(public_members())
-        for name in ("FlowEnsemble.predict", "Campaign.ask", "QueryStrategy.query", "Bounds", "plot.uncertainty_1d"):
+        for name in ("FlowEnsemble.predict", "Campaign.ask", "QueryStrategy.query", "Bounds", "plot.parity", "metrics.crps"):
             self.assertIn(name, members)
         for name, text in members.items():
             self.assertIn(">>> ", text or "", name)

@@ -10,10 +10,17 @@ import warnings
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils import estimator_checks
 
 import dissent
 from support import EVERY, NETWORKS, PackageTest, dissent_program, make, rows
+
+
+def checks_of(estimator):
+    """(estimator, check): a generator of its own since scikit-learn 1.6."""
+    if hasattr(estimator_checks, "estimator_checks_generator"):
+        return estimator_checks.estimator_checks_generator(estimator)
+    return estimator_checks.check_estimator(estimator, generate_only=True)
 
 
 class Conformance(PackageTest):
@@ -21,14 +28,15 @@ class Conformance(PackageTest):
 
     def run_checks(self, estimator):
         count = 0
-        for instance, check in check_estimator(estimator, generate_only=True):
+        for instance, check in checks_of(estimator):
             count += 1
             with self.subTest(check.func.__name__), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
                     check(instance)
                 except unittest.SkipTest as reason:
-                    self.fail(f"skipped: {reason}")
+                    if "SCIPY_ARRAY_API" not in str(reason):  # of newer versions: arrays of other libraries
+                        self.fail(f"skipped: {reason}")
         self.assertGreater(count, 40)
 
     def test_flow(self):
@@ -251,6 +259,7 @@ class Parameters(PackageTest):
         self.assertLess({"flow_hidden", "n_flow_layers", "flow_transform", "flow_weight_decay"}, flow)
         process = {"n_components", "weights", "scaling", "log_targets", "validation", "random_state", "n_jobs"}
         self.assertLess({"n_components", "random_state", "n_flow_layers", "weight_decay"}, set(keywords))
+        process.add("stray_rows")
         wanted = (set(keywords) | {"n_jobs"}) - {"model"}
         for kind, names in zip(EVERY, (wanted, wanted - flow, process, wanted), strict=True):
             parameters = inspect.signature(kind).parameters

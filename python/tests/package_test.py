@@ -87,6 +87,37 @@ for what in (lambda: dissent.FlowEnsemble, lambda: dissent.plot.learning_curves(
         self.assertIn("dissent.plot needs matplotlib", result.stdout)
 
 
+    def test_any_numpy(self):
+        """numpy 2 has moved numpy.core, and refuses modules that read its C interface there."""
+        code = """
+import sys, types, warnings
+import numpy as np
+
+class Moved(types.ModuleType):
+    def __getattr__(self, name):
+        raise ImportError(f"A module that was compiled using NumPy 1.x cannot be run in NumPy 2: {name}")
+
+for name in ("numpy.core", "numpy.core.multiarray", "numpy.core._multiarray_umath"):
+    sys.modules[name] = Moved(name)
+import dissent
+mean = np.zeros((4, 3, 2))
+for dtype in (np.float32, np.float64):
+    assert (dissent.epistemic(mean.astype(dtype), np.ones((4, 3, 2), dtype)) == 0).all()
+assert dissent.divergence(mean, np.ones((4, 3, 2))).shape == (4, 3, 3)
+assert dissent.epistemic(np.zeros((0, 3)), np.zeros((0, 3))).shape == (0,)
+rows = dissent._core.draw_candidates(10, 3, 0)
+assert rows.dtype == np.int64 and rows.flags.writeable and rows.shape == (3,)
+"""
+        result = run(sys.executable, "-c", code)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_bindings_use_buffers_alone(self):
+        folder = os.path.join(ROOT, "python", "src")
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name)) as file:
+                self.assertNotIn("pybind11/numpy.h", file.read(), name)
+
+
 # As a user writes it: every line is right but those that say otherwise.
 SCRIPT = """
 import dissent

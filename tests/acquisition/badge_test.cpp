@@ -75,6 +75,39 @@ TEST(Badge, CoincidingRowsAreTakenAtRandomWhenNothingElseIsLeft) {
   EXPECT_EQ(rows, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
 }
 
+// With the first picks known, the same uniforms draw the rest.
+TEST(Badge, GoesOnFromKnownRows) {
+  std::vector<std::vector<double>> embeddings;
+  for (std::size_t n = 0; n < 30; ++n) {
+    embeddings.push_back(drawn_rows(1, 3, n));
+  }
+  const std::vector<double> uniforms{0.31, 0.82, 0.13, 0.64, 0.95};
+  std::size_t next = 0;
+  const Choice whole = plain_choice(embeddings, 6, [&] { return uniforms.at(next++); });
+  std::vector<std::size_t> numbers(30);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  std::erase_if(numbers, [&](std::size_t n) { return std::ranges::count(std::span(whole.rows).first(3), n) > 0; });
+  numbers.insert(numbers.end(), whole.rows.begin(), whole.rows.begin() + 3);
+  next = 2;
+  std::vector<double> utilities;
+  const Choice rest =
+      k_means_plus_plus(27, {.num_known = 3,
+                             .batch = 3,
+                             .distances =
+                                 [&](std::size_t centre, std::span<double> squared) {
+                                   for (std::size_t n = 0; n < squared.size(); ++n) {
+                                     squared[n] = squared_distance(embeddings[numbers[n]], embeddings[numbers[centre]]);
+                                   }
+                                 },
+                             .uniform = [&] { return uniforms.at(next++); },
+                             .utilities = &utilities});
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(numbers[rest.rows[k]], whole.rows[3 + k]);
+    EXPECT_EQ(rest.scores[k], whole.scores[3 + k]);
+  }
+  EXPECT_EQ(utilities.size(), 3 * 27U);
+}
+
 // The embeddings with every outer product written out, from the networks' parameters in double precision: hidden
 // activations by the plain formula, the target drawn as badge draws it.
 std::vector<std::vector<double>> plain_embeddings(const Ensemble& model, const std::vector<double>& rows,

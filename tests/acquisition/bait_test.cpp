@@ -137,6 +137,51 @@ TEST(BaitGolden, OursIsTheReferences) {
                 golden);
 }
 
+// Rows on their way are picks made before: what is added next is what was added after them.
+TEST(Bait, GoesOnFromRowsOnTheirWay) {
+  std::vector<std::vector<double>> rows;
+  for (std::size_t n = 0; n < 60; ++n) {
+    rows.push_back(drawn_rows(1, 4, n));
+  }
+  const auto ones = [](std::size_t count) { return as_panel(std::vector(count, std::vector(1, 1.0))); };
+  const auto select = [&](const std::vector<std::vector<double>>& candidates,
+                          const std::vector<std::vector<double>>& pending, std::size_t batch) {
+    std::vector<BaitGroup> groups(1);
+    groups[0].candidates = as_panel(candidates);
+    groups[0].candidate_scale = ones(candidates.size());
+    groups[0].training = as_panel({rows.begin() + 50, rows.end()});
+    groups[0].training_scale = ones(10);
+    if (!pending.empty()) {
+      groups[0].pending = as_panel(pending);
+      groups[0].pending_scale = ones(pending.size());
+    }
+    groups[0].multiplicity = {1};
+    return bait_select(groups, {.num_candidates = candidates.size(),
+                                .num_training = 10,
+                                .num_pending = pending.size(),
+                                .batch = batch,
+                                .stream = Stream(1, Purpose::kAcquire)});
+  };
+  const BaitResult whole = select({rows.begin(), rows.begin() + 50}, {}, 8);
+  std::vector<std::size_t> numbers;
+  std::vector<std::vector<double>> left;
+  std::vector<std::vector<double>> pending;
+  for (std::size_t n = 0; n < 50; ++n) {
+    if (std::ranges::count(std::span(whole.added).first(3), n) > 0) {
+      pending.push_back(rows[n]);
+    } else {
+      numbers.push_back(n);
+      left.push_back(rows[n]);
+    }
+  }
+  const BaitResult rest = select(left, pending, 5);
+  ASSERT_EQ(rest.added.size(), 10U);
+  for (std::size_t k = 0; k < rest.added.size(); ++k) {
+    EXPECT_EQ(numbers[rest.added[k]], whole.added[3 + k]) << k;
+    EXPECT_NEAR(rest.gains[k], whole.gains[3 + k], 1e-9 * whole.gains[3 + k]);
+  }
+}
+
 // ... and for an ensemble, where every row is a matrix with a line for each head of each component: the Fisher
 // information's factor, sqrt(c) (h, 1) in the place of the head's parameters and zeros elsewhere.
 TEST(Bait, IsThePlainVersionOnTheWholeFisherInformation) {

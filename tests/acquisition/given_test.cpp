@@ -6,6 +6,7 @@
 #include "acquisition/models.hpp"
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/ensemble/given_model.hpp"
+#include "dissent/estimator/estimator.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {
@@ -39,6 +40,33 @@ TEST(Given, ChoosesAsTheModelDoes) {
       EXPECT_NEAR(ours.epistemic[k], theirs.epistemic[k], 1e-4) << name;
       EXPECT_NEAR(ours.aleatoric[k], theirs.aleatoric[k], 1e-9) << name;
     }
+  }
+}
+
+// {N(0, 1), N(0, 1e-8)} tells more than {N(0, 1), N(4.4, 1)} (variances); an upper bound need not see it.
+TEST(Given, LowerBoundsRankAsTheTruthDoes) {
+  const Mixture<double> mixture{.num_inputs = 2,
+                                .num_components = 2,
+                                .num_outputs = 1,
+                                .mean = {0, 0, 0, 4.4},
+                                .stddev = {1, 1e-4, 1, 1},
+                                .weights = Weights::uniform(2)};
+  const Uncertainty truth = estimate(parse_estimator("quadrature"), mixture.view());
+  EXPECT_NEAR(truth.epistemic[0], 0.692, 5e-4);
+  EXPECT_NEAR(truth.epistemic[1], 0.656, 5e-4);
+  const Ensemble given = given_ensemble(mixture.view());
+  for (const Ranking ranking : {Ranking::kDeficit, Ranking::kValue}) {
+    const auto first = [&](const char* name) {
+      const AcquisitionTask task{
+          .model = given, .training = {}, .stream = Stream(3, Purpose::kAcquire), .ranking = ranking};
+      return choose(Acquisition::parse(name), task, numbers(2));
+    };
+    EXPECT_EQ(first("kl").rows[0], 1U);
+    for (const char* name : {"bhattacharyya", "chernoff-best", "mc:4000"}) {
+      EXPECT_EQ(first(name).rows[0], 0U) << name;
+    }
+    EXPECT_LE(first("chernoff-best").epistemic[0], truth.epistemic[0]);
+    EXPECT_GE(first("chernoff-best").epistemic[0], first("bhattacharyya").epistemic[0] - 1e-6);
   }
 }
 

@@ -78,6 +78,28 @@ TEST(Reasons, CostsAndErrors) {
   EXPECT_TRUE(text.ends_with("; costs 12.5")) << text;
 }
 
+TEST(Reasons, WhatTheMethodMadeOfARow) {
+  const Ensemble model = drawn_model({});
+  const std::vector<double> rows{1, 2, 3, 4};
+  const std::vector<double> cost{3, 0.5};
+  const std::vector<double> scores{0.12, std::numeric_limits<double>::quiet_NaN()};
+  const auto ends = [&](ReasonOptions options, const char* method) {
+    options.method = &Acquisition::parse(method).info();
+    options.scores = scores;
+    std::vector<std::string> texts = reasons(model, rows, options);
+    for (std::string& text : texts) {  // after the noise
+      text.erase(0, std::min(text.size(), text.find("; ", text.find("noise ") + 6)));
+    }
+    return Pair(texts[0], texts[1]);
+  };
+  EXPECT_EQ(ends({.aim = true}, "aim"), Pair("; adds 0.12 nats about the aim", ""));
+  EXPECT_EQ(ends({}, "aim"), Pair("", ""));
+  EXPECT_EQ(ends({.cost = cost}, "kl"), Pair("; costs 3, 0.12 nats per unit of cost", "; costs 0.5"));
+  EXPECT_EQ(ends({.cost = cost, .aim = true}, "kl-aim"),
+            Pair("; adds 0.36 nats about the aim; costs 3, 0.12 nats per unit of cost", "; costs 0.5"));
+  EXPECT_EQ(ends({.cost = cost, .aim = true}, "lcmd"), Pair("; costs 3", "; costs 0.5"));
+}
+
 // The two that differ most for their noise, most first, by name.
 TEST(Reasons, TwoOfManyTargets) {
   const Ensemble model = drawn_model({.num_outputs = 5});

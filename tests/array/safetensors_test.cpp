@@ -40,6 +40,49 @@ TEST(Safetensors, RoundTrip) {
   EXPECT_THROW(file.load("a", DType::kFloat64, {2, 3}), InputError);
 }
 
+// Whatever is changed in the data or in a text of the header; where no array or entry is lost with it, the checksum is
+// what notices.
+TEST(Safetensors, ChangesOfWhatWasWrittenAreNoticed) {
+  const TempDir folder;
+  const std::vector<float> a{1, 2, 3};
+  const std::vector<float> b{4, 5, 6};
+  write_safetensors(folder.file("a"), {{"b", ArrayView(b)}, {"a", ArrayView(a)}}, {{"key", "value"}});
+  const std::string whole = read_bytes(folder.file("a"));
+  EXPECT_NO_THROW(parse(whole));
+  const auto says = [&](std::string_view from, std::string_view to) {
+    std::string text = whole;
+    EXPECT_NE(text.find(from), std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    return message_of<InputError>([&] { parse(text); });
+  };
+  for (std::size_t at = whole.size() - 24; at < whole.size(); ++at) {
+    std::string altered = whole;
+    altered[at] = static_cast<char>(altered[at] ^ 64);
+    EXPECT_NE(message_of<InputError>([&] { parse(altered); }).find("checksum"), std::string::npos) << at;
+  }
+  EXPECT_NE(says("\"key\"", "\"kex\"").find("checksum"), std::string::npos);
+  EXPECT_NE(says("value", "valve").find("checksum"), std::string::npos);
+  EXPECT_NE(says("\"a\":", "\"A\":").find("checksum"), std::string::npos);
+  EXPECT_NE(says(R"("b":{"dtype":"F32")", R"("b":{"dtype":"I32")").find("checksum"), std::string::npos);
+}
+
+TEST(Safetensors, SpacesAndOrderDoNotMatterToTheChecksum) {
+  const TempDir folder;
+  const std::vector<float> a{1, 2, 3};
+  const std::vector<float> b{4, 5};
+  write_safetensors(folder.file("1"), {{"b", ArrayView(b)}, {"a", ArrayView(a)}}, {{"key", "value"}});
+  write_safetensors(folder.file("2"), {{"a", ArrayView(a)}, {"b", ArrayView(b)}}, {{"key", "value"}});
+  const auto checksum = [&](const char* name) {
+    return SafetensorsFile(folder.file(name)).metadata().at("dissent.checksum");
+  };
+  EXPECT_EQ(checksum("1"), checksum("2"));
+  std::string text = read_bytes(folder.file("1"));
+  const std::size_t end = text.rfind('}');
+  ASSERT_EQ(text[end + 1], ' ');
+  std::swap(text[end], text[end + 1]);
+  EXPECT_NO_THROW(parse(text));
+}
+
 TEST(Safetensors, UnalignedArraysAreCopied) {
   const std::string bytes = file_of(R"({"u":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                                     R"("d":{"dtype":"F64","shape":[1],"data_offsets":[1,9]}})",

@@ -9,38 +9,11 @@ import subprocess
 
 import numpy as np
 
-from campaign_support import QUICK, rows
-from support import CliTest, dissent
+from campaign_support import AskTest, rows
+from support import dissent
 
 
-class AskTell(CliTest):
-    def setUp(self):
-        super().setUp()
-        np.savetxt(self.path("l.csv"), rows(15, 1), delimiter=",", header="a,b,y", comments="", fmt="%r")
-        with open(self.path("p.csv"), "w") as file:  # with a name for people, and a note that is missing here and there
-            file.write("sample,a,b,note\n")
-            for k, row in enumerate(rows(40, 2)):
-                note = "" if k % 3 else '"old, cold"'
-                file.write(f"S{k},{float(row[0])!r},{float(row[1])!r},{note}\n")
-        self.begin = ("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", "--inputs", "a,b", *QUICK)
-
-    def ask(self, *arguments):
-        return list(csv.DictReader(io.StringIO(self.run_ok("ask", "lab", *arguments))))
-
-    def answers(self, name, questions, value=lambda q: 3 * float(q["a"]) + float(q["b"])):
-        with open(self.path(name), "w") as file:
-            file.write("y,row\n" + "".join(f"{value(q)!r},{q['row']}\n" for q in questions))
-        return name
-
-    def state(self):
-        with open(self.path("lab/state.safetensors"), "rb") as file:
-            return file.read()
-
-    def refuse(self, *arguments, says, **options):
-        before = self.state()
-        self.run_bad(2, *arguments, says=says, **options)
-        self.assertEqual(self.state(), before)
-
+class AskTell(AskTest):
     def test_days_in_a_laboratory(self):
         first = self.ask(*self.begin, "--batch", 5)
         self.assertEqual(list(first[0]), ["row", "sample", "a", "b", "note", "why", "y"])
@@ -55,7 +28,9 @@ class AskTell(CliTest):
         self.assertEqual(text, "2 answers; 17 rows labelled, 3 wait\n")
         second = self.ask("--batch", 5)
         waiting = [first[0], first[2], first[4]]
-        self.assertEqual(second[:3], waiting)
+        same = lambda rows: [{name: value for name, value in q.items() if name != "why"} for q in rows]
+        self.assertEqual(same(second[:3]), same(waiting))
+        self.assertNotEqual(second[:3], waiting)  # described by the new model
         self.assertEqual(len({q["row"] for q in first + second}), 7)
         self.run_ok("tell", "lab", self.answers("d.csv", second[::-1]), "-q")
         report = json.loads(self.run_ok("ask", "lab", "--batch", 4, "--json"))
@@ -128,11 +103,11 @@ class AskTell(CliTest):
         self.run_ok("tell", "lab", self.answers("d.csv", asked[:1]), "--no-refit", "-q")
         self.refuse("tell", "lab", "d.csv", says=f"d.csv: row {asked[0]['row']} has its answer already; a row is told once")
         twice = self.answers("twice.csv", [asked[1], asked[1]])
-        self.refuse("tell", "lab", twice, says=f"rows 1 and 2 of the file both answer row {asked[1]['row']} of the pool")
+        self.refuse("tell", "lab", twice, says=f"lines 2 and 3 of the file both answer row {asked[1]['row']} of the pool")
         unknown = {**asked[1], "row": next(k for k in range(40) if str(k) not in [q["row"] for q in asked])}
         self.refuse("tell", "lab", self.answers("u.csv", [asked[1], unknown]), says=f"row {unknown['row']} was never asked")
         self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": "1.5"}]), says="row 1.5 was never asked")
-        self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": ""}]), says="row 1 of the file has its targets, but")
+        self.refuse("tell", "lab", self.answers("u.csv", [{**asked[1], "row": ""}]), says="line 2 of the file has its targets, but")
         self.refuse("ask", "lab", "--inputs", "a", says="lab: the campaign keeps its tables and columns")
         nan = self.answers("n.csv", asked[1:], lambda q: float("nan"))
         self.refuse("tell", "lab", nan, says=f"row {asked[1]['row']} is told nan; answers must be finite")
@@ -153,7 +128,7 @@ class AskTell(CliTest):
     def test_names_that_clash(self):
         with open(self.path("p.csv"), "w") as file:
             file.write("row,a,b\n1,2,3\n")
-        self.run_bad(2, "ask", "lab", *self.begin, "--batch", 1, says="p.csv: has a column 'row'")
+        self.assertEqual(list(self.ask(*self.begin, "--batch", 1)[0]), ["row_", "row", "a", "b", "why", "y"])
 
     def test_what_may_be_chosen_is_kept(self):
         conditions = ("--require", "a<1", "--exclude", "sample=S3", "--exclude", "note=\"old, cold\"", "--skip-outliers")
@@ -181,7 +156,8 @@ class AskTell(CliTest):
         with open(self.path("p.csv"), "w") as file:
             file.write("".join(f"{line},{'c' if k == 0 else 1 + k % 3}\n" for k, line in enumerate(lines)))
         first = self.ask(*begin, "--batch", 3)
-        self.assertTrue(all(q["why"].endswith(f"; costs {q['c']}") for q in first))
+        for q in first:
+            self.assertRegex(q["why"], rf"; adds \S+ nats about the aim; costs {q['c']}, \S+ nats per unit of cost\Z")
         with open(self.path("lab/aim.csv")) as file:
             self.assertEqual(file.readline(), "a,b\n")
         os.remove(self.path("aim.csv"))
@@ -194,7 +170,7 @@ class AskTell(CliTest):
     def test_a_column_that_the_table_to_fill_in_needs(self):
         with open(self.path("p.csv"), "w") as file:
             file.write("a,b,why\n1,2,so\n3,4,so\n")
-        self.run_bad(2, "ask", "lab", *self.begin, "--batch", 1, says="p.csv: has a column 'why', the name of the reasons")
+        self.assertEqual(list(self.ask(*self.begin, "--batch", 1)[0]), ["row", "a", "b", "why", "why_", "y"])
 
     def test_the_pool_ends(self):
         asked = self.ask(*self.begin, "--batch", 38)

@@ -232,7 +232,7 @@ class BadInput(CliTest):
             (["score", "in.npz", "--top", "1", "--top", "2"], "--top is given more than once"),
             (["score", "in.npz", "-o", "x.txt"], "must end in .csv, .npy or .npz"),
             (["score", "in.npz", "-o", ""], "empty"),
-            (["score", "in.npz", "-o", "in.npz"], "is the input"),
+            (["score", "in.npz", "-o", "in.npz"], "is read as well"),
             (["score", "in.npz", "-o", "-", "--json"], "standard output"),
             (["estimators", "x"], "too many"),
         ):

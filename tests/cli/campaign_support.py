@@ -68,3 +68,37 @@ class ConditionsTest(CampaignTest):
         result = dissent(*arguments, cwd=self.dir)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stderr
+
+
+class AskTest(CampaignTest):
+    """Asking and telling in the directory lab, with a pool of 40 rows."""
+
+    def setUp(self):
+        super().setUp()
+        self.table("l.csv", 15, 1)
+        self.pool_table("p.csv", 40, 2)
+        self.begin = ("--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", "--inputs", "a,b", *QUICK)
+
+    def pool_table(self, name, count, seed):
+        """With a name for people, and a note that is missing here and there."""
+        with open(self.path(name), "w") as file:
+            file.write("sample,a,b,note\n")
+            for k, row in enumerate(rows(count, seed)):
+                note = "" if k % 3 else '"old, cold"'
+                file.write(f"S{k},{float(row[0])!r},{float(row[1])!r},{note}\n")
+
+    def ask(self, *arguments):
+        return list(csv.DictReader(io.StringIO(self.run_ok("ask", "lab", *arguments))))
+
+    def answers(self, name, questions, value=lambda q: 3 * float(q["a"]) + float(q["b"])):
+        with open(self.path(name), "w") as file:
+            file.write("y,row\n" + "".join(f"{value(q)!r},{q['row']}\n" for q in questions))
+        return name
+
+    def state(self):
+        return self.read("lab/state.safetensors")
+
+    def refuse(self, *arguments, says, **options):
+        before = self.state()
+        self.run_bad(2, *arguments, says=says, **options)
+        self.assertEqual(self.state(), before)

@@ -265,7 +265,7 @@ class Policy(CliTest):
             (["train", "pendulum", "-o", "p.txt", "--noise", "nan"], "--noise = nan; it must be a finite number"),
             (["train", "pendulum", "-o", "p.txt", "--start", "none.txt"], "none.txt"),
             (["train", "pendulum", "-o", "p.txt", "--start", "."], ".: cannot be read: is a directory"),
-            (["train", "pendulum", "-o", "p.txt", "--checkpoint", "./p.txt"], "'p.txt' is read as well"),
+            (["train", "pendulum", "-o", "p.txt", "--checkpoint", "./p.txt"], "'p.txt' is written as well"),
             (["train", "pendulum", "-o", "p.txt", "--start", "./p.txt"], "'p.txt' is read as well"),
             (["train", "pendulum", "-o", "p.txt", "--start", "p.txt.state"], "'p.txt.state' is read as well"),
         ):

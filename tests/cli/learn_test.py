@@ -138,9 +138,9 @@ class Learn(CampaignTest):
         self.refuse(*learn("--candidates", "3"), says="--candidates = 3; fewer than the --batch of 4")
         self.table("empty.csv", 0, 1)
         self.refuse(*learn(**{"p.csv": "empty.csv"}), says="empty.csv: has no rows")
-        with open(self.path("nan.csv"), "w") as file:
-            file.write("a,b,y\n1,2,3\n4,5,nan\n")
-        self.refuse(*learn(**{"p.csv": "nan.csv"}), says="nan.csv: column 'y' row 2: 'nan' is not a finite number")
+        with open(self.path("inf.csv"), "w") as file:
+            file.write("a,b,y\n1,2,3\n4,5,inf\n")
+        self.refuse(*learn(**{"p.csv": "inf.csv"}), says="inf.csv: column 'y' row 2: 'inf' is not a finite number")
         self.table("other.csv", 60, 2, "a,c,y")
         self.refuse(*learn(**{"p.csv": "other.csv"}), says="other.csv: has no column 'b'")
         self.refuse(*learn(**{"t.csv": "other.csv"}), says="other.csv: has no column 'b'")

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from support import CliTest
+from support import CliTest, dissent
 
 
 def rows(n=300, seed=0):
@@ -23,8 +23,8 @@ class Predict(CliTest):
 
     def setUp(self):
         super().setUp()
-        self.run_ok("fit", self.table(), "--targets", "y,z", "--output", "m.model", "--epochs", 30, "--components", 3,
-                    "--quiet")
+        self.run_ok("fit", self.table(), "--targets", "y,z", "--output", "m.model", "--model", "flow", "--epochs", 30,
+                    "--components", 3, "--quiet")
 
     def each_command(self, table):
         """Command lines that read `table`, and whether they need its targets."""
@@ -34,13 +34,26 @@ class Predict(CliTest):
 
     def test_bad_tables(self):
         for column, (name, number) in enumerate({"x": 0, "w": 1, "y": 2, "z": 3}.items()):
-            for value, says in {"tall": "'tall' is text", "": "the value is missing", "nan": "'nan' is not a finite", "-inf": "'-inf' is not a finite"}.items():
+            for value, says in {"tall": "'tall' is text", "-inf": "'-inf' is not a finite"}.items():
                 data = rows(40).astype(object)
                 data[16, number] = value
                 self.table("bad.csv", data)
                 for command, needs_targets in self.each_command("bad.csv"):
                     if column < 2 or needs_targets:
                         self.run_bad(2, *command, says=["bad.csv", "row 17", f"'{name}'", says])
+
+    def test_missing_cells_have_an_answer(self):
+        for column, name in ((1, "w"), (2, "y")):
+            for value in ("", "nan", "NA"):
+                data = rows(40).astype(object)
+                data[16, column] = value
+                self.table("hole.csv", data)
+                for command, needs_targets in self.each_command("hole.csv"):
+                    result = dissent(*command, cwd=self.dir)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    says = {"w": "w: 1 missing, none in the fit, filled with ",
+                            "y": "hole.csv: 1 row without y, z, left out\n" if needs_targets else ""}[name]
+                    self.assertTrue(result.stderr.startswith(says) and bool(says) == bool(result.stderr), result.stderr)
 
     def test_targets_of_inputs_to_predict_do_not_matter(self):
         data = rows(40).astype(object)
@@ -52,8 +65,9 @@ class Predict(CliTest):
 
     def test_missing_columns_and_rows(self):
         self.table("few.csv", rows()[:, :1], "x")
-        for command, _ in self.each_command("few.csv"):
-            self.run_bad(2, *command, says="few.csv: has no column 'w'; it has: x")
+        for command, needs_targets in self.each_command("few.csv"):
+            lacks = "columns 'y', 'z'" if needs_targets else "column 'w'"
+            self.run_bad(2, *command, says=f"few.csv: has no {lacks}; it has: x")
         self.table("none.csv", rows(0))
         self.run_bad(2, "evaluate", "m.model", "none.csv", says="none.csv: has no rows")
         self.run_bad(2, "predict", "m.model", "none.csv", "-o", "o.csv", says="none.csv: has no rows")

@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from support import PROGRAM, SANITIZED, CliTest, kl_reference, mixture
+from support import PROGRAM, SANITIZED, CliTest, dissent, kl_reference, mixture
 
 
 class Numbers(CliTest):
@@ -84,6 +84,17 @@ class Numbers(CliTest):
         self.run_ok("score", "in.npz", "-o", "out.npy", "--top", 3, "-e", "refine")
         self.assertEqual(np.load(self.path("out.npy")).shape, (0, 9))
         self.assertIsNone(json.loads(self.run_ok("score", "in.npz", "--json"))["estimators"][0]["epistemic"]["min"])
+
+    def test_a_classifier_under_another_name(self):
+        self.save(probs=np.full((2, 3, 4), 0.25))
+        self.run_bad(2, "score", "in.npz", says="has no array 'mean'; it has: probs (a classifier's array is named 'probabilities')")
+
+    def test_nothing_is_printed_before_a_failure(self):
+        mean, stddev = mixture(3)
+        mean[0, 0, 0] = np.nan
+        self.save(mean=mean, stddev=stddev)
+        result = dissent("score", "in.npz", "-o", "-", cwd=self.dir)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
 
 
 class Formats(CliTest):

@@ -1,10 +1,12 @@
 # Install, configure, build, run: each step must succeed, the program must print the version that was installed, and
-# README's program what it computes.
-set(prefix ${work_dir}/prefix)
-file(REMOVE_RECURSE ${prefix} ${work_dir}/build)
-
-execute_process(COMMAND ${CMAKE_COMMAND} --install ${build_dir} --config ${config} --prefix ${prefix}
-                OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+# README's program what it computes. With `prefix` that is where something has installed it already.
+if(NOT prefix)
+  set(prefix ${work_dir}/prefix)
+  file(REMOVE_RECURSE ${prefix})
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${build_dir} --config ${config} --prefix ${prefix}
+                  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+endif()
+file(REMOVE_RECURSE ${work_dir}/build)
 set(output ${work_dir}/readme.cpp)
 include(${CMAKE_CURRENT_LIST_DIR}/readme.cmake)
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${project_dir} -B ${work_dir}/build -G ${generator}

@@ -45,6 +45,8 @@ class Json(DocsTest):
         for name, rows in (("L", 30), ("P", 40), ("T", 20)):
             x = random.uniform(-2, 2, rows)
             np.savetxt(self.path(f"{name}.csv"), np.column_stack([x, np.sin(x)]), delimiter=",", comments="", header="x,y")
+        with open(self.path("E.csv"), "w") as file:
+            file.write("x,y\n0.5,1e6\n")  # an answer far outside
         np.savez(self.path("e.npz"), mean=random.normal(size=(20, 3, 2)), stddev=np.ones((20, 3, 2)))
 
     def documented(self, command):
@@ -57,7 +59,7 @@ class Json(DocsTest):
         tables = f"--labelled L.csv --pool P.csv {fit} --batch 3"
         columns = {"x", "y"}  # of the tables
         rounds = {"labelled", "rmse", "rmse_paper", "log_likelihood", "chosen_epistemic", "fit_seconds", "score_seconds", "round"}
-        also = {"learn": rounds, "rounds": rounds, "ask": columns}
+        also = {"learn": rounds, "rounds": rounds, "ask": columns, "status": rounds}
         for command in (
             *(f"score e.npz --estimator {estimator}" for estimator in ("kl", "bounds", "refine:2", "mc:10")),
             "estimators",
@@ -70,7 +72,10 @@ class Json(DocsTest):
             "acquisitions",
             f"learn out {tables} --test T.csv --rounds 2",
             f"ask lab {tables} --output todo.csv",
+            "tell lab E.csv --extra",
+            "status lab",
             "rounds out",
+            "report out --format md --output out.md",
             "collect hetero --rows 5 --output h.csv",
             "policy evaluate pendulum --episodes 1",
         ):

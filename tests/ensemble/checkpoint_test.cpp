@@ -10,6 +10,7 @@
 #include "dissent/base/threads.hpp"
 #include "ensemble/sample_rows.hpp"
 #include "support/temp_dir.hpp"
+#include "support/without_checksum.hpp"
 
 namespace dissent {
 namespace {
@@ -138,12 +139,16 @@ TEST_F(CheckpointFile, DamagedOrForeignIsRefused) {
   expect_says(damaged(whole.substr(0, whole.size() - 1)), file_);
   expect_says(damaged("x,y\n1,2\n"), file_);
   std::string changed = whole;
+  changed[whole.size() - 9] ^= 1;
+  expect_says(damaged(changed), "checksum");
+  const std::string old = without_checksum(whole);
+  changed = old;
   changed.replace(changed.find("dissent.checkpoint"), 7, "another");
   expect_says(damaged(changed), "not a checkpoint of dissent");
-  changed = whole;
+  changed = old;
   changed.replace(changed.find("\"units\""), 7, "\"other\"");
   expect_says(damaged(changed), "units");
-  changed = whole;
+  changed = old;
   std::fill(changed.begin() + static_cast<std::ptrdiff_t>(whole.size() / 4), changed.end(), '\xff');  // all are NaN
   expect_says(damaged(changed), "not finite");
   folder_.write("state", whole);

@@ -6,6 +6,7 @@
 
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/fit.hpp"
+#include "dissent/ensemble/summary.hpp"
 #include "ensemble/sample_rows.hpp"
 
 namespace dissent {
@@ -33,22 +34,26 @@ ModelChoice chosen(const SampleRows& data, const TrainOptions& train = {}, bool 
                    Executor* executor = nullptr) {
   const auto fit_and_predict = [&](const EnsembleOptions& options, const TrainOptions& own, const TrainingRows& kept,
                                    std::span<const double> x, std::span<const double> y) {
-    return fit(options, own, kept, {executor}).model.log_density(x, y, executor);
+    const Ensemble model = fit(options, own, kept, {executor}).model;
+    return HeldOut{model.log_density(x, y, executor), predictive_mean(model, x, executor)};
   };
   return choose_model(kAuto, train, data.rows(), networks_only, fit_and_predict, executor);
 }
 
-// Densities that a made-up kind gives to rows, in place of fits.
-ModelChoice race(double of_process, double of_flow, double spread, std::size_t num_rows = 100) {
+// Densities that a made-up kind gives to rows, in place of fits. It knows the rows but for errors of the flow and the
+// process.
+ModelChoice race(double of_process, double of_flow, double spread, std::size_t num_rows = 100, double flow_errors = 1) {
   Stream stream(4, Purpose::kTest);
   const auto made_up = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,
                            std::span<const double>, std::span<const double> y) {
-    std::vector<double> density;
+    HeldOut held;
     for (std::size_t k = 0; k < y.size(); ++k) {
       const double mean = options.model == Model::kGp ? of_process : options.model == Model::kFlow ? of_flow : -100;
-      density.push_back(mean + spread * stream.normal());
+      held.density.push_back(mean + spread * stream.normal());
+      const double error = k % 2 == 0 ? 0.3 : -0.1;
+      held.mean.push_back(y[k] + (options.model == Model::kFlow ? flow_errors : 1) * error);
     }
-    return density;
+    return held;
   };
   return choose_model(kAuto, {}, rows(num_rows, false).rows(), false, made_up, nullptr);
 }
@@ -79,15 +84,49 @@ TEST(ChooseModel, TheProcessStaysUnlessAnotherIsClearlyAhead) {
   EXPECT_EQ(reason, "gp: -1 nats a row on 20 rows held out in turn; flow 2 behind, pne 99 behind");
 }
 
+TEST(ChooseModel, AKindWithClearlyLargerErrorsIsNotTaken) {
+  EXPECT_EQ(race(-1, -0.5, 0.1, 100, 1.08).model, Model::kFlow);
+  const ModelChoice choice = race(-1, -0.5, 0, 100, 1.3);
+  EXPECT_EQ(choice.model, Model::kGp);
+  EXPECT_EQ(choice.reason,
+            "gp: -1 nats a row on 20 rows held out in turn; flow 0.5 ahead, but with larger errors, pne 99 behind");
+}
+
+// Outputs count alike, whatever their units are.
+TEST(ChooseModel, ErrorsAreComparedOutputByOutput) {
+  SampleRows data{{"x"}, {"small", "large"}, {}, {}};
+  for (std::size_t n = 0; n < 100; ++n) {
+    data.x.push_back(static_cast<double>(n));
+    data.y.insert(data.y.end(), {1e-3 * static_cast<double>(n), 1e3 * static_cast<double>(n)});
+  }
+  const auto race_with = [&](double flow_small, double flow_large) {
+    const auto made_up = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,
+                             std::span<const double>, std::span<const double> y) {
+      const bool flow = options.model == Model::kFlow;
+      HeldOut held{std::vector(y.size() / 2, flow ? 1.0 : 0.0), {y.begin(), y.end()}};
+      for (std::size_t k = 0; k < y.size(); k += 2) {
+        held.mean[k] += 1e-4 * (flow ? flow_small : 1);
+        held.mean[k + 1] += 1e2 * (flow ? flow_large : 1);
+      }
+      return held;
+    };
+    return choose_model(kAuto, {}, data.rows(), false, made_up, nullptr).model;
+  };
+  EXPECT_EQ(race_with(1, 1), Model::kFlow);
+  EXPECT_EQ(race_with(2, 1), Model::kGp);
+  EXPECT_EQ(race_with(1, 2), Model::kGp);
+  EXPECT_EQ(race_with(2, 0.1), Model::kFlow);
+}
+
 TEST(ChooseModel, ARowSpeaksForTenNatsAtMost) {
   std::size_t count = 0;
   const auto one_row_impossible = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,
                                       std::span<const double>, std::span<const double> y) {
-    std::vector<double> density(y.size(), options.model == Model::kFlow ? -1.0 : -2.0);
+    HeldOut held{std::vector(y.size(), options.model == Model::kFlow ? -1.0 : -2.0), {y.begin(), y.end()}};
     if (options.model == Model::kFlow && count++ == 0) {
-      density.front() = -1e6;
+      held.density.front() = -1e6;
     }
-    return density;
+    return held;
   };
   EXPECT_EQ(choose_model(kAuto, {}, rows(400, false).rows(), false, one_row_impossible, nullptr).model, Model::kFlow);
 }
@@ -96,11 +135,11 @@ TEST(ChooseModel, ARowSpeaksForTenNatsAtMost) {
 TEST(ChooseModel, ALeadTooSmallToBecomeClearEndsTheRace) {
   const auto hardly_ahead = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,
                                 std::span<const double>, std::span<const double> y) {
-    std::vector<double> density(y.size(), options.model == Model::kPne ? -100.0 : -2.0);
+    HeldOut held{std::vector(y.size(), options.model == Model::kPne ? -100.0 : -2.0), {y.begin(), y.end()}};
     for (std::size_t k = 0; k < y.size() && options.model == Model::kFlow; ++k) {
-      density[k] += k % 2 == 0 ? 1.1 : -1;
+      held.density[k] += k % 2 == 0 ? 1.1 : -1;
     }
-    return density;
+    return held;
   };
   EXPECT_EQ(choose_model(kAuto, {}, rows(100, false).rows(), false, hardly_ahead, nullptr).reason,
             "gp: -2 nats a row on 20 rows held out in turn; flow 0.05 ahead, too little to tell, pne 98 behind");

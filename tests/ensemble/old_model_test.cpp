@@ -98,6 +98,7 @@ FitOptions options_of(const std::string& name) {
                         .seed = 5};
   }
   options.ensemble.log_targets = LogTargets::kNone;
+  options.ensemble.stray_rows = false;
   options.ensemble.alternate_layers = false;
   return options;
 }

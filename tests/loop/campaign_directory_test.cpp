@@ -1,11 +1,17 @@
 #include "dissent/loop/campaign_directory.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -13,6 +19,7 @@
 #include "loop/loop_fixture.hpp"
 #include "support/full_disk.hpp"
 #include "support/temp_dir.hpp"
+#include "support/without_checksum.hpp"
 
 namespace dissent {
 namespace {
@@ -90,7 +97,7 @@ TEST(CampaignDirectory, ASettingAddedLaterDoesNotComeWithThePreset) {
   CampaignSettings settings = campaign_preset("paper");
   settings.fit.train.validation = 0.1;
   save_campaign(dir.file("state"), begin_campaign(small_problem(), settings));
-  std::string text = read_bytes(dir.file("state"));
+  std::string text = without_checksum(read_bytes(dir.file("state")));
   const std::string later = R"("settings.ranking":"value",)";
   ASSERT_NE(text.find(later), std::string::npos);
   text.replace(text.find(later), later.size(), std::string(later.size(), ' '));
@@ -105,7 +112,7 @@ TEST(CampaignDirectory, ASettingAddedLaterDoesNotComeWithThePreset) {
 TEST(CampaignDirectory, DamagedStatesAreErrors) {
   const TempDir dir;
   save_campaign(dir.file("state"), example());
-  const std::string whole = read_bytes(dir.file("state"));
+  const std::string whole = without_checksum(read_bytes(dir.file("state")));
   const auto refused = [&](const std::string& content) {
     return message_of<InputError>([&] { load_campaign(dir.write("bad", content)); });
   };
@@ -143,17 +150,164 @@ TEST(CampaignDirectory, HasOneUserAtATime) {
 
 TEST(CampaignDirectory, RemovesWhatAKillLeft) {
   const TempDir dir;
-  dir.write(".state.safetensors.123-0.tmp", "half");
+  for (const std::string& path : CampaignDirectory::files("")) {
+    if (path != "/lock") {  // which is written by nobody
+      dir.write(fmt::format(".{}.123-0.tmp", path.substr(1)), "half");
+    }
+  }
   dir.write(".notes.tmp", "mine");
   const CampaignDirectory directory = held(dir.path());
   EXPECT_EQ(dir.list(), (std::vector<std::string>{".notes.tmp", "lock"}));
 }
 
+TEST(CampaignDirectory, LeavesFilesOfOthersThatAreCalledAlike) {
+  const TempDir dir;
+  std::vector<std::string> names{".1-2.tmp",
+                                 ".lock.1-2.tmp",
+                                 ".notes.12-3.tmp",
+                                 ".state.safetensors-1-2.tmp",
+                                 ".state.safetensors.-.tmp",
+                                 ".state.safetensors.1-.tmp",
+                                 ".state.safetensors.1-2-3.tmp",
+                                 ".state.safetensors.12.tmp",
+                                 ".state.safetensors.old.1-2.tmp",
+                                 ".state.safetensors.tmp",
+                                 ".state.safetensors.x1-2.tmp",
+                                 "state.safetensors.1-2.tmp"};
+  for (const std::string& name : names) {
+    dir.write(name, "mine");
+  }
+  std::filesystem::create_directory(dir.file(".pool.csv.1-2.tmp"));
+  names.insert(names.end(), {".pool.csv.1-2.tmp", "lock"});
+  std::ranges::sort(names);
+  const CampaignDirectory directory = held(dir.path());
+  EXPECT_EQ(dir.list(), names);
+}
+
+// Everything that is written, by what the messages of its refusal must say.
+void expect_nothing_is_written(CampaignDirectory& directory, const std::string& says) {
+  const Problem data = small_problem();
+  CampaignTables tables;
+  tables.labelled = tables.pool = parse_csv("a\n1\n", "table");
+  const auto refused = [&](const std::function<void()>& write) {
+    EXPECT_NE(message_of<SystemError>(write).find(says), std::string::npos) << message_of<SystemError>(write);
+  };
+  refused([&] { directory.save(example()); });
+  refused([&] { directory.write_tables(example(), data); });
+  refused([&] { directory.save_data(tables); });
+}
+
+TEST(CampaignDirectory, ARenamedDirectoryIsNotWrittenAgain) {
+  const TempDir dir;
+  CampaignDirectory directory = held(dir.file("a"));
+  directory.save(example());
+  std::filesystem::rename(dir.file("a"), dir.file("b"));
+  expect_nothing_is_written(directory, "was moved, removed or replaced");
+  // Another campaign of that name is another's.
+  CampaignDirectory other = held(dir.file("a"));
+  other.save(begin_campaign(small_problem(), {}));
+  const std::string bytes = read_bytes(other.file("state.safetensors"));
+  expect_nothing_is_written(directory, "was moved, removed or replaced");
+  EXPECT_EQ(read_bytes(other.file("state.safetensors")), bytes);
+  EXPECT_EQ(load_campaign(dir.file("b/state.safetensors")).rounds.size(), 1U);
+  // It is held where it is now, and free once it is let go.
+  EXPECT_NE(message_of<InputError>([&] { held(dir.file("b")); }).find("another process"), std::string::npos);
+}
+
+TEST(CampaignDirectory, ARemovedDirectoryIsNotMadeAgain) {
+  const TempDir dir;
+  CampaignDirectory directory = held(dir.file("a"));
+  std::filesystem::remove_all(dir.file("a"));
+  expect_nothing_is_written(directory, "was moved, removed or replaced");
+  EXPECT_TRUE(dir.list().empty());
+}
+
+TEST(CampaignDirectory, ARemovedLockAdmitsNobodyAndStopsItsOwner) {
+  const TempDir dir;
+  CampaignDirectory directory = held(dir.path());
+  directory.save(example());
+  const std::string bytes = read_bytes(directory.file("state.safetensors"));
+  std::filesystem::remove(directory.file("lock"));
+  EXPECT_NE(message_of<InputError>([&] { held(dir.path()); }).find("another process is at work"), std::string::npos);
+  expect_nothing_is_written(directory, "lock: was removed or replaced");
+  dir.write("lock", "");
+  EXPECT_NE(message_of<InputError>([&] { held(dir.path()); }).find("another process is at work"), std::string::npos);
+  expect_nothing_is_written(directory, "lock: was removed or replaced");
+  EXPECT_EQ(read_bytes(directory.file("state.safetensors")), bytes);
+}
+
+// Where a file system locks no directories, and for earlier versions, the file in it says it alone.
+TEST(CampaignDirectory, TheLockOfAnEarlierVersionCounts) {
+  const TempDir dir;
+  const int lock = ::open(dir.file("lock").c_str(), O_RDWR | O_CREAT, 0666);
+  ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+  EXPECT_NE(message_of<InputError>([&] { held(dir.path()); }).find("another process is at work"), std::string::npos);
+  ::close(lock);
+  held(dir.path());
+}
+
+TEST(CampaignDirectory, IsOfRegularFilesAlone) {
+  for (const std::string& own : CampaignDirectory::files("")) {
+    const TempDir dir;
+    const std::string path = dir.path() + own;
+    const auto refused = [&](const std::string& says) {
+      const std::string message = message_of<InputError>([&] { held(dir.path()); });
+      EXPECT_NE(message.find(path + ": " + says), std::string::npos) << message;
+      std::filesystem::remove_all(path);
+    };
+    ASSERT_EQ(::mkfifo(path.c_str(), 0666), 0);
+    refused("is not a regular file");
+    std::filesystem::create_directory(path);
+    refused("is not a regular file");
+    std::filesystem::create_symlink("/dev/null", path);
+    refused("is ");
+    if (own != "/lock") {
+      std::filesystem::create_symlink("nowhere", path);
+      refused("is a symbolic link");
+    }
+  }
+}
+
+// By links two campaigns would write the same files, each with a lock of its own. Of copies, which are only read, there
+// may be one elsewhere.
+TEST(CampaignDirectory, WritesThroughNoLink) {
+  const TempDir dir;
+  for (const char* name : {"state.safetensors", "model.safetensors", "rounds.csv", "chosen.csv"}) {
+    std::filesystem::create_directory(dir.file("a"));
+    std::filesystem::create_symlink(dir.write("precious", "mine"), dir.file(fmt::format("a/{}", name)));
+    const std::string message = message_of<InputError>([&] { held(dir.file("a")); });
+    EXPECT_NE(message.find(fmt::format("a/{}: is a symbolic link", name)), std::string::npos) << message;
+    EXPECT_EQ(read_bytes(dir.file("precious")), "mine");
+    std::filesystem::remove_all(dir.file("a"));
+  }
+  std::filesystem::create_directory(dir.file("a"));
+  std::filesystem::create_symlink(dir.write("pool", "mine"), dir.file("a/pool.csv"));
+  EXPECT_NO_THROW(held(dir.file("a")));
+}
+
+// The state is what was saved, to the last bit, or it is refused.
+TEST(CampaignDirectory, AnAlteredStateIsNoticed) {
+  const TempDir dir;
+  save_campaign(dir.file("state"), example());
+  const std::string whole = read_bytes(dir.file("state"));
+  std::uint64_t header = 0;
+  std::memcpy(&header, whole.data(), sizeof(header));
+  for (std::size_t at = sizeof(header) + header; at < whole.size(); ++at) {
+    std::string altered = whole;
+    altered[at] = static_cast<char>(altered[at] ^ 1);
+    EXPECT_NE(
+        message_of<InputError>([&] { parse_campaign(std::as_bytes(std::span(altered)), "altered"); }).find("checksum"),
+        std::string::npos)
+        << at;
+  }
+}
+
 TEST(CampaignDirectory, DoesNotReplaceFilesOfOthers) {
   const TempDir dir;
   dir.write("rounds.csv", "precious");
-  const CampaignDirectory directory(dir.path());
-  EXPECT_NE(message_of<InputError>([&] { directory.begun(); }).find("has a file rounds.csv"), std::string::npos);
+  CampaignDirectory directory(dir.path());
+  EXPECT_FALSE(directory.begun());  // and nobody who only reads is told of replacing it
+  EXPECT_NE(message_of<InputError>([&] { directory.hold(); }).find("has a file rounds.csv"), std::string::npos);
 }
 
 TEST(CampaignDirectory, MustBeADirectory) {

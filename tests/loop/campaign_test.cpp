@@ -58,7 +58,7 @@ TEST(Campaign, AnswersThatAreNone) {
   EXPECT_EQ(message_of<InputError>([&] {
               tell(campaign, 0, std::vector<double>{1, 2});
             }),
-            "row 7 has its answer already; a row is told once");
+            "row 7 has its answer already; a row is told once, unless correct replaces it");
   EXPECT_EQ(message_of<InputError>([&] { tell(campaign, 1, std::vector<double>{1}); }),
             "row 2 is told 1 values; there are 2 targets");
   const std::vector<double> bad{1, std::numeric_limits<double>::quiet_NaN()};

@@ -106,6 +106,7 @@ TEST(FirstRelease, TheSettingsOfACampaignAreRead) {
   CampaignSettings expected;
   set_fields(expected, {{"model", "flow"},
                         {"log_targets", "none"},
+                        {"stray_rows", false},
                         {"validation", 0.1},
                         {"scaling", "minmax"},
                         {"choose_epoch", true},

@@ -14,16 +14,6 @@
 namespace dissent {
 namespace {
 
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 class LaboratoryTest : public testing::Test {
  protected:
   LaboratoryTest() {
@@ -73,12 +63,32 @@ TEST_F(LaboratoryTest, RemembersWhatItAskedFor) {
   EXPECT_EQ(laboratory.ask(100), 8U);  // the pool ends
 }
 
+// Asking for more before an answer came continues the batch.
+TEST_F(LaboratoryTest, AsksForMoreAsIfForAllAtOnce) {
+  for (const char* method : {"kl-joint", "lcmd"}) {
+    LaboratoryOptions of = options();
+    of.settings["acquisition"] = method;
+    Laboratory whole = Laboratory::open(dir_.file(fmt::format("whole-{}", method)), of);
+    Laboratory parts = Laboratory::open(dir_.file(fmt::format("parts-{}", method)), of);
+    whole.ask(7);
+    parts.ask(3);
+    parts.ask(7);
+    EXPECT_EQ(waiting(parts), waiting(whole)) << method;
+  }
+}
+
 TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
   Laboratory laboratory = open(options());
   laboratory.ask(2);
   const std::vector<std::size_t> rows = waiting(laboratory);
-  EXPECT_EQ(message_of([&] { laboratory.tell({"a", {rows[0], 99}, {1, 2}}, true); }), "a: row 99 was never asked for");
-  EXPECT_EQ(message_of([&] { laboratory.tell({"a", {rows[0]}, {1, 2}}, true); }), "a: 2 target values for 1 rows of 1");
+  EXPECT_EQ(message_of<InputError>([&] {
+              laboratory.tell({"a", {rows[0], 99}, {1, 2}}, true);
+            }),
+            "a: row 99 was never asked for; extra takes rows that nobody asked for");
+  EXPECT_EQ(message_of<InputError>([&] {
+              laboratory.tell({"a", {rows[0]}, {1, 2}}, true);
+            }),
+            "a: 2 target values for 1 rows of 1");
   EXPECT_EQ(waiting(laboratory), rows);
   EXPECT_TRUE(laboratory.campaign().fitted.has_value());
   laboratory.tell({"a", rows, {1, 2}}, true);
@@ -108,8 +118,8 @@ TEST_F(LaboratoryTest, TablesThatCannotBeWrittenTakeNoAnswerBack) {
 
 TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
   Table table = parse_csv("row,y\n4,1\n7,2\n4,3\n", "t.csv");
-  EXPECT_EQ(message_of([&] { read_answers(table, {"y"}); }),
-            "t.csv: rows 1 and 3 of the file both answer row 4 of the pool; a row is told once");
+  EXPECT_EQ(message_of<InputError>([&] { read_answers(table, {"y"}); }),
+            "t.csv: lines 2 and 4 of the file both answer row 4 of the pool; a row is told once");
   table = parse_csv("row,y\n4,\n7,2\n4,3\n", "t.csv");
   EXPECT_EQ(read_answers(table, {"y"}).rows, (std::vector<std::size_t>{7, 4}));
 }
@@ -117,7 +127,8 @@ TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
 TEST_F(LaboratoryTest, TablesNeedNotBeFiles) {
   LaboratoryOptions in_memory = options();
   in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,x\n", "labelled");
-  EXPECT_EQ(message_of([&] { open(in_memory); }), "labelled: column 'y' row 2: 'x' is text; a number is required");
+  EXPECT_EQ(message_of<InputError>([&] { open(in_memory); }),
+            "labelled: column 'y' row 2: 'x' is text; a number is required");
   EXPECT_FALSE(std::filesystem::exists(dir_.file("lab")));
   in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,3\n0,1\n", "labelled");
   EXPECT_EQ(open(in_memory).num_labelled(), 3U);
@@ -152,7 +163,7 @@ TEST_F(LaboratoryTest, RulesForThePoolCanChange) {
   LaboratoryOptions again = options();
   again.settings.clear();
   EXPECT_EQ(waiting(open(again)).size(), 5U);  // the same tables, the rules of the last time
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message_of<InputError>([&] {
               open({.settings = {{"require", "z<1"}}});
             }),
             dir_.file("lab/pool.csv") + ": has no column 'z'; did you mean 'x'?");
@@ -165,7 +176,7 @@ TEST_F(LaboratoryTest, RulesThatLeaveNothingAreNotKept) {
   }
   const std::string none =
       dir_.file("lab") + ": no row may be chosen: none of the 10 rows left in the pool meets the conditions";
-  EXPECT_EQ(message_of([&] { open({.settings = {{"require", "x>9"}}}); }), none);
+  EXPECT_EQ(message_of<InputError>([&] { open({.settings = {{"require", "x>9"}}}); }), none);
   Laboratory laboratory = open();
   EXPECT_EQ(laboratory.campaign().settings.require, "");
   EXPECT_EQ(laboratory.ask(12), 10U);
@@ -178,7 +189,9 @@ TEST_F(LaboratoryTest, SaysWhetherThePoolOrTheConditionsEndIt) {
   EXPECT_EQ(laboratory.ask(5), 3U);
   EXPECT_EQ(laboratory.ask(5), 0U);  // those wait
   laboratory.tell({"a", waiting(laboratory), {1, 2, 3}}, false);
-  EXPECT_NE(message_of([&] { laboratory.ask(5); }).find("none of the 9 rows left in the pool meets the conditions"),
+  EXPECT_NE(message_of<InputError>([&] {
+              laboratory.ask(5);
+            }).find("none of the 9 rows left in the pool meets the conditions"),
             std::string::npos);
 }
 
@@ -189,7 +202,7 @@ TEST_F(LaboratoryTest, AnAimIsNotForgottenWithAnotherMethod) {
     Laboratory laboratory = open(first);
     laboratory.ask(1);
   }
-  const std::string refused = message_of([&] { open({.settings = {{"acquisition", "kl"}}}); });
+  const std::string refused = message_of<InputError>([&] { open({.settings = {{"acquisition", "kl"}}}); });
   EXPECT_NE(refused.find("acquisition 'kl' does not look at an aim"), std::string::npos) << refused;
   EXPECT_EQ(open().campaign().settings.acquisition.text(), "aim");
 }
@@ -233,6 +246,92 @@ TEST_F(LaboratoryTest, RowsRememberWhyTheyWereChosen) {
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(laboratory.campaign().chosen[k].why, why[k]);
   }
+}
+
+TEST_F(LaboratoryTest, WhatWasToldIsThereAfterwards) {
+  std::vector<std::size_t> rows;
+  std::string model;
+  {
+    Laboratory laboratory = open(options());
+    laboratory.ask(4);
+    rows = waiting(laboratory);
+    Answers answers = laboratory.answers_in(parse_csv("x,y\n0.55,1.5\n", "e"), true);
+    answers.dropped = {rows[3]};
+    laboratory.tell(answers, false);
+    laboratory.tell({"a", {rows[0]}, {1}}, false);
+    Answers better{"b", {rows[0]}, {0.5}};
+    EXPECT_EQ(message_of<InputError>([&] { laboratory.tell(better, false); }),
+              fmt::format("b: row {} has its answer already; a row is told once, unless correct replaces it", rows[0]));
+    better.correct = true;
+    laboratory.tell(better, true);
+    model = read_bytes(dir_.file("lab/model.safetensors"));
+  }
+  Laboratory laboratory = open();
+  const Campaign& campaign = laboratory.campaign();
+  EXPECT_EQ(laboratory.num_labelled(), 14U);
+  EXPECT_EQ(campaign.num_dropped(), 1U);
+  EXPECT_TRUE(campaign.chosen[3].dropped);
+  EXPECT_EQ(campaign.chosen[0].targets, std::vector{0.5});
+  EXPECT_EQ(campaign.extra.inputs, std::vector{0.55});
+  EXPECT_EQ(campaign.extra.targets, std::vector{1.5});
+  EXPECT_GT(campaign.chosen[0].asked, 1.7e9);
+  EXPECT_GE(campaign.chosen[0].told, campaign.chosen[0].asked);
+  EXPECT_EQ(campaign.chosen[1].told, 0);
+  EXPECT_EQ(waiting(laboratory), (std::vector{rows[1], rows[2]}));
+  // Fitted again from what was saved, as if the model had been lost, it has the same bits.
+  std::filesystem::remove(dir_.file("lab/model.safetensors"));
+  laboratory.model();
+  EXPECT_EQ(read_bytes(dir_.file("lab/model.safetensors")), model);
+}
+
+TEST_F(LaboratoryTest, ACampaignWithoutAModelTakesOtherTables) {
+  LaboratoryOptions bad = options();
+  bad.tables.pool = parse_csv("x\n1\n2\n1e200\n", "pool");
+  {
+    Laboratory laboratory = open(bad);
+    EXPECT_NE(message_of<InputError>([&] { laboratory.ask(2); }).find("too far"), std::string::npos);
+  }
+  EXPECT_EQ(open().data().pool.num_rows, 3U);  // it is still there, as after a kill
+  {
+    Laboratory laboratory = open(options());
+    EXPECT_EQ(laboratory.data().pool.num_rows, 12U);
+    EXPECT_EQ(laboratory.ask(2), 2U);
+  }
+  EXPECT_EQ(open().data().pool.num_rows, 12U);
+  EXPECT_NE(message_of<InputError>([&] { open(bad); }).find("begun with other data"), std::string::npos);
+}
+
+TEST_F(LaboratoryTest, OneThatFailsAtOnceCanBeAbandoned) {
+  LaboratoryOptions bad = options();
+  bad.tables.pool = parse_csv("x\n1\n2\n1e200\n", "pool");
+  {
+    Laboratory laboratory = open(bad);
+    EXPECT_THROW(laboratory.ask(2), InputError);
+    laboratory.abandon();
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir_.file("lab")));
+  Laboratory laboratory = open(options());
+  laboratory.ask(2);
+  laboratory.abandon();  // has a model
+  EXPECT_TRUE(std::filesystem::exists(dir_.file("lab/state.safetensors")));
+}
+
+// A row that still waits is described by the model that the next batch is chosen by.
+TEST_F(LaboratoryTest, RowsThatWaitAreDescribedAnew) {
+  LaboratoryOptions of = options();
+  of.settings["acquisition"] = "kl";
+  Laboratory laboratory = open(of);
+  laboratory.ask(3);
+  const std::vector<ChosenRow> before = laboratory.campaign().chosen;
+  laboratory.tell({"a", {before[0].row, before[1].row}, {50, -50}}, false);
+  const std::string told = laboratory.campaign().chosen[0].why;
+  laboratory.ask(2);
+  const std::vector<ChosenRow>& after = laboratory.campaign().chosen;
+  ASSERT_EQ(after.size(), 4U);
+  EXPECT_EQ(after[0].why, told);  // as it was chosen
+  EXPECT_NE(after[2].why, before[2].why);
+  EXPECT_NE(after[2].why.find("components say "), std::string::npos);
+  EXPECT_EQ(after[2].score, before[2].score);
 }
 
 TEST_F(LaboratoryTest, NewSettingsFitANewModel) {

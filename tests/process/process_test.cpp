@@ -102,7 +102,7 @@ TEST(Process, VarianceBetweenComponentsIsUnbiased) {
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
       ProcessOptions options{.components = 4, .feature_pairs = 64, .within = within};
       options.search.seed = seed;
-      const Prediction p = predicted(GaussianProcess(options, inputs, targets, {{h, {}}}), at);
+      const Prediction p = predicted(GaussianProcess(options, inputs, targets, {{h, {}, {}}}), at);
       const Eigen::Map<const Eigen::Array4d> mean(p.mean.data());
       between += (mean - mean.mean()).square().sum() / 4 / 500;
       EXPECT_NEAR(p.stddev[0] * p.stddev[0], h.noise_variance + within * exact, 1e-12);
@@ -182,7 +182,7 @@ TEST(Process, NoColumnsLeaveTheMean) {
 }
 
 GaussianProcess with_some(const ProcessOptions& options, const RowMatrix& inputs, const RowMatrix& targets) {
-  const OutputHyperparameters some{some_hyperparameters(inputs.cols()), {}};
+  const OutputHyperparameters some{some_hyperparameters(inputs.cols()), {}, {}};
   return GaussianProcess(options, inputs, targets,
                          std::vector<OutputHyperparameters>(static_cast<std::size_t>(targets.cols()), some));
 }

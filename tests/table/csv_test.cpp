@@ -72,7 +72,7 @@ TEST(CsvReader, DelimiterIsFoundOrGiven) {
   EXPECT_EQ(parse("a\tb\n1\t2\n").columns[1].values, Values{2});
   EXPECT_EQ(parse("\"a,b,c\";d\n1;2\n").columns[1].name, "d");
   EXPECT_EQ(parse("alone\n1\n").columns.size(), 1U);
-  EXPECT_EQ(parse("price;amount\n1,5;2\n").column("price").text, Text{"1,5"});
+  EXPECT_EQ(parse("price;amount\n1,5;2\n").column("price").values, Values{1.5});
   EXPECT_EQ(parse_csv("a|b\n1|2\n", "t", {.delimiter = '|'}).columns[1].values, Values{2});
   EXPECT_TRUE(contains(refusal("a\n1\n", {.delimiter = 'e'}), "cannot be the delimiter"));
 }
@@ -114,10 +114,13 @@ TEST(CsvReader, ErrorsSayWhere) {
 TEST(CsvReader, HeaderIsRequired) {
   EXPECT_EQ(refusal(""), "t.csv: is empty; a header line with column names is required");
   EXPECT_EQ(refusal("\xEF\xBB\xBF\n\r\n"), "t.csv: is empty; a header line with column names is required");
-  EXPECT_EQ(refusal("1.5,2,nan\n3,4,5\n"),
-            "t.csv:1: the first line holds numbers only; a header line with column names is required");
+  EXPECT_EQ(message_of<InputError>([] { parse("1.5,2,nan\n3,4,5\n").column("y"); }),
+            "t.csv: has no column 'y'; its first line holds numbers only; a header line with column names is required");
+  EXPECT_EQ(refusal("1,2,1\n3,4,5\n"),
+            "t.csv:1: column name '1' occurs twice; is the header line with column names missing?");
   EXPECT_EQ(refusal("a,b,a\n"), "t.csv:1: column name 'a' occurs twice; names must be unique");
-  EXPECT_TRUE(contains(refusal("a,,b\n"), "t.csv:1: column 2 has no name"));
+  EXPECT_EQ(parse("a,,b\n").columns[1].name, "column 2");
+  EXPECT_TRUE(parse("a,,b\n").columns[1].unnamed);
   EXPECT_EQ(parse("year,2020\n1,2\n").columns[1].name, "2020");
 }
 
@@ -166,7 +169,7 @@ TEST(CsvWriter, RefusesRowsAndNamesThatCannotBeReadBack) {
   const auto refuse = [&](Text names) { return message_of<InputError>([&] { CsvWriter writer(path, names); }); };
   EXPECT_TRUE(contains(refuse({}), "has no columns"));
   EXPECT_TRUE(contains(refuse({"a", "a"}), "occurs twice"));
-  EXPECT_TRUE(contains(refuse({"1", "2"}), "numbers only"));
+  EXPECT_TRUE(contains(refuse({"a", ""}), "column 2 has no name"));
   EXPECT_TRUE(contains(refuse({std::string("a\0", 2)}), "zero byte"));
   EXPECT_THROW(CsvWriter(path, {"a"}, '|'), InputError);
   CsvWriter writer(path, {"a", "b"});
@@ -254,6 +257,58 @@ TEST(Csv, TextAndMissingRoundTrip) {
       RC_ASSERT(back.columns[k].first_text_row == table.columns[k].first_text_row);
     }
   });
+}
+
+TEST(Csv, NumbersKeepTheirSpelling) {
+  const std::string text =
+      "id,a,b,c\n0001,1.50,+1,9007199254740993\n0002,0.0001,-0.10,100000\n10,+2.5,1E5,007\n3,.5,\"08\",4.0\n";
+  const Table table = parse(text);
+  EXPECT_EQ(table.column("id").values, (Values{1, 2, 10, 3}));
+  EXPECT_EQ(table.column("b").values, (Values{1, -0.1, 1e5, 8}));
+  EXPECT_EQ(format_csv(table),
+            "id,a,b,c\n0001,1.50,+1,9007199254740993\n0002,0.0001,-0.10,100000\n10,+2.5,1E5,007\n"
+            "3,.5,08,4.0\n");
+  const std::vector<std::size_t> rows{3, 0};
+  EXPECT_EQ(format_csv(picked_rows(table, rows)), "id,a,b,c\n3,.5,08,4.0\n0001,1.50,+1,9007199254740993\n");
+  EXPECT_EQ(format_csv(parse("a;b\n1,50;NaN\n2,5; inf \n")), "a,b\n1.5,nan\n2.5,inf\n");
+}
+
+TEST(Csv, WhatIsWrittenAsItWasReadHasNoSpelling) {
+  for (const double value :
+       {0.0, -0.0, 1.0, 10000.0, 123456789012345.0, 0.1, 0.001, 0.25, -1234.5678, 1e5, 1e-4, 1e300}) {
+    CsvText csv("t", {"a"});
+    csv.field(value);
+    csv.end_row();
+    const Table table = parse(csv.text());
+    EXPECT_FALSE(table.columns[0].spellings.of(0)) << csv.text();
+    EXPECT_EQ(table.columns[0].values[0], value);
+  }
+  EXPECT_FALSE(parse("a\n1.000000000000000000e+00\n").columns[0].spellings.of(0));
+}
+
+TEST(CsvReader, ColumnsOfTextAreTextWhateverTheyHold) {
+  const Table table = parse_csv("a,b\n1,NA\n02,1e999\n,nan\n", "t.csv", {.text_columns = {"a", "b"}});
+  EXPECT_EQ(table.column("a").text, (Text{"1", "02", ""}));
+  EXPECT_EQ(table.column("a").missing_rows, (std::vector<std::size_t>{2}));
+  EXPECT_EQ(table.column("b").text, (Text{"NA", "1e999", "nan"}));
+  EXPECT_TRUE(table.column("b").missing_rows.empty());
+  EXPECT_FALSE(parse_csv("a\n", "t.csv", {.text_columns = {"a"}}).columns[0].is_text());
+}
+
+TEST(CsvReader, ThousandsAreNotTakenForFractions) {
+  for (const char* rows : {"731\n875\n1,234\n", "1,234\n2.5\n", "1,234\n1,234,567\n", "-1,234\n-500\n"}) {
+    const Table table = parse_csv(std::string("n\n") + rows, "t.tsv", {.delimiter = '\t'});
+    EXPECT_TRUE(table.columns[0].is_text()) << rows;
+    const std::string why = message_of<InputError>([&] { table.columns[0].check_numbers(); });
+    EXPECT_TRUE(contains(why, "1,234' may be thousands or a fraction")) << why;
+    EXPECT_TRUE(table.notes.empty());
+  }
+  const Table words = parse("n;m\n731;1\n1,234;2\nBerlin;3\n");
+  EXPECT_TRUE(words.column("n").is_text() && words.column("n").doubt.empty());
+  const Table fractions = parse("n;m\n731;1\n1,234;2\n0,5;3\n");
+  EXPECT_EQ(fractions.column("n").values, (Values{731, 1.234, 0.5}));
+  EXPECT_EQ(fractions.notes, (Text{"t.csv: commas are read as decimal marks: 1,234 of 'n' is 1.234"}));
+  EXPECT_EQ(parse("n;m\n1,234;1\n9,876;2\n").column("n").values, (Values{1.234, 9.876}));
 }
 
 }  // namespace

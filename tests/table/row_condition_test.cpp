@@ -46,6 +46,30 @@ TEST(RowCondition, TextsAreEqualOrNot) {
   EXPECT_EQ(held("\"note\"!=old"), (Held{1, 0, 1, 0}));
 }
 
+TEST(RowCondition, DatesAreComparedAsDates) {
+  const Table iso = parse_csv("when\n2024-04-30\n\"\"\n2024-05-01\n2024-05-02 12:00\n", "t.csv");
+  const Table german = parse_csv("when\n30.4.2024\nNA\n1.5.2024\n2.5.2024 12:00\n", "t.csv");
+  for (const Table& table : {iso, german}) {
+    const auto held_in = [&](const char* text) { return parse_conditions("require", text).at(0).holds(table); };
+    EXPECT_EQ(held_in("when<2024-05-01"), (Held{1, 0, 0, 0}));
+    EXPECT_EQ(held_in("when>=2024-05-01"), (Held{0, 0, 1, 1}));
+    EXPECT_EQ(held_in("when=2024/5/1"), (Held{0, 0, 1, 0}));
+    EXPECT_EQ(held_in("when!=2024-05-01"), (Held{1, 1, 0, 1}));
+    EXPECT_THROW(held_in("when<May"), InputError);
+  }
+  EXPECT_EQ(parse_conditions("require", "when<=1.5.2024").at(0).holds(german), (Held{1, 0, 1, 0}));
+}
+
+TEST(RowCondition, WhatNoCellIsNamesThoseThereAre) {
+  EXPECT_EQ(message_of("site=b"),
+            "wells.csv: no row meets require site=b: column 'site' has A, B, C; did you mean 'B'?");
+  EXPECT_EQ(parse_conditions("exclude", "site=a").at(0).holds(wells()), (Held{0, 0, 0, 0}));
+  EXPECT_EQ(held("depth=3"), (Held{0, 0, 0, 0}));
+  const Table wet = parse_csv("wet\nTRUE\nFALSE\n", "t.csv");
+  EXPECT_EQ(parse_conditions("require", "wet=true").at(0).holds(wet), (Held{1, 0}));
+  EXPECT_EQ(parse_conditions("require", "wet!=True").at(0).holds(wet), (Held{0, 1}));
+}
+
 TEST(RowCondition, CommasSeparateSeveral) {
   const std::vector<RowCondition> conditions = parse_conditions("require", "depth<=70, note=\"old, cold\",site!=B");
   ASSERT_EQ(conditions.size(), 3U);

@@ -118,8 +118,8 @@ struct AcquisitionTask {
   Ranking ranking = Ranking::kDeficit;
   // Inputs [A][C] at which predictions will be needed, for methods that use_aim; without, they take candidates.
   std::span<const double> aim = {};
-  // Inputs [P][C] of rows whose labels are on their way, for methods that use_aim: what those tell is not worth telling
-  // twice.
+  // Inputs [P][C] of rows whose labels are on their way: to methods that weigh rows against each other they are picks
+  // made before, for what those tell is not worth telling twice.
   std::span<const double> pending = {};
   // What a label of each candidate costs, [N], finite and > 0: methods that use_cost weigh what it tells against that.
   // Empty: all cost the same.

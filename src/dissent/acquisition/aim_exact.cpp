@@ -6,10 +6,11 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "dissent/acquisition/aim_information.hpp"
+#include "dissent/acquisition/exact_kernel.hpp"
 #include "dissent/ensemble/process_model.hpp"
 #include "dissent/process/panels.hpp"
 
@@ -21,9 +22,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::size_t kBlock = 256;           // candidates a thread takes at a time
-constexpr double kMostCorrelated = 1 - 1e-9;  // squared; rounding could make more of it
-constexpr Index kFactorsPerLogarithm = 8;
+constexpr std::size_t kBlock = Dependence::kMostCandidates;  // a thread takes at a time
+constexpr std::size_t kMostKept = 8'000'000;                 // numbers of `half`, of all outputs
 
 // One output at the aim, as it is before any pick.
 struct OutputAim {
@@ -39,6 +39,7 @@ struct OutputState {
   VectorXd aim_variance;           // A
   PanelBuffer<double> covariance;  // [A][N]
   MatrixXd picks;                  // N x picks: u of each
+  PanelBuffer<double> half = {};   // [n][N]: L^-1 k(X, x), where there is room for it
 };
 
 VectorXd variance_of(const Posterior& posterior, const RowsRef& rows, const PanelBuffer<double>& half) {
@@ -49,20 +50,15 @@ VectorXd variance_of(const Posterior& posterior, const RowsRef& rows, const Pane
 
 // Gains of the candidates [begin, begin + count) from one output.
 ArrayXd gains_of(const OutputState& state, double noise, Index begin, Index count) {
-  const ArrayXd inverse = (state.variance.segment(begin, count).array() + noise).inverse();
+  const ArrayXd precision = (state.variance.segment(begin, count).array() + noise).inverse();
+  const ArrayXd aim_precision = (state.aim_variance.array() + noise).inverse();
   ArrayXd sum = ArrayXd::Zero(count);
-  ArrayXd product = ArrayXd::Ones(count);
-  const Index A = state.aim_variance.size();
-  for (Index a = 0; a < A; ++a) {
-    const Eigen::Map<const ArrayXd> with(state.covariance.panel().row(static_cast<std::size_t>(a)) + begin, count);
-    const double scale = 1 / (state.aim_variance[a] + noise);
-    product *= 1 - (with.square() * inverse * scale).min(kMostCorrelated);
-    if ((a + 1) % kFactorsPerLogarithm == 0 || a + 1 == A) {
-      sum -= product.log();
-      product.setOnes();
-    }
-  }
-  return sum / static_cast<double>(2 * A);
+  add_dependence({.covariance = state.covariance.panel(),
+                  .aim_precision = std::span(aim_precision.data(), static_cast<std::size_t>(aim_precision.size())),
+                  .precision = std::span(precision.data(), static_cast<std::size_t>(count)),
+                  .begin = static_cast<std::size_t>(begin)},
+                 std::span(sum.data(), static_cast<std::size_t>(count)));
+  return sum / static_cast<double>(2 * aim_precision.size());
 }
 
 class ExactInformation : public AimInformation {
@@ -94,8 +90,10 @@ class ExactInformation : public AimInformation {
   void begin(std::span<const double> candidates) override {
     candidates_ = standard_rows(candidates);
     states_.resize(outputs_.size());
+    const auto num_rows = static_cast<std::size_t>(outputs_[0].posterior->inputs().rows() * candidates_.rows());
+    const bool keep = num_rows * outputs_.size() <= kMostKept;
     for_blocks(executor_, states_.size(), 1,
-               [&](std::size_t k, std::size_t, std::size_t) { states_[k] = state_at(outputs_[k], candidates_); });
+               [&](std::size_t k, std::size_t, std::size_t) { states_[k] = state_at(outputs_[k], candidates_, keep); });
   }
 
   void gains(std::span<double> gain) const override {
@@ -120,9 +118,9 @@ class ExactInformation : public AimInformation {
     return model_.process().standard_rows(model_.columns().input_scaling, inputs);
   }
 
-  OutputState state_at(const OutputAim& output, const RowMatrix& rows) const {
+  OutputState state_at(const OutputAim& output, const RowMatrix& rows, bool keep_half = false) const {
     const Posterior& posterior = *output.posterior;
-    const PanelBuffer<double> half = posterior.half_panel(rows);
+    PanelBuffer<double> half = posterior.half_panel(rows);
     OutputState state{variance_of(posterior, rows, half), output.variance,
                       covariance_panel(posterior.hyperparameters(), aim_, rows), MatrixXd(rows.rows(), 0)};
     const Panel<const double> aim = output.half.panel();
@@ -132,6 +130,9 @@ class ExactInformation : public AimInformation {
               .out = state.covariance.panel(),
               .columns = state.covariance.capacity(),
               .add = true});
+    if (keep_half) {
+      state.half = std::move(half);
+    }
     return state;
   }
 
@@ -140,14 +141,21 @@ class ExactInformation : public AimInformation {
     const Posterior& posterior = *output.posterior;
     const Hyperparameters& h = posterior.hyperparameters();
     const RowMatrix own = candidates_.row(row);
-    const VectorXd weights = posterior.factor().solve(covariance(h, posterior.inputs(), own));
     PanelBuffer<double> with = covariance_panel(h, own, candidates_);
-    multiply({.left = {weights.data(), 0, 1},
-              .scale = -1,
-              .right = covariance_panel(h, posterior.inputs(), candidates_).panel(),
-              .out = with.panel(),
-              .columns = with.capacity(),
-              .add = true});
+    const auto subtract = [&](const VectorXd& weights, Panel<const double> right) {
+      multiply({.left = {weights.data(), 0, 1},
+                .scale = -1,
+                .right = right,
+                .out = with.panel(),
+                .columns = with.capacity(),
+                .add = true});
+    };
+    if (state.half.capacity() > 0) {
+      subtract(mapped(state.half.panel(), candidates_.rows()).col(row), state.half.panel());
+    } else {
+      subtract(posterior.factor().solve(covariance(h, posterior.inputs(), own)),
+               covariance_panel(h, posterior.inputs(), candidates_).panel());
+    }
     return mapped(with.panel(), candidates_.rows()).row(0).transpose() - state.picks * state.picks.row(row).transpose();
   }
 

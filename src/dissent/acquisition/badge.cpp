@@ -4,6 +4,7 @@
 // Each row gets one target, drawn from the mixture (a flow: in base space), and every component's gradient at it; their
 // concatenation is the row's embedding. So a row's embedding is long where components disagree. The first pick is the
 // longest; each next one is drawn with probability proportional to the squared distance to the nearest pick.
+// Rows whose labels are on their way count as picks made before.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -133,63 +134,96 @@ class GradientProducts {
   double unit_ = 1;
 };
 
+void note(std::span<const double> nearest, std::span<const char> taken, std::vector<double>& utilities) {
+  for (std::size_t n = 0; n < nearest.size(); ++n) {
+    utilities.push_back(taken[n] != 0 ? std::numeric_limits<double>::quiet_NaN() : nearest[n]);
+  }
+}
+
+// With probability proportional to the squared distances; one that is taken is drawn again.
+std::size_t draw_row(std::span<const double> nearest, std::span<const char> taken,
+                     const std::function<double()>& uniform) {
+  const std::size_t num_rows = nearest.size();
+  double total = 0;
+  for (std::size_t n = 0; n < num_rows; ++n) {
+    total += taken[n] != 0 ? 0 : nearest[n];
+  }
+  std::size_t row = num_rows;
+  while (row == num_rows || taken[row] != 0) {
+    const double u = uniform();
+    if (!(total > 0)) {
+      row = std::min(num_rows - 1, static_cast<std::size_t>(u * static_cast<double>(num_rows)));
+      continue;
+    }
+    double sum = 0;
+    for (row = 0; row + 1 < num_rows; ++row) {
+      sum += taken[row] != 0 ? 0 : nearest[row] / total;
+      if (sum >= u) {
+        break;
+      }
+    }
+  }
+  return row;
+}
+
 }  // namespace
 
 Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task) {
   Choice choice;
   std::vector<double> nearest(num_rows, std::numeric_limits<double>::infinity());
-  std::vector<double> squared(num_rows);
+  std::vector<double> squared(num_rows + task.num_known);
   std::vector<char> taken(num_rows, 0);
+  const auto approach = [&](std::size_t centre) {
+    task.distances(centre, squared);
+    std::transform(nearest.begin(), nearest.end(), squared.begin(), nearest.begin(),
+                   [](double a, double b) { return std::min(a, b); });
+  };
   const auto take = [&](std::size_t row, double score) {
     choice.rows.push_back(row);
     choice.scores.push_back(score);
     taken[row] = 1;
   };
-  take(task.first, task.first_score);
+  for (std::size_t row = num_rows; row < squared.size(); ++row) {
+    approach(row);
+  }
+  if (task.num_known == 0) {
+    take(task.first, task.first_score);
+  }
   while (choice.rows.size() < task.batch) {
-    task.distances(choice.rows.back(), squared);
-    double total = 0;
-    for (std::size_t n = 0; n < num_rows; ++n) {
-      nearest[n] = std::min(nearest[n], squared[n]);
-      total += taken[n] != 0 ? 0 : nearest[n];
-      if (task.utilities != nullptr) {
-        task.utilities->push_back(taken[n] != 0 ? std::numeric_limits<double>::quiet_NaN() : nearest[n]);
-      }
+    if (!choice.rows.empty()) {
+      approach(choice.rows.back());
     }
-    std::size_t row = num_rows;
-    while (row == num_rows || taken[row] != 0) {
-      const double u = task.uniform();
-      if (!(total > 0)) {
-        row = std::min(num_rows - 1, static_cast<std::size_t>(u * static_cast<double>(num_rows)));
-        continue;
-      }
-      double sum = 0;
-      for (row = 0; row + 1 < num_rows; ++row) {
-        sum += taken[row] != 0 ? 0 : nearest[row] / total;
-        if (sum >= u) {
-          break;
-        }
-      }
+    if (task.utilities != nullptr) {
+      note(nearest, taken, *task.utilities);
     }
+    const std::size_t row = draw_row(nearest, taken, task.uniform);
     take(row, nearest[row]);
   }
   return choice;
 }
 
 Choice badge(const AcquisitionTask& task, std::span<const double> candidates) {
-  LastLayer layers = last_layer(task.model, candidates, true, task.executor);
+  std::vector<double> rows(candidates.begin(), candidates.end());
+  rows.insert(rows.end(), task.pending.begin(), task.pending.end());
+  LastLayer layers = last_layer(task.model, rows, true, task.executor);
   for_blocks(task.executor, layers.blocks.size(), 1, [&](std::size_t at, std::size_t, std::size_t) {
     take_gradients(task.model, task.stream, layers, layers.blocks[at]);
   });
   const GradientProducts products(layers, task.executor);
-  const Ranked first = GreedyPicks(task.stream, layers.num_rows, task.utilities).take_best([&](std::size_t n) {
-    return Ranked{.score = products.norms()[n]};
-  });
+  const std::size_t num_known = task.pending.size() / task.model.num_input_columns();
+  const std::size_t num_rows = layers.num_rows - num_known;
+  Ranked first;
+  if (num_known == 0) {
+    first = GreedyPicks(task.stream, num_rows, task.utilities).take_best([&](std::size_t n) {
+      return Ranked{.score = products.norms()[n]};
+    });
+  }
   Stream draw = task.stream.substream(kMethodDraw);
   Choice choice = k_means_plus_plus(
-      layers.num_rows,
+      num_rows,
       {.first = first.row,
        .first_score = first.score,
+       .num_known = num_known,
        .batch = task.batch,
        .distances = [&](std::size_t centre, std::span<double> squared) { products.distances(centre, squared); },
        .uniform = [&] { return draw.uniform(); },

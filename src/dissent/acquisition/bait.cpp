@@ -17,9 +17,14 @@ namespace {
 
 constexpr double kLambda = 0.01;
 
+struct BaitLayers {
+  LastLayer candidates;
+  LastLayer training;
+  LastLayer pending;
+};
+
 // The blocks of component m: a mean head each, and one for all log-stddevs.
-BaitGroup component_group(const Ensemble& model, const LastLayer& candidates, const LastLayer& training,
-                          std::size_t m) {
+BaitGroup component_group(const Ensemble& model, const BaitLayers& of, std::size_t m) {
   const std::size_t D = model.num_outputs();
   const auto fill = [&](const LastLayer& layers, PanelBuffer<double>& h, PanelBuffer<double>& scale) {
     h = PanelBuffer<double>(layers.hidden_offset[m + 1] - layers.hidden_offset[m], layers.num_rows);
@@ -41,8 +46,9 @@ BaitGroup component_group(const Ensemble& model, const LastLayer& candidates, co
     }
   };
   BaitGroup group;
-  fill(candidates, group.candidates, group.candidate_scale);
-  fill(training, group.training, group.training_scale);
+  fill(of.candidates, group.candidates, group.candidate_scale);
+  fill(of.training, group.training, group.training_scale);
+  fill(of.pending, group.pending, group.pending_scale);
   group.multiplicity.assign(D + 1, 1);
   group.multiplicity[D] = static_cast<double>(D);
   return group;
@@ -51,15 +57,19 @@ BaitGroup component_group(const Ensemble& model, const LastLayer& candidates, co
 }  // namespace
 
 Choice bait(const AcquisitionTask& task, std::span<const double> candidates) {
-  const LastLayer rows = last_layer(task.model, candidates, true, task.executor);
-  const LastLayer training = last_layer(task.model, task.training.inputs, true, task.executor);
+  const auto layers = [&](std::span<const double> inputs) {
+    return last_layer(task.model, inputs, true, task.executor);
+  };
+  const BaitLayers of{layers(candidates), layers(task.training.inputs), layers(task.pending)};
+  const std::size_t num_rows = of.candidates.num_rows;
   std::vector<BaitGroup> groups;
   for (std::size_t m = 0; m < task.model.num_components(); ++m) {
-    groups.push_back(component_group(task.model, rows, training, m));
+    groups.push_back(component_group(task.model, of, m));
   }
   std::vector<double> gains;
-  const BaitResult result = bait_select(groups, {.num_candidates = rows.num_rows,
-                                                 .num_training = training.num_rows,
+  const BaitResult result = bait_select(groups, {.num_candidates = num_rows,
+                                                 .num_training = of.training.num_rows,
+                                                 .num_pending = of.pending.num_rows,
                                                  .batch = task.batch,
                                                  .lambda = kLambda,
                                                  .stream = task.stream,
@@ -71,8 +81,8 @@ Choice bait(const AcquisitionTask& task, std::span<const double> candidates) {
       choice.rows.push_back(result.added[k]);
       choice.scores.push_back(result.gains[k]);
       if (task.utilities != nullptr) {
-        const auto from = gains.begin() + static_cast<std::ptrdiff_t>(k * rows.num_rows);
-        task.utilities->insert(task.utilities->end(), from, from + static_cast<std::ptrdiff_t>(rows.num_rows));
+        const auto from = gains.begin() + static_cast<std::ptrdiff_t>(k * num_rows);
+        task.utilities->insert(task.utilities->end(), from, from + static_cast<std::ptrdiff_t>(num_rows));
       }
     }
   }

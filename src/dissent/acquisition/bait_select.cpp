@@ -79,6 +79,12 @@ MatrixXd inverse(const MatrixXd& matrix, double lambda) {
   return (matrix + lambda * identity).llt().solve(identity);
 }
 
+std::size_t num_picks(const BaitTask& task) { return task.batch + task.num_pending; }
+
+double pick_share(const BaitTask& task) {
+  return static_cast<double>(num_picks(task)) / static_cast<double>(task.num_training + num_picks(task));
+}
+
 // Rows under consideration, with what is kept of them for each block.
 struct Rows {
   Panel<const double> h;
@@ -104,10 +110,17 @@ class Blocks {
       : multiplicity_(group.multiplicity),
         fisher_(information(group.candidates.panel(), group.candidate_scale.panel(), task.num_candidates)),
         known_(information(group.training.panel(), group.training_scale.panel(), task.num_training)) {
-    const auto total = static_cast<double>(task.num_training + task.batch);
+    const double share = pick_share(task);
+    const std::vector<MatrixXd> pending =
+        task.num_pending == 0 ? std::vector<MatrixXd>()
+                              : information(group.pending.panel(), group.pending_scale.panel(), task.num_pending);
     for (std::size_t b = 0; b < size(); ++b) {
-      fisher_[b] /= static_cast<double>(task.num_candidates);
-      known_[b] /= total;
+      known_[b] /= static_cast<double>(task.num_training + num_picks(task));
+      if (!pending.empty()) {
+        known_[b] += share * pending[b];
+        fisher_[b] += pending[b];
+      }
+      fisher_[b] /= static_cast<double>(task.num_candidates + task.num_pending);
       lambda_.push_back(std::max(task.lambda, kLeastLambda * fisher_[b].trace()));
       inverse_.push_back(inverse(known_[b], lambda_[b]));
     }
@@ -228,7 +241,7 @@ struct Group {
       : blocks(given, task),
         scale(given.candidate_scale),
         rows{given.candidates.panel(), {}, {blocks.size(), task.num_candidates}, {blocks.size(), task.num_candidates}} {
-    const double share = static_cast<double>(task.batch) / static_cast<double>(task.num_training + task.batch);
+    const double share = pick_share(task);
     const Panel<double> panel = scale.panel();
     std::for_each_n(panel.data, panel.rows * panel.stride, [&](double& c) { c *= share; });
     rows.scale = panel;

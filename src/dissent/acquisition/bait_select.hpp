@@ -25,12 +25,15 @@ struct BaitGroup {
   PanelBuffer<double> candidate_scale;  // [blocks][N], >= 0
   PanelBuffer<double> training;         // [length of h][T]
   PanelBuffer<double> training_scale;   // [blocks][T], >= 0
+  PanelBuffer<double> pending;          // [length of h][P], of rows whose labels are on their way; may be empty
+  PanelBuffer<double> pending_scale;    // [blocks][P], >= 0
   std::vector<double> multiplicity;     // [blocks]: how many equal blocks it stands for
 };
 
 struct BaitTask {
   std::size_t num_candidates = 0;
   std::size_t num_training = 0;
+  std::size_t num_pending = 0;
   std::size_t batch = 1;  // <= num_candidates
   double lambda = 0.01;   // raised, where information is so large that rounding would hide it
   Stream stream;
@@ -46,6 +49,8 @@ struct BaitResult {
 };
 
 // A pick counts K / (T + K), a training row 1 / (T + K), K = batch and T = num_training, as in the authors' program.
+// Rows on their way are picks made before: they count as such, K is batch + num_pending, and F is that of candidates
+// and of them.
 BaitResult bait_select(std::span<const BaitGroup> groups, const BaitTask& task);
 
 }  // namespace dissent

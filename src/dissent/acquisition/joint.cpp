@@ -5,7 +5,7 @@
 // row with the largest estimate together with the picks before it, one running M x M matrix, O(N M^2) a pick. The
 // estimate soon reaches H(w) to the last bit; rows are ranked by its log deficit, which does not saturate. With a batch
 // of one this is the pairwise estimate itself. Once the picks leave a hundredth of H(w), further ones are chosen by the
-// disagreement that those leave (residual.hpp).
+// disagreement that those leave (residual.hpp). Rows whose labels are on their way count as picks made before.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -81,10 +81,10 @@ class AfterSaturation {
     for (; taken_ < picks.size(); ++taken_) {
       residual_->take(static_cast<std::size_t>(std::ranges::lower_bound(listed_, picks[taken_]) - listed_.begin()));
     }
-    std::vector<double> of_listed(listed_.size());
-    residual_->left(of_listed);
+    std::vector<double> of_rows(num_rows_);
+    residual_->left(of_rows);
     for (std::size_t k = 0; k < listed_.size(); ++k) {
-      nats_[listed_[k]] = of_listed[k];
+      nats_[listed_[k]] = of_rows[k];
     }
     return nats_;
   }
@@ -100,8 +100,14 @@ class AfterSaturation {
     std::ranges::sort(listed_);
     Stream draw = task_.stream.substream(kMethodDraw);
     const std::vector<std::size_t> outputs = draw_numbers(task_.model.num_outputs(), kMostOutputs, draw);
-    residual_.emplace(task_.model, pick_rows(candidates_, task_.model.num_input_columns(), listed_), outputs,
-                      task_.executor);
+    const std::size_t C = task_.model.num_input_columns();
+    std::vector<double> inputs = pick_rows(candidates_, C, listed_);
+    inputs.insert(inputs.end(), task_.pending.begin(), task_.pending.end());
+    num_rows_ = inputs.size() / C;
+    residual_.emplace(task_.model, inputs, outputs, task_.executor);
+    for (std::size_t n = listed_.size(); n < num_rows_; ++n) {
+      residual_->take(n);
+    }
   }
 
   const AcquisitionTask& task_;
@@ -109,7 +115,8 @@ class AfterSaturation {
   const Alone& alone_;
   std::vector<double> nats_;
   std::vector<std::size_t> listed_;  // candidates that are looked at, and the picks, ascending
-  std::size_t taken_ = 0;
+  std::size_t taken_ = 0;            // of the picks
+  std::size_t num_rows_ = 0;         // listed and pending
   std::optional<ResidualDisagreement> residual_;
 };
 
@@ -123,11 +130,17 @@ class JointChoice {
         picks_(task.stream, alone_.epistemic.size(), task.utilities),
         running_(pairs_.pairs.size()),
         information_(padded_batch(alone_.epistemic.size())),
-        after_(task, candidates, alone_) {}
+        after_(task, candidates, alone_),
+        total_(by_value() ? 0 : -std::log(entropy())) {
+    if (!task.pending.empty()) {
+      take_pending(divergence);
+    }
+  }
 
   Choice run() {
     while (choice_.rows.size() < task_.batch) {
-      const Ranked best = choice_.rows.empty() ? first() : all_told() ? beyond() : next();
+      const bool is_first = choice_.rows.empty() && task_.pending.empty();
+      const Ranked best = is_first ? first() : all_told() ? beyond() : next();
       add(best);
     }
     return std::move(choice_);
@@ -139,8 +152,17 @@ class JointChoice {
   bool all_told() const { return !by_value() && total_ + std::log(entropy()) > -std::log(kLeftWhenTold); }
   double entropy() const { return task_.model.weights().entropy; }
 
+  void take_pending(const Divergence& divergence) {
+    const Alone pending = score_alone(divergence, pairs_, task_, task_.pending);
+    for (std::size_t n = 0; n < pending.epistemic.size(); ++n) {
+      add_sums(pending, n);
+    }
+    const Combined known = combine(task_.model.weights(), sums_with({}));
+    total_ = ranked_by(task_.ranking, known.epistemic, known.log_deficit).score;
+  }
+
   Ranked first() {
-    const double nothing = by_value() ? 0 : -std::log(entropy());
+    const double nothing = total_;
     Ranked best = picks_.take_best(
         [&](std::size_t n) { return ranked_by(task_.ranking, alone_.epistemic[n], alone_.log_deficit[n]); },
         [&](const Ranked& row) { return row.score - nothing; });
@@ -167,20 +189,21 @@ class JointChoice {
     };
     const auto total = [&](const Ranked& row) { return by_value() ? row.score : row.score + base; };
     Ranked best = picks_.take_best(rank, [&](const Ranked& row) { return total(row) - before; });
-    total_ = by_value() ? best.score : total_with(best.row);
+    total_ = by_value() ? best.score : -combine(task_.model.weights(), sums_with(best.row)).log_deficit;
     best.score = total_ - before;
     return best;
   }
 
-  // -ln(H(w) - estimate) of the picks and one more, in double precision.
-  double total_with(std::size_t row) const {
+  // Divergences of the picks and perhaps one more, [M][M], in double precision.
+  std::vector<double> sums_with(std::optional<std::size_t> row) const {
     const std::size_t M = task_.model.num_components();
     std::vector<double> sums(M * M);
     for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
       const JointPairs::Pair& pair = pairs_.pairs[k];
-      sums[pair.i * M + pair.j] = running_.sums[k] + static_cast<double>(alone_.divergence.panel()(k, row));
+      const double more = row ? static_cast<double>(alone_.divergence.panel()(k, *row)) : 0;
+      sums[pair.i * M + pair.j] = running_.sums[k] + more;
     }
-    return -combine(task_.model.weights(), sums).log_deficit;
+    return sums;
   }
 
   Ranked beyond() {
@@ -188,13 +211,18 @@ class JointChoice {
     return picks_.take_best([&](std::size_t n) { return Ranked{.score = left[n]}; });
   }
 
-  void add(const Ranked& best) {
+  // Of row n, a pick or one that is on its way.
+  void add_sums(const Alone& rows, std::size_t n) {
     for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
-      running_.add(k, static_cast<double>(alone_.divergence.panel()(k, best.row)));
+      running_.add(k, static_cast<double>(rows.divergence.panel()(k, n)));
     }
     if (!pairs_.pairs.empty()) {
       running_.update();
     }
+  }
+
+  void add(const Ranked& best) {
+    add_sums(alone_, best.row);
     choice_.rows.push_back(best.row);
     choice_.scores.push_back(best.score);
     choice_.epistemic.push_back(alone_.epistemic[best.row]);
@@ -207,7 +235,7 @@ class JointChoice {
   RunningSums running_;
   AlignedVector<float> information_;  // stays 0 when there is no pair
   AfterSaturation after_;
-  double total_ = 0;  // of the picks: -ln(H(w) - estimate), or the estimate
+  double total_;  // of the picks and of rows on their way: -ln(H(w) - estimate), or the estimate
   Choice choice_;
 };
 

@@ -4,7 +4,8 @@
 // Every candidate belongs to its nearest centre; a cluster's size is the sum of its rows' squared distances. The next
 // pick is the row farthest from its centre in the largest cluster, and becomes a centre. Without training rows the
 // first pick is the row with the longest features. Of clusters of the same size the one with the farthest row is taken,
-// and of rows as far as each other the one the random stream says.
+// and of rows as far as each other the one the random stream says. Rows whose labels are on their way are centres as
+// picks are.
 //
 // Distances of lcmd are those of the gradients of the components' mean heads with respect to their last layers. The
 // gradient of output d is (last hidden activations, 1) in the place of d and zero elsewhere, so the squared distance is
@@ -125,15 +126,25 @@ RowFeatures hidden_features(const LastLayer& layers) {
   return result;
 }
 
-Choice choose_from_clusters(const AcquisitionTask& task, const RowFeatures& rows, const RowFeatures& training,
-                            Stream& draw) {
+// What choice compares.
+struct Features {
+  const RowFeatures& rows;
+  const RowFeatures& training;
+  const RowFeatures& pending;
+};
+
+Choice choose_from_clusters(const AcquisitionTask& task, const Features& of, Stream& draw) {
+  const RowFeatures& rows = of.rows;
   Clusters clusters(rows, task.executor);
   // A row as far from one centre as from another belongs to the one that comes first here.
-  std::vector<std::size_t> order(training.num_rows);
+  std::vector<std::size_t> order(of.training.num_rows);
   std::iota(order.begin(), order.end(), std::size_t{0});
   draw.shuffle(std::span(order));
   for (const std::size_t row : order) {
-    clusters.add_centre(training.of(row));
+    clusters.add_centre(of.training.of(row));
+  }
+  for (std::size_t row = 0; row < of.pending.num_rows; ++row) {
+    clusters.add_centre(of.pending.of(row));
   }
   clusters.assign(0);
   Choice choice;
@@ -160,8 +171,10 @@ Choice choose_from_clusters(const AcquisitionTask& task, const RowFeatures& rows
 Choice lcmd(const AcquisitionTask& task, std::span<const double> candidates) {
   const LastLayer layers = last_layer(task.model, candidates, false, task.executor);
   const LastLayer training = last_layer(task.model, task.training.inputs, false, task.executor);
+  const LastLayer pending = last_layer(task.model, task.pending, false, task.executor);
   Stream draw = task.stream.substream(kMethodDraw);
-  return choose_from_clusters(task, hidden_features(layers), hidden_features(training), draw);
+  return choose_from_clusters(task, {hidden_features(layers), hidden_features(training), hidden_features(pending)},
+                              draw);
 }
 
 Choice lcmd_grad(const AcquisitionTask& task, std::span<const double> candidates) {
@@ -169,7 +182,8 @@ Choice lcmd_grad(const AcquisitionTask& task, std::span<const double> candidates
   const GradientSketch sketch(task.model, draw);
   const GradientSketch::Features features = sketch.features(candidates, task.executor);
   const GradientSketch::Features training = sketch.features(task.training.inputs, task.executor);
-  return choose_from_clusters(task, features.view(), training.view(), draw);
+  const GradientSketch::Features pending = sketch.features(task.pending, task.executor);
+  return choose_from_clusters(task, {features.view(), training.view(), pending.view()}, draw);
 }
 
 }  // namespace dissent

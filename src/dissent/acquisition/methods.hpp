@@ -27,11 +27,13 @@ Choice badge(const AcquisitionTask& task, std::span<const double> candidates);
 
 // How badge draws its picks, of rows of which only distances are known.
 struct KMeansPlusPlus {
-  std::size_t first = 0;
+  std::size_t first = 0;  // unless there are known rows: then the first is drawn as well
   double first_score = 0;
+  std::size_t num_known = 0;  // rows that follow those to pick from, and count as picks made before
   std::size_t batch = 1;
-  std::function<void(std::size_t centre, std::span<double> squared)> distances;  // from one row to all, squared
-  std::function<double()> uniform;                                               // on (0, 1)
+  // From one row to all, known ones as well, squared.
+  std::function<void(std::size_t centre, std::span<double> squared)> distances;
+  std::function<double()> uniform;           // on (0, 1)
   std::vector<double>* utilities = nullptr;  // gets the squared distances before each draw, NaN for rows taken
 };
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "dissent/ensemble/normal_points.hpp"
 #include "dissent/ensemble/output_map.hpp"
@@ -101,19 +102,44 @@ struct Labelled {
   }
 };
 
+// What a row says of an input in the words of its table: "Ideal", "missing"; empty where the number itself says it.
+std::string words(const EnsembleColumns& columns, std::size_t input, std::span<const double> row) {
+  return columns.encoding.columns.empty() ? "" : columns.encoding.cell_text(input, row);
+}
+
+const std::string& name_of(const EnsembleColumns& columns, std::size_t input) {
+  const TableEncoding& encoding = columns.encoding;
+  return encoding.columns.empty() ? columns.inputs[input] : encoding.columns[encoding.column_of(input)].column;
+}
+
+// How a value in words is beyond the labelled rows: dates and ordered categories have an end.
+std::string beyond_text(const EnsembleColumns& columns, std::size_t input, std::span<const double> row, double limit,
+                        bool above) {
+  const TableEncoding& encoding = columns.encoding;
+  const ColumnKind kind = encoding.columns[encoding.column_of(input)].kind;
+  if (kind != ColumnKind::kDate && kind != ColumnKind::kOrdered) {
+    return "in no labelled row";
+  }
+  std::vector<double> at_limit(row.begin(), row.end());
+  at_limit[input] = limit;
+  return fmt::format("labelled rows {} at {}", above ? "end" : "begin", words(columns, input, at_limit));
+}
+
 struct Place {
   std::string text;
   std::optional<std::size_t> outside;  // the column
 };
 
-// "depth 71, labelled rows end at 66", for the column where that is most.
-Place outside_text(const Labelled& labelled, std::span<const double> row, const std::vector<std::string>& names) {
+// "depth 71, labelled rows end at 66" or "cut Ideal, in no labelled row", for the column where that is most.
+Place outside_text(const Labelled& labelled, std::span<const double> row, const EnsembleColumns& columns) {
   std::optional<std::size_t> farthest;
   double most = 0;
-  std::size_t count = 0;
+  std::set<std::string_view> outside;
   for (std::size_t c = 0; c < row.size(); ++c) {
     const double beyond = std::max(row[c] - labelled.high[c], labelled.low[c] - row[c]);
-    count += beyond > 0 ? 1 : 0;
+    if (beyond > 0) {
+      outside.insert(name_of(columns, c));
+    }
     if (beyond > 0 && (!farthest || labelled.scaled(c, beyond) > most)) {
       farthest = c;
       most = labelled.scaled(c, beyond);
@@ -123,16 +149,23 @@ Place outside_text(const Labelled& labelled, std::span<const double> row, const 
     return {};
   }
   const bool above = row[*farthest] > labelled.high[*farthest];
-  const auto [own, end] = short_numbers(row[*farthest], above ? labelled.high[*farthest] : labelled.low[*farthest]);
-  std::string text = fmt::format("{} {}, labelled rows {} at {}", names[*farthest], own, above ? "end" : "begin", end);
-  if (count > 1) {
-    text += fmt::format(" ({} more input column{} outside)", count - 1, count == 2 ? "" : "s");
+  const double limit = above ? labelled.high[*farthest] : labelled.low[*farthest];
+  const std::string& name = name_of(columns, *farthest);
+  std::string text;
+  if (const std::string own = words(columns, *farthest, row); own.empty()) {
+    const auto [number, end] = short_numbers(row[*farthest], limit);
+    text = fmt::format("{} {}, labelled rows {} at {}", name, number, above ? "end" : "begin", end);
+  } else {
+    text = fmt::format("{} {}, {}", name, own, beyond_text(columns, *farthest, row, limit, above));
+  }
+  if (outside.size() > 1) {
+    text += fmt::format(" ({} more input column{} outside)", outside.size() - 1, outside.size() == 2 ? "" : "s");
   }
   return {text, farthest};
 }
 
 // "nearest labelled row differs most in x: 3.1 against 2"
-std::string nearest_text(const Labelled& labelled, std::span<const double> row, const std::vector<std::string>& names) {
+std::string nearest_text(const Labelled& labelled, std::span<const double> row, const EnsembleColumns& columns) {
   const std::size_t C = row.size();
   double least = std::numeric_limits<double>::infinity();
   std::size_t nearest = 0;
@@ -159,8 +192,11 @@ std::string nearest_text(const Labelled& labelled, std::span<const double> row, 
   if (most == 0) {
     return "the inputs of a labelled row";
   }
-  const auto [own, its] = short_numbers(row[column], other[column]);
-  return fmt::format("nearest labelled row differs most in {}: {} against {}", names[column], own, its);
+  auto [own, its] = short_numbers(row[column], other[column]);
+  const std::string own_words = words(columns, column, row);
+  const std::string its_words = words(columns, column, other);
+  return fmt::format("nearest labelled row differs most in {}: {} against {}", name_of(columns, column),
+                     own_words.empty() ? own : own_words, its_words.empty() ? its : its_words);
 }
 
 // "components say 2.1 to 4; noise 0.3", or with the names of targets where there are several.
@@ -178,13 +214,28 @@ std::string range_text(std::span<const TargetRange> ranges, const std::vector<st
     texts += fmt::format("{}{}{}", comma, name, low == high ? low : fmt::format("{} to {}", low, high));
     noise += fmt::format("{}{}{}", comma, name, short_number(std::sqrt(ranges[d].variance), kRangeDigits));
   }
-  return fmt::format("components say {}; noise {}", texts, noise);
+  return fmt::format("{}{}; noise {}", kReasonMark, texts, noise);
 }
 
 std::string error_text(const UsualRange& usual, double value, const std::string& name) {
   const bool above = value > usual.high;
   const auto [own, end] = short_numbers(value, above ? usual.most : usual.least);
   return fmt::format("{} {} looks like an error: other rows {} at {}", name, own, above ? "end" : "begin", end);
+}
+
+// "adds 0.36 nats about the aim", "costs 3, 0.12 nats per unit of cost": where that is what the method scores by.
+void add_worth(const ReasonOptions& options, std::size_t n, std::vector<std::string>& parts) {
+  const bool known = options.method != nullptr && !options.scores.empty() && std::isfinite(options.scores[n]);
+  if (known && options.aim && options.method->uses_aim) {
+    const double nats = options.scores[n] * (options.cost.empty() ? 1 : options.cost[n]);
+    parts.push_back(fmt::format("adds {} nats about the aim", short_number(nats, kRangeDigits)));
+  }
+  if (!options.cost.empty()) {
+    const bool weighed = known && options.method->uses_cost;
+    parts.push_back(
+        "costs " + short_number(options.cost[n]) +
+        (weighed ? fmt::format(", {} nats per unit of cost", short_number(options.scores[n], kRangeDigits)) : ""));
+  }
 }
 
 }  // namespace
@@ -233,18 +284,16 @@ std::vector<std::string> reasons(const Ensemble& model, std::span<const double> 
     std::vector<std::string> parts;
     const std::optional<std::size_t> error = first_outlier(options.usual, row);
     if (error) {
-      parts.push_back(error_text(options.usual[*error], row[*error], columns.inputs[*error]));
+      parts.push_back(error_text(options.usual[*error], row[*error], name_of(columns, *error)));
     }
     if (!options.labelled.empty()) {
-      const Place place = outside_text(labelled, row, columns.inputs);
+      const Place place = outside_text(labelled, row, columns);
       if (!place.outside || place.outside != error) {  // once is enough
-        parts.push_back(place.outside ? place.text : nearest_text(labelled, row, columns.inputs));
+        parts.push_back(place.outside ? place.text : nearest_text(labelled, row, columns));
       }
     }
     parts.push_back(range_text(std::span(ranges).subspan(n * D, D), columns.targets));
-    if (!options.cost.empty()) {
-      parts.push_back("costs " + short_number(options.cost[n]));
-    }
+    add_worth(options, n, parts);
     texts.push_back(fmt::format("{}", fmt::join(parts, "; ")));
   }
   return texts;

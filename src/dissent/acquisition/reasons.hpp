@@ -3,14 +3,17 @@
 //
 // Parts, those that are known: the input farthest outside of the labelled rows, or how the nearest labelled row differs
 // most; what the components say (the range of their means) of the one or two targets they disagree about most,
-// measured by the noise; the noise itself, a standard deviation; what the label costs; and whether the row looks like
-// an error. Means and noise of a model with a flow or with logarithms are those of its outputs.
+// measured by the noise; the noise itself, a standard deviation; what the label adds to what is known about the aim and
+// what it costs, by the method that chose; and whether the row looks like an error. Means and noise of a model with a
+// flow or with logarithms are those of its outputs.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "dissent/acquisition/acquisition.hpp"
 #include "dissent/base/executor.hpp"
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/table/outliers.hpp"
@@ -18,11 +21,16 @@
 namespace dissent {
 
 struct ReasonOptions {
-  std::span<const double> labelled = {};   // [T][C], the rows that the model was fitted on
-  std::span<const double> cost = {};       // [N]
-  std::span<const UsualRange> usual = {};  // [C], of the rows to choose from
+  std::span<const double> labelled = {};    // [T][C], the rows that the model was fitted on
+  std::span<const double> cost = {};        // [N]
+  const AcquisitionInfo* method = nullptr;  // that chose the rows
+  std::span<const double> scores = {};      // [N], by the method (Choice); NaN: not known. Without a method, none
+  bool aim = false;                         // whether the method was given one
+  std::span<const UsualRange> usual = {};   // [C], of the rows to choose from
   Executor* executor = nullptr;
 };
+
+inline constexpr std::string_view kReasonMark = "components say ";  // in every text below
 
 // One text per row of `inputs` [N][C], which the model can be asked at.
 std::vector<std::string> reasons(const Ensemble& model, std::span<const double> inputs,

@@ -102,6 +102,17 @@ AcquisitionInfo best_aim_row() {
           }};
 }
 
+AcquisitionInfo best_chernoff_row() {
+  return {.name = "chernoff-best",
+          .summary = "the largest lower bound: pairwise estimates over Chernoff, at each row's best alpha",
+          .score = kDeficit,
+          .candidates = 10'000,
+          .needs_components = true,
+          .estimates = true,
+          .uses_cost = true,
+          .scorer = best_chernoff_scorer};
+}
+
 void add_sampled(std::vector<AcquisitionInfo>& rows) {
   rows.push_back({.name = "mc",
                   .parameter = kSamples,
@@ -176,6 +187,7 @@ std::vector<AcquisitionInfo> all_rows() {
       }
     }
   }
+  rows.push_back(best_chernoff_row());
   add_sampled(rows);
   add_last_layer_methods(rows);
   rows.push_back(

@@ -93,6 +93,29 @@ class PairwiseScorer : public RowScorer {
   std::vector<Mixture<float>> base_;  // of each thread
 };
 
+// By the lower end of `bounds`: the largest Chernoff estimate over alpha.
+class BestChernoffScorer : public RowScorer {
+ public:
+  explicit BestChernoffScorer(const AcquisitionTask& task)
+      : model_(task.model), ranking_(task.ranking), estimator_(parse_estimator("bounds")) {}
+
+  void score(std::span<const double> inputs, std::span<Ranked> rows, std::size_t) override {
+    Mixture<float> base;
+    model_.predict_base(inputs, base);
+    const Uncertainty uncertainty = estimate(estimator_, base.view());
+    const std::vector<double>& lower = uncertainty.extra("lower");
+    const std::vector<double>& log_deficit = uncertainty.extra("lower_log_deficit");
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      rank(rows[k], ranked_by(ranking_, lower[k], log_deficit[k]));
+    }
+  }
+
+ private:
+  const Ensemble& model_;
+  Ranking ranking_;
+  Estimator estimator_;
+};
+
 class MonteCarloScorer : public RowScorer {
  public:
   MonteCarloScorer(const Acquisition& acquisition, const AcquisitionTask& task)
@@ -131,6 +154,10 @@ std::unique_ptr<RowScorer> variance_scorer(const Acquisition&, const Acquisition
 
 std::unique_ptr<RowScorer> pairwise_scorer(const Acquisition& acquisition, const AcquisitionTask& task) {
   return std::make_unique<PairwiseScorer>(acquisition, task);
+}
+
+std::unique_ptr<RowScorer> best_chernoff_scorer(const Acquisition&, const AcquisitionTask& task) {
+  return std::make_unique<BestChernoffScorer>(task);
 }
 
 std::unique_ptr<RowScorer> monte_carlo_scorer(const Acquisition& acquisition, const AcquisitionTask& task) {

@@ -1,5 +1,5 @@
 // The methods that score each row by itself, behind the registry (acquisition.hpp): random, variance, the pairwise
-// estimates and Monte Carlo.
+// estimates, the best of the Chernoff bounds and Monte Carlo.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,8 @@ std::unique_ptr<RowScorer> random_scorer(const Acquisition& acquisition, const A
 // component's base mean to outputs, which is not the mean of the component there: that would take samples.
 std::unique_ptr<RowScorer> variance_scorer(const Acquisition& acquisition, const AcquisitionTask& task);
 std::unique_ptr<RowScorer> pairwise_scorer(const Acquisition& acquisition, const AcquisitionTask& task);
+// The best lower bound there is in closed form: two dozen times the work of one divergence.
+std::unique_ptr<RowScorer> best_chernoff_scorer(const Acquisition& acquisition, const AcquisitionTask& task);
 std::unique_ptr<RowScorer> monte_carlo_scorer(const Acquisition& acquisition, const AcquisitionTask& task);
 
 }  // namespace dissent

@@ -3,7 +3,8 @@
 // Optional: a build without libhdf5 answers every call but hdf5_available() with an InputError that says what to
 // install. Read are integers, floating point numbers of any width and h5py's booleans (an enumeration of FALSE and
 // TRUE), in any byte order and layout the library knows; datasets of text, compounds or references are refused. A file
-// that was cut short, or that declares more data than it holds, is an InputError. The library is not thread safe, so
+// that was cut short, or that declares more data than it holds, is an InputError; so is whatever lies in another file,
+// which is never opened (external links and storage, virtual datasets), and what only a plugin could unpack. The library is not thread safe, so
 // calls take turns.
 #pragma once
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dissent/base/check_in.hpp"
+#include "dissent/base/digest.hpp"
 
 namespace dissent {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{1} << 24;
 constexpr std::size_t kMaxDimensions = 32;
 constexpr std::size_t kDataAlignment = 64;
 constexpr const char* kMetadataName = "__metadata__";
+constexpr const char* kChecksumName = "dissent.checksum";
 
 constexpr std::array<std::pair<DType, std::string_view>, 11> kDTypes{{
     {DType::kFloat32, "F32"},
@@ -102,6 +104,45 @@ Metadata parse_metadata(const Json& value, const std::string& source) {
   return metadata;
 }
 
+// Of all that a file says, in an order of its own: what differs in nothing but spaces and order has the same.
+class Checksum {
+ public:
+  explicit Checksum(const Metadata& metadata) {
+    for (const auto& [key, text] : metadata) {
+      if (key != kChecksumName) {
+        add(key);
+        add(text);
+      }
+    }
+  }
+  void add(std::string_view name, DType dtype, const Shape& shape, std::span<const std::byte> bytes) {
+    add(name);
+    add(tensor_dtype_name(dtype));
+    digest_.add_word(shape.size());
+    for (const std::size_t extent : shape) {
+      digest_.add_word(extent);
+    }
+    digest_.add_data(bytes);
+  }
+  std::string text() const { return fmt::format("{:016x}", digest_.value()); }
+
+ private:
+  void add(std::string_view text) { digest_.add_data(std::as_bytes(std::span(text))); }
+  Digest digest_;
+};
+
+std::string checksum_of(const std::vector<std::pair<std::string, ArrayView>>& arrays, const Metadata& metadata) {
+  std::map<std::string_view, const ArrayView*> sorted;
+  for (const auto& [name, array] : arrays) {
+    sorted.emplace(name, &array);
+  }
+  Checksum checksum(metadata);
+  for (const auto& [name, array] : sorted) {
+    checksum.add(name, array->dtype(), array->shape(), array->bytes());
+  }
+  return checksum.text();
+}
+
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::string& path)
@@ -155,6 +196,21 @@ void SafetensorsFile::parse(std::span<const std::byte> bytes) {
   }
   check_in(source_, covered == data.size(), "has {} bytes of data, its arrays {}; the file is damaged", data.size(),
            covered);
+  check_sum();
+}
+
+void SafetensorsFile::check_sum() const {
+  const auto kept = metadata_.find(kChecksumName);
+  if (kept == metadata_.end()) {
+    return;
+  }
+  Checksum checksum(metadata_);
+  for (const auto& [name, tensor] : tensors_) {
+    checksum.add(name, tensor.dtype, tensor.shape, tensor.bytes);
+  }
+  check_in(
+      source_, checksum.text() == kept->second,
+      "is not what was written: its content does not agree with its checksum; the file is damaged, or was altered");
 }
 
 std::vector<std::string> SafetensorsFile::names() const {
@@ -193,9 +249,9 @@ namespace {
 // Length and header; `source` names the file in errors.
 std::string head_of(const std::string& source, const NamedArrays& arrays, const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) {
-    header[kMetadataName] = metadata;
-  }
+  Metadata own = metadata;
+  own[kChecksumName] = checksum_of(arrays, metadata);
+  header[kMetadataName] = own;
   std::size_t offset = 0;
   for (const auto& [name, array] : arrays) {
     check_in(source, name != kMetadataName && !header.contains(name), "array name '{}' is reserved or occurs twice",

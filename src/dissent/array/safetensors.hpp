@@ -5,6 +5,9 @@
 // the header, and "__metadata__" to an object of strings. Arrays cover the data without holes or overlap. Read are F32,
 // F64, I8 to I64, U8 to U64 and BOOL; written are F32, F64 and I64. What breaks a rule is an InputError that names the
 // file. Nothing in the header is believed before it agrees with the number of bytes there are.
+//
+// What is written has a checksum of metadata and arrays in its metadata, "dissent.checksum": a file that has one and
+// does not agree with it is an InputError. Other files, and those of versions before 0.5, have none.
 #pragma once
 
 #include <cstddef>
@@ -47,6 +50,7 @@ class SafetensorsFile {
   };
 
   void parse(std::span<const std::byte> bytes);
+  void check_sum() const;
 
   std::string source_;
   std::shared_ptr<const MappedFile> file_;  // null for bytes in memory

@@ -2,9 +2,11 @@
 // mistakes, not a defence. Digests are kept in files, so the numbers must never change.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +24,15 @@ class Digest {
   constexpr void add_word(std::uint64_t word) {
     value_ = (value_ ^ word) * kPrime;
     value_ ^= value_ >> 29;  // the multiplication alone carries nothing downwards
+  }
+  // Their number and, by words of 8, the bytes.
+  void add_data(std::span<const std::byte> bytes) {
+    add_word(bytes.size());
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), sizeof(std::uint64_t)))) {
+      std::uint64_t word = 0;  // little endian, as files are
+      std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof(word)));
+      add_word(word);
+    }
   }
   // Their number and their bits.
   void add(std::span<const double> values) {

@@ -27,12 +27,17 @@ std::string parent_directory(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The name of a temporary beside `target`: hidden, unique in this process, and short enough for any file system.
+// Behind the last slash.
+const char* last_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return path.c_str() + (slash == std::string::npos ? 0 : slash + 1);
+}
+
+// A temporary beside `target`: hidden, unique in this process, and short enough for any file system.
 std::string temporary_name(const std::string& target) {
   static std::atomic<unsigned> counter{0};
-  const std::size_t slash = target.rfind('/');
-  const std::string directory = slash == std::string::npos ? "" : target.substr(0, slash + 1);
-  const std::string name = slash == std::string::npos ? target : target.substr(slash + 1);
+  const std::string name = last_name(target);
+  const std::string directory = target.substr(0, target.size() - name.size());
   return fmt::format("{}.{}.{}-{}.tmp", directory, name.substr(0, 200), ::getpid(), counter++);
 }
 
@@ -64,15 +69,17 @@ void forget_temporary(TemporarySlot* slot) noexcept {
   }
 }
 
-void check_parent(const std::string& path, const std::string& target) {
+int open_parent(const std::string& path, const std::string& target) {
   const std::string parent = parent_directory(target);
+  const int descriptor = ::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   struct stat info {};
-  if (::stat(parent.c_str(), &info) != 0) {
-    fail_system("{}: cannot be written: directory '{}': {}; create it first", path, parent, std::strerror(errno));
-  }
-  if (!S_ISDIR(info.st_mode)) {
+  if (descriptor < 0 && ::stat(parent.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
     fail_system("{}: cannot be written: '{}' is not a directory", path, parent);
   }
+  if (descriptor < 0) {
+    fail_system("{}: cannot be written: directory '{}': {}; create it first", path, parent, std::strerror(errno));
+  }
+  return descriptor;
 }
 
 // A file system that cannot sync (a pipe, some network mounts) says so with these; it is no loss of data.
@@ -88,6 +95,7 @@ struct AtomicFile::State {
   std::string buffer;
   std::uint64_t size = 0;
   int descriptor = -1;
+  int directory = -1;  // of the target: what is begun in one is not finished in another that took its name
 
   ~State() { discard(); }
 
@@ -102,7 +110,6 @@ struct AtomicFile::State {
       if (errno != ENOENT && errno != ENOTDIR) {
         fail_system("{}: cannot be written: {}", path, std::strerror(errno));
       }
-      check_parent(path, target);
     } else if (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode)) {
       descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
       if (descriptor < 0) {
@@ -117,11 +124,12 @@ struct AtomicFile::State {
         std::free(resolved);
       }
     }
+    directory = open_parent(path, target);
     do {
       forget_temporary(slot);
       temporary = temporary_name(target);
       slot = note_temporary(temporary);  // before it exists, so that there is no moment at which it is missed
-      descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      descriptor = ::openat(directory, last_name(temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (descriptor < 0 && errno == EEXIST);
     if (descriptor < 0) {
       temporary.clear();
@@ -139,8 +147,11 @@ struct AtomicFile::State {
       ::close(std::exchange(descriptor, -1));
     }
     if (!temporary.empty()) {
-      ::unlink(temporary.c_str());
+      ::unlinkat(directory, last_name(temporary), 0);
       temporary.clear();
+    }
+    if (directory >= 0) {
+      ::close(std::exchange(directory, -1));
     }
     forget_temporary(std::exchange(slot, nullptr));
   }
@@ -218,13 +229,13 @@ void AtomicFile::commit() {
   if (in_place) {
     return;
   }
-  if (::rename(state.temporary.c_str(), state.target.c_str()) != 0) {
+  if (::renameat(state.directory, last_name(state.temporary), state.directory, last_name(state.target)) != 0) {
     state.give_up("rename", errno);
   }
   state.temporary.clear();
   forget_temporary(std::exchange(state.slot, nullptr));
   // Makes the rename itself survive a power cut. The file is already whole, so a refusal here is no error.
-  const int directory = ::open(parent_directory(state.target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int directory = ::openat(state.directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0) {
     ::fsync(directory);
     ::close(directory);

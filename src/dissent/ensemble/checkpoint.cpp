@@ -9,6 +9,7 @@
 #include "dissent/base/digest.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/value_json.hpp"
+#include "dissent/ensemble/component_model.hpp"
 
 namespace dissent {
 namespace {
@@ -131,27 +132,41 @@ bool read_checkpoint(const std::string& path, const std::string& identity, FitSt
   return true;
 }
 
-void write_outputs(const std::string& path, const std::string& identity, std::size_t done,
-                   std::span<const float> found) {
-  write_safetensors(path, {{"outputs", ArrayView(found, {done, found.size() / done})}},
-                    {{"format", kFormat}, {"format_version", kFormatVersion}, {"fit", identity}});
+void write_outputs(const std::string& path, const std::string& identity, std::size_t done, std::span<const float> found,
+                   std::span<const float> extra_noise) {
+  NamedArrays named;
+  named.add("outputs", ArrayView(found, {done, found.size() / done}));
+  if (!extra_noise.empty()) {
+    named.add("extra_noise", ArrayView(extra_noise, {done, extra_noise.size() / done}));
+  }
+  write_safetensors(path, named.arrays, {{"format", kFormat}, {"format_version", kFormatVersion}, {"fit", identity}});
 }
 
-std::size_t read_outputs(const std::string& path, const std::string& identity, std::vector<float>& found) {
+std::size_t read_outputs(const std::string& path, const std::string& identity, std::vector<float>& found,
+                         std::vector<float>& extra_noise) {
   found.clear();
+  extra_noise.clear();
   if (!std::filesystem::exists(path)) {
     return 0;
   }
   const SafetensorsFile file(path);
   check_file(file, identity, path);
-  const Array array = file.load("outputs");
-  check(array.dtype() == DType::kFloat32 && array.shape().size() == 2,
-        "{}: its 'outputs' are no table of numbers; the checkpoint is damaged, delete it to start afresh", path);
-  const std::span<const float> values = array.values<float>();
-  check(std::ranges::all_of(values, [](float value) { return std::isfinite(value); }),
-        "{}: holds values that are not finite; the checkpoint is damaged, delete it to start afresh", path);
-  found.assign(values.begin(), values.end());
-  return array.shape()[0];
+  std::size_t done = 0;
+  const auto read = [&](const char* name, std::vector<float>& to) {
+    const Array array = file.load(name);
+    check(array.dtype() == DType::kFloat32 && array.shape().size() == 2,
+          "{}: its '{}' are no table of numbers; the checkpoint is damaged, delete it to start afresh", path, name);
+    const std::span<const float> values = array.values<float>();
+    check(std::ranges::all_of(values, [](float value) { return std::isfinite(value); }),
+          "{}: holds values that are not finite; the checkpoint is damaged, delete it to start afresh", path);
+    to.assign(values.begin(), values.end());
+    done = array.shape()[0];
+  };
+  if (file.contains("extra_noise")) {
+    read("extra_noise", extra_noise);
+  }
+  read("outputs", found);
+  return done;
 }
 
 }  // namespace dissent

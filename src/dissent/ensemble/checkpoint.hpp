@@ -53,9 +53,11 @@ void write_checkpoint(const std::string& path, const std::string& identity, cons
 bool read_checkpoint(const std::string& path, const std::string& identity, FitState& state);
 
 // Of models that are fitted output by output: how many are done, with what was found for all of them.
-void write_outputs(const std::string& path, const std::string& identity, std::size_t done,
-                   std::span<const float> found);
+// `extra_noise` is one number a row for each of them, or empty.
+void write_outputs(const std::string& path, const std::string& identity, std::size_t done, std::span<const float> found,
+                   std::span<const float> extra_noise);
 // The number done, 0 when there is no file. InputError as above.
-std::size_t read_outputs(const std::string& path, const std::string& identity, std::vector<float>& found);
+std::size_t read_outputs(const std::string& path, const std::string& identity, std::vector<float>& found,
+                         std::vector<float>& extra_noise);
 
 }  // namespace dissent

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -27,6 +28,7 @@ constexpr std::size_t kFewestSteps = 500;
 constexpr double kMostNats = 10;  // that one row may speak for or against a kind
 constexpr double kClear = 2;      // standard errors
 constexpr double kFar = 5;        // likewise
+constexpr double kWorse = 1.1;    // times the error
 constexpr std::size_t kRowsToTell = 20;
 constexpr std::size_t kRowsToHope = 15;
 constexpr std::uint64_t kStreamIndex = 1;  // of Purpose::kSplit; the split of a fit is 0
@@ -34,6 +36,8 @@ constexpr std::uint64_t kStreamIndex = 1;  // of Purpose::kSplit; the split of a
 struct Runner {
   Model model;
   std::vector<double> density = {};  // of the rows held out so far
+  std::vector<double> errors = {};   // in size, [rows][D]
+  bool worse = false;                // dropped for its errors
 
   // Of the first `count` of them.
   double mean(std::size_t count) const {
@@ -74,23 +78,59 @@ TrainOptions race_options(TrainOptions train, const TrainingRows& rows) {
   return train;
 }
 
-// The advantage of `a` over `b` in nats a row, and its standard error; a row counts for no more than kMostNats.
+// A mean over rows, and its standard error.
 struct Advantage {
   double mean = 0;
   double error = 0;
 };
 
-Advantage advantage(const Runner& a, const Runner& b) {
+Advantage over_rows(std::span<const double> gains) {
   double sum = 0;
   double squares = 0;
-  for (std::size_t k = 0; k < a.density.size(); ++k) {
-    const double gain = std::clamp(a.density[k] - b.density[k], -kMostNats, kMostNats);
+  for (const double gain : gains) {
     sum += gain;
     squares += gain * gain;
   }
-  const auto count = static_cast<double>(a.density.size());
+  const auto count = static_cast<double>(gains.size());
   const double mean = sum / count;
   return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
+}
+
+// Of `a` over `b` in nats a row; a row counts for no more than kMostNats.
+Advantage advantage(const Runner& a, const Runner& b) {
+  std::vector<double> gains(a.density.size());
+  std::ranges::transform(a.density, b.density, gains.begin(),
+                         [](double own, double other) { return std::clamp(own - other, -kMostNats, kMostNats); });
+  return over_rows(gains);
+}
+
+// By how much errors of `a` are beyond kWorse times those of `b`, each output in units of b's mean error.
+Advantage excess_error(const Runner& a, const Runner& b) {
+  const std::size_t num_rows = a.density.size();
+  const std::size_t D = a.errors.size() / num_rows;
+  std::vector<double> excess(num_rows);
+  for (std::size_t d = 0; d < D; ++d) {
+    double mean = std::numeric_limits<double>::min();
+    for (std::size_t k = d; k < a.errors.size(); k += D) {
+      mean += b.errors[k] / static_cast<double>(num_rows);
+    }
+    for (std::size_t n = 0; n < num_rows; ++n) {
+      excess[n] += (a.errors[n * D + d] - kWorse * b.errors[n * D + d]) / mean;
+    }
+  }
+  return over_rows(excess);
+}
+
+bool is_worse(const Runner& a, const Runner& b) {
+  const Advantage excess = excess_error(a, b);
+  return a.density.size() >= kRowsToTell && excess.mean > kClear * excess.error;
+}
+
+// Whether `a` has won over `b`: clearly ahead at the end, or far ahead before with errors that do not seem larger.
+bool has_won(const Runner& a, const Runner& b, bool last) {
+  const Advantage ahead = advantage(a, b);
+  return last ? ahead.mean > kClear * ahead.error
+              : ahead.mean > kFar * ahead.error && a.density.size() >= kRowsToTell && excess_error(a, b).mean <= 0;
 }
 
 // Whether a lead after some of the folds is so small that it will hardly be clear after all: below that even where the
@@ -105,8 +145,8 @@ std::string reason_of(const Runner& best, const std::vector<Runner>& others) {
   std::vector<std::string> behind;
   for (const Runner& other : others) {
     const double mean = best.mean(other.density.size()) - other.mean(other.density.size());
-    behind.push_back(fmt::format("{} {:.2g} {}", model_name(other.model), std::abs(mean),
-                                 mean < 0 ? "ahead, too little to tell" : "behind"));
+    const char* const ahead = other.worse ? "ahead, but with larger errors" : "ahead, too little to tell";
+    behind.push_back(fmt::format("{} {:.2g} {}", model_name(other.model), std::abs(mean), mean < 0 ? ahead : "behind"));
   }
   return fmt::format("{}: {:.4g} nats a row on {} held out in turn{}{}", model_name(best.model),
                      best.mean(best.density.size()), counted(best.density.size(), "row"), behind.empty() ? "" : "; ",
@@ -148,18 +188,22 @@ class Race {
     for (Runner& runner : running_) {
       EnsembleOptions options = options_;
       options.model = runner.model;
-      const std::vector<double> density =
+      const HeldOut held =
           fit_and_predict_(options, race_options(train_, rows), rows, fold.held_inputs, fold.held_targets);
-      if (density.empty()) {
+      if (held.density.empty()) {
         return false;
       }
-      runner.density.insert(runner.density.end(), density.begin(), density.end());
+      runner.density.insert(runner.density.end(), held.density.begin(), held.density.end());
+      for (std::size_t k = 0; k < held.mean.size(); ++k) {
+        runner.errors.push_back(std::abs(held.mean[k] - fold.held_targets[k]));
+      }
     }
     return true;
   }
 
   // The first kind stays unless another is clearly ahead of it at the end, or far ahead before. One that is behind once
-  // there are some rows to tell by has lost, and so has one whose lead is too small to become clear.
+  // there are some rows to tell by has lost, and so has one whose lead is too small to become clear, or whose errors
+  // are clearly larger.
   void drop(std::size_t folds_done) {
     const bool last = folds_done == kFolds;
     const auto out = [&](std::size_t k) {
@@ -170,13 +214,13 @@ class Race {
       const Advantage ahead = advantage(running_[k], running_.front());
       const bool told = ahead.mean < -kClear * ahead.error || running_[k].density.size() >= kRowsToTell;
       const bool weak = (last || running_[k].density.size() >= kRowsToHope) && is_hopeless(ahead, folds_done);
-      if (ahead.mean <= 0 ? told || last : weak) {
+      running_[k].worse = is_worse(running_[k], running_.front());
+      if (running_[k].worse || (ahead.mean <= 0 ? told || last : weak)) {
         out(k);
       }
     }
     for (std::size_t k = running_.size(); k-- > 1;) {
-      const Advantage ahead = advantage(running_[k], running_.front());
-      if (ahead.mean > (last ? kClear : kFar) * ahead.error && (last || running_[k].density.size() >= kRowsToTell)) {
+      if (has_won(running_[k], running_.front(), last)) {
         std::swap(running_[k], running_.front());
         out(k);
       }

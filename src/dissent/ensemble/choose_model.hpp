@@ -4,7 +4,9 @@
 // held-out rows compared, row by row. The first of gp, pne and flow that can take the rows stays unless another is
 // ahead by two standard errors: it has the strongest prior, and a few rows are weak evidence. One that is behind after
 // a fold drops out, and so does one whose lead is too small to become clear, so that mostly one fold is enough.
-// Networks take a quarter of their steps, and fewer with more than 100 input columns.
+// A kind whose errors are clearly larger by more than a tenth drops out too, however well it describes the noise: such
+// a model is at a loss away from its rows, where a campaign will look. Networks take a quarter of their steps, and
+// fewer with more than 100 input columns.
 #pragma once
 
 #include <functional>
@@ -24,10 +26,16 @@ struct ModelChoice {
   bool interrupted = false;  // the comparison was not brought to its end
 };
 
-// The log densities that a model fitted to `rows` gives to rows held out; empty where the fit was interrupted.
-using FitAndPredict = std::function<std::vector<double>(const EnsembleOptions& options, const TrainOptions& train,
-                                                        const TrainingRows& rows, std::span<const double> held_inputs,
-                                                        std::span<const double> held_targets)>;
+// What a model says of rows held out.
+struct HeldOut {
+  std::vector<double> density;  // log density of each
+  std::vector<double> mean;     // [rows][D]
+};
+
+// That of a model fitted to `rows`; empty where the fit was interrupted.
+using FitAndPredict =
+    std::function<HeldOut(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
+                          std::span<const double> held_inputs, std::span<const double> held_targets)>;
 
 // The rows are checked. The same rows and options give the same choice. `networks_only`: what follows needs networks.
 ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,

@@ -27,6 +27,8 @@ void check_columns(const EnsembleColumns& columns) {
   check(columns.input_scaling.num_columns() == C && columns.target_scaling.num_columns() == D,
         "scaling of {} input columns and {} targets for {} and {}", columns.input_scaling.num_columns(),
         columns.target_scaling.num_columns(), C, D);
+  check(columns.encoding.columns.empty() || columns.encoding.features() == columns.inputs,
+        "the inputs are not those that its columns are made into");
   check(columns.logarithm.empty() || columns.logarithm.size() == D, "{} logarithms for {} targets",
         columns.logarithm.size(), D);
 }
@@ -62,6 +64,20 @@ EnsembleOptions Ensemble::checked(EnsembleOptions options, const EnsembleColumns
   options.bootstrap = options.bootstrap && !options.share_weights;
   options.own_initial_weights = options.own_initial_weights && !options.share_weights;
   return options;
+}
+
+TableEncoding Ensemble::table_encoding() const {
+  TableEncoding encoding = columns_.encoding;
+  if (encoding.columns.empty()) {
+    const Scaling& scaling = columns_.input_scaling;
+    const bool to_unit_interval =
+        options_.scaling == ScalingKind::kMinMax || (options_.scaling == ScalingKind::kRobust && has_networks());
+    for (std::size_t c = 0; c < columns_.inputs.size(); ++c) {
+      encoding.columns.push_back(
+          {.column = columns_.inputs[c], .fill = scaling.offset[c] + (to_unit_interval ? scaling.scale[c] / 2 : 0)});
+    }
+  }
+  return encoding;
 }
 
 Ensemble::Ensemble(EnsembleOptions options, EnsembleColumns columns, ModelParts parts)

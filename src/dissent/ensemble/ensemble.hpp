@@ -51,6 +51,9 @@ class Ensemble {
 
   const EnsembleOptions& options() const { return options_; }
   const EnsembleColumns& columns() const { return columns_; }
+  // From a table's columns to the inputs. Where they are its columns, a missing cell is filled with the middle of the
+  // rows of the fit, as their scaling tells it.
+  TableEncoding table_encoding() const;
   const Weights& weights() const { return weights_; }
   std::size_t num_input_columns() const { return columns_.inputs.size(); }
   std::size_t num_outputs() const { return columns_.targets.size(); }
@@ -135,7 +138,8 @@ class Ensemble {
   // As JSON, what a model file says besides its arrays.
   std::string describe() const;
 
-  // Of its file: "1", or "2" for what version 0.2 of the program would not understand.
+  // Of its file: "1", "2" for what version 0.2 of the program would not understand, or "3" for inputs that are made of
+  // a table's columns.
   std::string_view format_version() const;
 
   // A safetensors file with JSON metadata. load() checks everything and gives the same bits as before save().

@@ -14,6 +14,7 @@
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/output_map.hpp"
 #include "dissent/ensemble/spread.hpp"
+#include "dissent/ensemble/summary.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/ensemble/trend.hpp"
 #include "dissent/ensemble/wide_component.hpp"
@@ -147,6 +148,7 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   check_range(inputs, rows.input_names, prepared.columns.input_scaling, prepared.order);
   check_range(targets, rows.target_names, prepared.columns.target_scaling, prepared.order);
   prepared.columns.trend = std::move(trend);
+  prepared.columns.encoding = rows.encoding;
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),
                      apply_scaling(prepared.columns.target_scaling, targets)};
   return prepared;
@@ -164,8 +166,11 @@ FitResult fit_chosen(const EnsembleOptions& options, const TrainOptions& train, 
       quiet.progress = [&](const FitProgress&) { return control.progress({0, 1, kNan, kNan, true}); };
     }
     const FitResult result = fit(of_kind, short_train, kept, quiet);
-    return result.report.interrupted ? std::vector<double>()
-                                     : result.model.log_density(held_inputs, held_targets, control.executor);
+    if (result.report.interrupted) {
+      return HeldOut{};
+    }
+    return HeldOut{.density = result.model.log_density(held_inputs, held_targets, control.executor),
+                   .mean = predictive_mean(result.model, held_inputs, control.executor)};
   };
   const ModelChoice choice =
       choose_model(options, train, rows, control.networks_only, fit_and_predict, control.executor);
@@ -219,7 +224,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   result.report.num_rows = rows.inputs.size() / rows.input_names.size() - prepared.num_held_out;
   result.report.num_validation_rows = prepared.num_held_out;
   if (control.warn && !result.report.interrupted) {
-    result.report.warnings = fit_warnings(result.model, rows, control.executor);
+    std::ranges::move(fit_warnings(result.model, rows, control.executor), std::back_inserter(result.report.warnings));
   }
   return result;
 }

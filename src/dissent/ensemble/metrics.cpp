@@ -8,7 +8,6 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/ensemble/root_of_squares.hpp"
-#include "dissent/ensemble/summary.hpp"
 
 namespace dissent {
 namespace {
@@ -115,23 +114,33 @@ double spearman(std::span<const double> a, std::span<const double> b) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
 }
 
+double coverage(std::span<const double> cdf, double level) {
+  check(!cdf.empty(), "there are no values");
+  const auto inside = std::ranges::count_if(
+      cdf, [level](double value) { return value >= 0.5 - level / 2 && value <= 0.5 + level / 2; });
+  return static_cast<double>(inside) / static_cast<double>(cdf.size());
+}
+
+Metrics metrics_of(const Summary& summary, std::span<const double> targets, std::size_t num_outputs) {
+  return {.num_rows = targets.size() / num_outputs,
+          .rmse = rmse(summary.mean, targets),
+          .rmse_paper = rmse_paper(summary.mean, targets, num_outputs),
+          .mae = mean_absolute_error(summary.mean, targets),
+          .log_likelihood = std::numeric_limits<double>::quiet_NaN(),
+          .crps = mean(summary.crps),
+          .coverage_90 = coverage(summary.cdf, 0.9),
+          .calibration_error = calibration_error(summary.cdf),
+          .sharpness = mean(summary.stddev)};
+}
+
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
                  Executor* executor) {
   check(!inputs.empty(), "there are no rows");
   const std::vector<double> log_density = model.log_density(inputs, targets, executor);
   const Mixture<double> mixture = model.predict(inputs, executor);
   const Summary summary = summarise(model, inputs, mixture, {.targets = targets, .executor = executor});
-  Metrics metrics;
-  metrics.num_rows = mixture.num_inputs;
-  metrics.rmse = rmse(summary.mean, targets);
-  metrics.rmse_paper = rmse_paper(summary.mean, targets, model.num_outputs());
-  metrics.mae = mean_absolute_error(summary.mean, targets);
+  Metrics metrics = metrics_of(summary, targets, model.num_outputs());
   metrics.log_likelihood = mean(log_density);
-  metrics.crps = mean(summary.crps);
-  const auto covered = std::ranges::count_if(summary.cdf, [](double p) { return p >= 0.05 && p <= 0.95; });
-  metrics.coverage_90 = static_cast<double>(covered) / static_cast<double>(summary.cdf.size());
-  metrics.calibration_error = calibration_error(summary.cdf);
-  metrics.sharpness = mean(summary.stddev);
   return metrics;
 }
 

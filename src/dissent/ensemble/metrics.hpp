@@ -15,6 +15,7 @@
 
 #include "dissent/base/field.hpp"
 #include "dissent/ensemble/ensemble.hpp"
+#include "dissent/ensemble/summary.hpp"
 
 namespace dissent {
 
@@ -37,11 +38,16 @@ std::span<const Field<Metrics>> fields();
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
                  Executor* executor = nullptr);
 
+// Likewise, of a summary with the targets' cdf and crps: all but log_likelihood, which is NaN.
+Metrics metrics_of(const Summary& summary, std::span<const double> targets, std::size_t num_outputs);
+
 // The parts, for predictions from anywhere. InputError when sizes differ or there is nothing.
 double rmse(std::span<const double> predicted, std::span<const double> actual);
 double rmse_paper(std::span<const double> predicted, std::span<const double> actual, std::size_t num_outputs);
 double mean_absolute_error(std::span<const double> predicted, std::span<const double> actual);
 double calibration_error(std::span<const double> cdf);
+// Share of values inside the central interval that should hold `level` of them.
+double coverage(std::span<const double> cdf, double level);
 
 // Spearman's rank correlation in [-1, 1], ties sharing their mean rank; NaN when one side is constant. At least two.
 double spearman(std::span<const double> a, std::span<const double> b);

@@ -3,7 +3,8 @@
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
 //   trend.centre, trend.low, trend.high, trend.slope                   F64, if the metadata's "trend" is true
 //   wide.centre, wide.scale                                            F64, if the metadata have a "wide_weight"
-// Metadata have an "input_knee" where the inputs' scaling has one.
+// Metadata have an "input_knee" where the inputs' scaling has one, and "columns" where inputs are made of a table's
+// columns (table/encoding.hpp).
 // A loader believes nothing: every array must be there in the type and shape that the metadata imply; others are
 // not looked at.
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "dissent/ensemble/ensemble.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/process_model.hpp"
 
 namespace dissent {
 namespace {
@@ -51,8 +53,8 @@ Json read_metadata(const SafetensorsFile& file) {
         "{}: is a safetensors file, but not a model of dissent (its metadata have no format '{}')", file.source(),
         kFormat);
   const auto version = metadata.find("format_version");
-  check(version != metadata.end() && (version->second == "1" || version->second == "2"),
-        "{}: has format version '{}'; this program reads versions 1 and 2", file.source(),
+  check(version != metadata.end() && (version->second == "1" || version->second == "2" || version->second == "3"),
+        "{}: has format version '{}'; this program reads versions 1, 2 and 3", file.source(),
         version == metadata.end() ? "" : version->second.substr(0, 20));
   const auto text = metadata.find("ensemble");
   check(text != metadata.end(), "{}: its metadata have no 'ensemble'; the file is damaged", file.source());
@@ -73,6 +75,7 @@ EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
   options.alternate_layers = false;         // as before there was the option
   options.log_targets = LogTargets::kNone;  // likewise
+  options.stray_rows = false;               // likewise
   options.scaling = ScalingKind::kMinMax;   // the default when files did not name it
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {
     if (in_metadata(field)) {
@@ -147,6 +150,9 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
   columns.target_scaling = {read_doubles(file, "target.offset", columns.targets.size()),
                             read_doubles(file, "target.scale", columns.targets.size())};
   columns.logarithm = read_logarithms(json, columns.targets, source);
+  if (const auto found = json.find("columns"); found != json.end()) {
+    columns.encoding = in_source(source, [&] { return parse_encoding(found->dump()); });
+  }
   options.weights = read_doubles(file, "weights", options.num_components);
   options = in_source(source, [&] { return checked(options, columns); });
   ModelParts parts = model_kind(options.model).load(file, options, columns);
@@ -177,6 +183,9 @@ std::string Ensemble::describe() const {
   if (std::isfinite(columns_.input_scaling.knee)) {
     json["input_knee"] = columns_.input_scaling.knee;
   }
+  if (!columns_.encoding.empty()) {
+    json["columns"] = Json::parse(format_encoding(columns_.encoding));
+  }
   if (!columns_.trend.empty()) {
     json["trend"] = true;
   }
@@ -200,7 +209,8 @@ std::string Ensemble::describe() const {
 std::string_view Ensemble::format_version() const {
   const bool new_parts = !columns_.log_targets().empty() || !columns_.trend.empty() || !wide_.empty() ||
                          std::isfinite(columns_.input_scaling.knee) || !model_kind(options_.model).has_network;
-  return new_parts ? "2" : "1";
+  const bool newest_parts = !columns_.encoding.columns.empty() || (has_posterior() && process().has_stray_rows());
+  return newest_parts ? "3" : new_parts ? "2" : "1";
 }
 
 void Ensemble::save(const std::string& path) const {

@@ -17,6 +17,10 @@ std::vector<std::string> EnsembleColumns::log_targets() const {
   return names;
 }
 
+std::vector<std::string> EnsembleColumns::source_columns() const {
+  return encoding.columns.empty() ? inputs : encoding.sources();
+}
+
 ModelParts::ModelParts(std::unique_ptr<ComponentModel> model, OutputMap map)
     : components(std::move(model)), output_map(std::make_unique<OutputMap>(std::move(map))) {}
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dissent/table/encoding.hpp"
 #include "dissent/table/scaling.hpp"
 
 namespace dissent {
@@ -22,7 +23,8 @@ struct TrainingRows {
   std::vector<std::string> target_names;
   std::span<const double> inputs;
   std::span<const double> targets;
-  std::string source = {};  // the file or table that they are from, for messages
+  std::string source = {};      // the file or table that they are from, for messages
+  TableEncoding encoding = {};  // what made the inputs of its columns; empty: they are columns
 };
 
 // A straight line below targets that one nearly explains (trend.hpp).
@@ -61,10 +63,13 @@ struct EnsembleColumns {
   Scaling target_scaling;                    // of what the trend leaves
   std::vector<std::uint8_t> logarithm = {};  // [D], 1 for targets fitted by their logarithms; empty: none
   Trend trend = {};                          // never beside logarithms
+  TableEncoding encoding = {};               // from a table's columns to the inputs; empty: they are its columns
 
   bool is_log(std::size_t target) const { return !logarithm.empty() && logarithm[target] != 0; }
   // The names of those.
   std::vector<std::string> log_targets() const;
+  // The columns of a table that the inputs come from.
+  std::vector<std::string> source_columns() const;
 };
 
 // What a kind of model is made of. A copy is a model of its own.

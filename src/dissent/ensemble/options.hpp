@@ -47,7 +47,8 @@ struct EnsembleOptions {
   std::vector<double> weights = {};  // of the components; empty: uniform
   ScalingKind scaling = ScalingKind::kRobust;
   LogTargets log_targets = LogTargets::kAuto;
-  Transform transform = {};                         // flow: of each coupling layer
+  bool stray_rows = true;    // gp: rows that fit no smooth function have a noise of their own (process/stray_rows.hpp)
+  Transform transform = {};  // flow: of each coupling layer
   std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner
   std::size_t num_flow_layers = 1;                  // flow; each transforms half of several targets
   bool alternate_layers = true;                     // flow: each layer transforms what the one before kept

@@ -206,6 +206,8 @@ std::span<const Field<EnsembleOptions>> fields() {
                                       [] {
                                         return Names{"auto", "none", "all"};
                                       }}),
+      field("stray_rows", &O::stray_rows,
+            {.help = "gp: rows that fit no smooth function count as all others", .flag = "no-stray-rows"}),
       transform_field(),
       bins_field(),
       tail_bound_field(),

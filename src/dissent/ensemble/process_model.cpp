@@ -84,6 +84,7 @@ ProcessOptions ProcessModel::options() const {
   if (num_outputs_ > kFewOutputs) {
     options.vary_hyperparameters = false;
     options.search.starts = 1;
+    options.search.stray_share = 0;
     options.search.prior.slope = options.search.loose.slope = kSomeSlope;
     options.search.rows = num_outputs_ > kManyOutputs ? 100 : 200;
     options.search.start_rows = std::min(options.search.start_rows, options.search.rows);
@@ -110,17 +111,25 @@ RowMatrix ProcessModel::standard_rows(const Scaling& input_scaling, std::span<co
   return rows;
 }
 
-void ProcessModel::assign(Rows rows, std::vector<float> log_hyperparameters, Executor* executor) {
+void ProcessModel::assign(Rows rows, std::vector<float> log_hyperparameters, std::vector<float> extra_noise,
+                          Executor* executor) {
   const std::size_t size = kLogLength + num_columns_;
   const std::size_t group = log_hyperparameters.size() / num_outputs_;
   check(log_hyperparameters.size() == num_outputs_ * size ||
             log_hyperparameters.size() == num_outputs_ * (1 + weights_.size()) * size,
         "{} hyperparameters for {} outputs of {} components", log_hyperparameters.size(), num_outputs_,
         weights_.size());
+  const std::size_t n = rows.inputs.size() / num_columns_;
+  check(extra_noise.empty() || extra_noise.size() == num_outputs_ * n, "extra noise of {} rows for {} of {} outputs",
+        extra_noise.size(), n, num_outputs_);
   std::vector<OutputHyperparameters> hyperparameters;
   for (std::size_t d = 0; d < num_outputs_; ++d) {
     hyperparameters.push_back(
         hyperparameters_of(std::span<const float>(log_hyperparameters).subspan(d * group, group), size));
+    if (!extra_noise.empty()) {
+      hyperparameters.back().extra_noise =
+          Eigen::Map<const Eigen::VectorXf>(&extra_noise[d * n], static_cast<Index>(n)).cast<double>();
+    }
   }
   input_units_ = standard_units(rows.inputs, num_columns_);
   target_units_ = standard_units(rows.targets, num_outputs_);
@@ -129,6 +138,7 @@ void ProcessModel::assign(Rows rows, std::vector<float> log_hyperparameters, Exe
                                                      std::move(hyperparameters), executor);
   rows_ = std::move(rows);
   log_hyperparameters_ = std::move(log_hyperparameters);
+  extra_noise_ = std::move(extra_noise);
 }
 
 void ProcessModel::predict(const RowBlock& rows, const Scaling& units, Scratch&, std::span<double> mean,
@@ -173,6 +183,9 @@ void ProcessModel::add_arrays(NamedArrays& to) const {
   to.add("process.log_hyperparameters",
          ArrayView(std::span<const float>(log_hyperparameters_), {num_outputs_, each, size}));
   to.add("process.spread", ArrayView(spread_));
+  if (!extra_noise_.empty()) {
+    to.add("process.extra_noise", ArrayView(std::span<const float>(extra_noise_), {num_outputs_, n}));
+  }
 }
 
 bool can_be_process(std::size_t num_rows, std::size_t num_outputs) {
@@ -212,13 +225,17 @@ ModelParts load_process(const SafetensorsFile& file, const EnsembleOptions& opti
         file.source(), n, D);
   ProcessModel::Rows rows{floats("process.inputs", n, {model.num_columns_}), floats("process.targets", n, {D})};
   std::vector<float> logs = floats("process.log_hyperparameters", D, {each, kLogLength + model.num_columns_});
+  std::vector<float> extra;
+  if (file.contains("process.extra_noise")) {
+    extra = floats("process.extra_noise", D, {n});
+  }
   const std::vector<double> spread = file.load("process.spread", DType::kFloat64, {D}).to<double>();
   for (const double factor : spread) {
     check(std::isfinite(factor) && factor > 0, "{}: a spread of {} cannot be; the file is damaged", file.source(),
           factor);
   }
   if (n > 0) {
-    in_source(file.source(), [&] { model.assign(std::move(rows), std::move(logs), nullptr); });
+    in_source(file.source(), [&] { model.assign(std::move(rows), std::move(logs), std::move(extra), nullptr); });
   }
   model.spread_ = spread;
   return parts;

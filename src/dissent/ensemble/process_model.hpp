@@ -37,13 +37,14 @@ class ProcessModel final : public ComponentModel {
   ProcessModel(std::vector<double> weights, std::size_t num_columns, std::size_t num_outputs, std::uint64_t seed);
 
   // Rows and the logarithms of hyperparameters, [D][1 or 1 + M][3 + C]: of the mode, and of the components where they
-  // have their own.
-  void assign(Rows rows, std::vector<float> log_hyperparameters, Executor* executor);
+  // have their own. And the extra noise of rows that do not fit, [D][n] or empty, in standardised units.
+  void assign(Rows rows, std::vector<float> log_hyperparameters, std::vector<float> extra_noise, Executor* executor);
   // What to look for them with, and in: rows standardised as assign() will.
   ProcessOptions options() const;
   RowMatrix standard_inputs(const Rows& rows) const;
   RowMatrix standard_targets(const Rows& rows) const;
 
+  bool has_stray_rows() const { return !extra_noise_.empty(); }
   bool is_fitted() const { return process_ != nullptr; }
   // What predicts; it must be fitted. And inputs [N][C] in the user's units, as it takes them.
   const GaussianProcess& process() const { return *process_; }
@@ -71,6 +72,7 @@ class ProcessModel final : public ComponentModel {
   std::uint64_t seed_;
   Rows rows_;
   std::vector<float> log_hyperparameters_;
+  std::vector<float> extra_noise_;
   std::vector<double> spread_;                      // [D], of scale_spread()
   Scaling input_units_;                             // from standardised to scaled
   Scaling target_units_;                            // likewise

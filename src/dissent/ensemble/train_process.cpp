@@ -1,5 +1,9 @@
 // Training of `gp`: a search for the hyperparameters of each output, as many outputs at a time as there are threads.
-// What was found is the state of an unfinished fit: a checkpoint holds the outputs done, F32 [done][1 or 1 + M][3 + C].
+// What was found is the state of an unfinished fit: a checkpoint holds the outputs done, F32 [done][1 or 1 + M][3 + C],
+// and the extra noise of their rows, F32 [done][n], where there is any.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -51,9 +55,43 @@ double mean_loss(const Ensemble& model, const TrainingSet& data, bool held_out, 
   return -std::accumulate(density.begin(), density.end(), 0.0) / static_cast<double>(rows.size());
 }
 
+void append_noise(const OutputHyperparameters& found, std::size_t output, std::size_t n, std::vector<float>& out) {
+  if (found.extra_noise.size() > 0) {
+    out.resize(output * n);
+    std::ranges::transform(found.extra_noise, std::back_inserter(out),
+                           [](double value) { return static_cast<float>(value); });
+  }
+}
+
+// One sentence for each output with rows that do not fit.
+std::vector<std::string> stray_warnings(const std::vector<float>& extra, const TrainingSet& data) {
+  constexpr std::size_t kMostNamed = 10;
+  const std::size_t n = data.order.size() - data.num_held_out;
+  std::vector<std::string> out;
+  for (std::size_t d = 0; d * n < extra.size(); ++d) {
+    std::vector<std::size_t> rows;
+    for (std::size_t k = 0; k < n; ++k) {
+      if (extra[d * n + k] > 0) {
+        rows.push_back(data.order[k] + std::size_t{1});
+      }
+    }
+    if (!rows.empty()) {
+      std::ranges::sort(rows);
+      const std::span<const std::size_t> named = std::span(rows).first(std::min(rows.size(), kMostNamed));
+      out.push_back(fmt::format("'{}': {} not fit a smooth function ({} {}{}); {} less", data.rows.target_names[d],
+                                rows.size() == 1 ? "1 row does" : fmt::format("{} rows do", rows.size()),
+                                rows.size() == 1 ? "row" : "rows", fmt::join(named, ", "),
+                                named.size() < rows.size() ? ", ..." : "",
+                                rows.size() == 1 ? "it counts" : "they count"));
+    }
+  }
+  return out;
+}
+
 // The outputs found so far, of those that are searched one after the other, as many at a time as there are threads.
 struct Search {
   std::vector<float> found;  // of the outputs done; where none is, of the first, as far as it came
+  std::vector<float> extra;  // [done][n]: extra noise of their rows; empty while there is none
   std::size_t done = 0;
   bool interrupted = false;
 };
@@ -86,8 +124,9 @@ class OutputSearch {
       return;
     }
     part.resize(stopped ? 1 : part.size());
-    for (const OutputHyperparameters& output : part) {
-      append_logs(output, search.found);
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      append_logs(part[k], search.found);
+      append_noise(part[k], search.done + k, static_cast<std::size_t>(inputs_.rows()), search.extra);
     }
     if (!stopped) {
       search.done += part.size();
@@ -111,17 +150,22 @@ FitReport train_process(Ensemble& model, TrainingSet data, const FitControl& con
   check(can_be_process(n, D), "model gp: {} rows are too many with {}; choose pne or flow", n, counted(D, "output"));
   ProcessModel& process = model.process();
   ProcessModel::Rows rows = slice(data.scaled, C, D, 0, n);
-  OutputSearch outputs(process.options(), process.standard_inputs(rows), process.standard_targets(rows), control);
+  ProcessOptions options = process.options();
+  if (!model.options().stray_rows) {
+    options.search.stray_share = 0;
+  }
+  OutputSearch outputs(options, process.standard_inputs(rows), process.standard_targets(rows), control);
   const std::string identity = control.checkpoint.empty() ? "" : fit_identity(model, data.options, data.rows);
   FitReport report;
   report.epochs = D;
   Search search;
-  search.done = control.checkpoint.empty() ? 0 : read_outputs(control.checkpoint, identity, search.found);
+  search.done = control.checkpoint.empty() ? 0 : read_outputs(control.checkpoint, identity, search.found, search.extra);
   report.resumed_epoch = search.done;
   while (search.done < D && !search.interrupted) {
     outputs.advance(search);
     if (!control.checkpoint.empty() && search.done > 0 && search.done < D) {
-      write_outputs(control.checkpoint, identity, search.done, search.found);
+      search.extra.resize(search.extra.empty() ? 0 : search.done * n);
+      write_outputs(control.checkpoint, identity, search.done, search.found, search.extra);
     }
   }
   report.interrupted = search.interrupted;
@@ -134,7 +178,11 @@ FitReport train_process(Ensemble& model, TrainingSet data, const FitControl& con
       search.found.insert(search.found.end(), last.begin(), last.end());
     }
   }
-  process.assign(std::move(rows), std::move(search.found), control.executor);
+  search.extra.resize(search.extra.empty() ? 0 : D * n);
+  if (control.warn && !report.interrupted) {
+    report.warnings = stray_warnings(search.extra, data);
+  }
+  process.assign(std::move(rows), std::move(search.found), std::move(search.extra), control.executor);
   report.loss = mean_loss(model, data, false, control.executor);
   report.validation_loss = data.num_held_out > 0 ? mean_loss(model, data, true, control.executor) : kNan;
   return report;

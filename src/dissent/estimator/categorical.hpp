@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "dissent/divergence/divergence.hpp"
@@ -24,6 +25,8 @@ struct ClassEstimator {
 
   // "exact", "kl", "bhattacharyya", ...; an InputError lists what there is.
   static ClassEstimator parse(std::string_view text);
+  std::string name() const { return divergence ? divergence->name() : "exact"; }
+  Bound bound() const { return divergence ? divergence->info->bound : Bound::kExact; }
 };
 
 // The probabilities must be normalised.

@@ -1,82 +1,127 @@
 #include "dissent/loop/answers.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
+#include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/loop/answer_lines.hpp"
+#include "dissent/loop/kept_campaign.hpp"
 #include "dissent/loop/learn.hpp"
+#include "dissent/loop/row_match.hpp"
 
 namespace dissent {
 namespace {
 
-// Rows of the table whose targets are all empty are not answered yet; one that is half filled in is a mistake.
-std::vector<std::size_t> answered_rows(const Table& table, const std::vector<std::string>& targets) {
-  std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < table.num_rows; ++row) {
-    const auto is_missing = [&](const std::string& name) {
-      return std::ranges::binary_search(table.column(name).missing_rows, row);
-    };
-    const auto num_missing = static_cast<std::size_t>(std::ranges::count_if(targets, is_missing));
-    check(num_missing == 0 || num_missing == targets.size(),
-          "row {} of the file has some of its targets and not all; fill in {}, or none of them", row + 1,
-          fmt::join(targets, ", "));
-    if (num_missing == 0) {
-      rows.push_back(row);
-    }
-  }
-  return rows;
+// What an extra row is known by, to the last bit: other inputs, or other cells, are another experiment.
+using ExtraKey = std::pair<std::vector<double>, std::vector<std::string>>;
+
+template <class T>
+std::span<const T> row_of(const std::vector<T>& matrix, std::size_t row, std::size_t num_rows) {
+  const std::size_t width = matrix.size() / num_rows;
+  return std::span(matrix).subspan(row * width, width);
 }
 
-// The number of a pool row is a whole one.
-std::size_t row_at(const Table& table, std::size_t line) {
-  check(!std::ranges::binary_search(table.column("row").missing_rows, line),
-        "row {} of the file has its targets, but its 'row' is empty; it says which row of the pool they are of",
-        line + 1);
-  const double number = table.column("row").number(line);
-  check(number >= 0 && number < 1e15 && number == std::floor(number), "row {} was never asked for", number);
-  return static_cast<std::size_t>(number);
+ExtraKey key_of(const ExtraRows& extra, std::size_t row) {
+  const std::span<const double> inputs = row_of(extra.inputs, row, extra.size());
+  const std::span<const std::string> cells = row_of(extra.cells, row, extra.size());
+  return {{inputs.begin(), inputs.end()}, {cells.begin(), cells.end()}};
+}
+
+void add_row(ExtraRows& extra, const ExtraKey& key, std::span<const double> targets, double now) {
+  extra.inputs.insert(extra.inputs.end(), key.first.begin(), key.first.end());
+  extra.cells.insert(extra.cells.end(), key.second.begin(), key.second.end());
+  extra.targets.insert(extra.targets.end(), targets.begin(), targets.end());
+  extra.told.push_back(now);
+}
+
+void take_extra(Campaign& campaign, const Problem& data, const Answers& answers, double now) {
+  const std::size_t D = campaign.num_targets;
+  ExtraRows& extra = campaign.extra;
+  std::map<ExtraKey, std::size_t> places;
+  for (std::size_t k = 0; k < extra.size(); ++k) {
+    places.emplace(key_of(extra, k), k);
+  }
+  for (std::size_t k = 0; k < answers.extra.size(); ++k) {
+    const std::span<const double> targets = std::span(answers.extra.targets).subspan(k * D, D);
+    const auto [place, is_new] = places.emplace(key_of(answers.extra, k), extra.size());
+    check(is_new || answers.correct,
+          "a row that is not of the pool ({} = {}, ...) was told before; a row is told once, unless `correct` replaces "
+          "it",
+          data.input_names.front(), place->first.first.front());
+    if (is_new) {
+      add_row(extra, place->first, targets, now);
+    } else {
+      std::ranges::copy(targets, extra.targets.begin() + static_cast<std::ptrdiff_t>(place->second * D));
+      extra.told[place->second] = now;
+    }
+    campaign.fitted.reset();
+    campaign.model_fingerprint = 0;
+  }
 }
 
 }  // namespace
 
-Answers read_answers(const Table& table, const std::vector<std::string>& target_names) {
-  Answers answers{table.source, {}, {}};
+Answers read_answers(const Table& table, const std::vector<std::string>& target_names, const std::string& row_column) {
+  Answers answers{table.source};
   in_source(table.source, [&] {
-    check(table.has("row"), "has no column 'row'; answers carry the numbers of the rows that were asked for");
-    std::map<std::size_t, std::size_t> line_of;
-    for (const std::size_t line : answered_rows(table, target_names)) {
-      const std::size_t row = row_at(table, line);
-      const auto [first, is_new] = line_of.try_emplace(row, line);
-      check(is_new, "rows {} and {} of the file both answer row {} of the pool; a row is told once", first->second + 1,
-            line + 1, row);
-      answers.rows.push_back(row);
-      for (const std::string& name : target_names) {
-        answers.targets.push_back(table.column(name).number(line));
-      }
+    check(table.has(row_column),
+          "has no column '{}'; answers carry the numbers of the rows that were asked for, and `extra` takes rows that "
+          "nobody asked for",
+          row_column);
+    check_no_text(table, target_names, row_column);
+    AnsweredRows answered;
+    for (const std::size_t line : answered_lines(table, target_names)) {
+      const std::size_t row = row_at(table, row_column, line);
+      answered.add(row, line);
+      answers.add(row, targets_at(table, line, target_names));
     }
-    check(!answers.rows.empty(), "no row has its targets filled in ({})", fmt::join(target_names, ", "));
   });
   return answers;
 }
 
-void take_answers(Campaign& campaign, const Problem& data, const Answers& answers) {
-  std::map<std::size_t, std::size_t> position_of;
-  for (std::size_t k = 0; k < campaign.chosen.size(); ++k) {
-    position_of[campaign.chosen[k].row] = k;
-  }
+Answers read_answers(const Table& table, const Problem& data, const Table& pool, const std::string& row_column) {
+  Answers answers = read_answers(table, data.target_names, row_column);
+  in_source(table.source, [&] {
+    for (const std::size_t row : answers.rows) {
+      check(row < data.pool.num_rows, "row {} was never asked for", row);
+    }
+    check_inputs(table, answered_lines(table, data.target_names), pool, answers.rows, source_columns(data));
+  });
+  return answers;
+}
+
+void take_answers(Campaign& campaign, const Problem& data, const Answers& answers, double now) {
   const std::size_t D = campaign.num_targets;
+  const Retell retell = answers.correct ? Retell::kAllowed : Retell::kRefused;
   in_source(answers.source, [&] {
     check(answers.targets.size() == answers.rows.size() * D, "{} target values for {} rows of {}",
           answers.targets.size(), answers.rows.size(), D);
     const Campaign before = campaign;
+    std::map<std::size_t, std::size_t> position_of;
+    for (std::size_t k = 0; k < campaign.chosen.size(); ++k) {
+      position_of[campaign.chosen[k].row] = k;
+    }
     for (std::size_t k = 0; k < answers.rows.size(); ++k) {
       const auto found = position_of.find(answers.rows[k]);
-      check(found != position_of.end(), "row {} was never asked for", answers.rows[k]);
-      tell(campaign, found->second, std::span(answers.targets).subspan(k * D, D));
+      check(found != position_of.end() || answers.unasked,
+            "row {} was never asked for; `extra` takes rows that nobody asked for", answers.rows[k]);
+      check_in_pool(answers.rows[k], data.pool.num_rows);
+      const std::size_t position = found == position_of.end() ? place_of(campaign, answers.rows[k]) : found->second;
+      tell(campaign, position, std::span(answers.targets).subspan(k * D, D), retell);
+      campaign.chosen[position].told = now;
+    }
+    for (const std::size_t row : answers.dropped) {
+      check_in_pool(row, data.pool.num_rows);
+      const std::size_t position = place_of(campaign, row);
+      check(std::ranges::find(answers.rows, row) == answers.rows.end(), "row {} is told and dropped at once", row);
+      drop(campaign, position, retell);
+      campaign.chosen[position].told = now;
     }
     check_labels(before, data, answers.rows, answers.targets);
+    check_extra(before, data, answers.extra);
+    take_extra(campaign, data, answers, now);
   });
 }
 

@@ -25,8 +25,14 @@ std::string shown(const Field<CampaignSettings>& field, const CampaignSettings& 
 }  // namespace
 
 std::size_t Campaign::num_pending() const {
-  return static_cast<std::size_t>(std::ranges::count_if(chosen, [](const ChosenRow& c) { return c.targets.empty(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(chosen, &ChosenRow::is_pending));
 }
+
+std::size_t Campaign::num_dropped() const {
+  return static_cast<std::size_t>(std::ranges::count_if(chosen, &ChosenRow::dropped));
+}
+
+std::size_t Campaign::num_told() const { return chosen.size() - num_pending() - num_dropped() + extra.size(); }
 
 std::string_view driver_name(Driver driver) { return driver == Driver::kLearn ? "learn" : "ask"; }
 
@@ -36,6 +42,7 @@ Campaign begin_campaign(const Problem& data, CampaignSettings settings, Driver d
   campaign.settings = std::move(settings);
   campaign.data_fingerprint = fingerprint(data);
   campaign.num_targets = data.target_names.size();
+  campaign.encoding = data.encoding;
   return campaign;
 }
 
@@ -59,13 +66,16 @@ void check_same(const Campaign& campaign, const Problem& data, const std::string
             taken.size());
       taken[chosen.row] = true;
     }
+    check(campaign.extra.inputs.size() == campaign.extra.size() * data.input_names.size(),
+          "the campaign has {} input values for {} rows beside the pool; its state is damaged",
+          campaign.extra.inputs.size(), campaign.extra.size());
   });
 }
 
 std::vector<std::size_t> pending(const Campaign& campaign) {
   std::vector<std::size_t> positions;
   for (std::size_t k = 0; k < campaign.chosen.size(); ++k) {
-    if (campaign.chosen[k].targets.empty()) {
+    if (campaign.chosen[k].is_pending()) {
       positions.push_back(k);
     }
   }
@@ -111,18 +121,49 @@ ProblemRows labelled_rows(const Campaign& campaign, const Problem& data) {
       ++rows.num_rows;
     }
   }
+  const ExtraRows& extra = campaign.extra;
+  rows.inputs.insert(rows.inputs.end(), extra.inputs.begin(), extra.inputs.end());
+  rows.targets.insert(rows.targets.end(), extra.targets.begin(), extra.targets.end());
+  rows.num_rows += extra.size();
   return rows;
 }
 
-void tell(Campaign& campaign, std::size_t position, std::span<const double> targets) {
+std::size_t place_of(Campaign& campaign, std::size_t row) {
+  const auto found = std::ranges::find(campaign.chosen, row, &ChosenRow::row);
+  if (found != campaign.chosen.end()) {
+    return static_cast<std::size_t>(found - campaign.chosen.begin());
+  }
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  campaign.chosen.push_back({row, 0, kUnknown, kUnknown, kUnknown, {}});
+  return campaign.chosen.size() - 1;
+}
+
+void drop(Campaign& campaign, std::size_t position, Retell retell) {
   ChosenRow& chosen = campaign.chosen[position];
-  check(chosen.targets.empty(), "row {} has its answer already; a row is told once", chosen.row);
+  check(!chosen.dropped, "row {} was dropped already", chosen.row);
+  check(chosen.targets.empty() || retell == Retell::kAllowed,
+        "row {} has its answer already; add `correct` to drop it all the same", chosen.row);
+  if (!chosen.targets.empty()) {
+    campaign.fitted.reset();
+    campaign.model_fingerprint = 0;
+  }
+  chosen.targets.clear();
+  chosen.dropped = true;
+}
+
+void tell(Campaign& campaign, std::size_t position, std::span<const double> targets, Retell retell) {
+  ChosenRow& chosen = campaign.chosen[position];
+  check(chosen.targets.empty() || retell == Retell::kAllowed,
+        "row {} has its answer already; a row is told once, unless `correct` replaces it", chosen.row);
+  check(!chosen.dropped || retell == Retell::kAllowed,
+        "row {} was dropped; `correct` takes it back and gives it an answer", chosen.row);
   check(targets.size() == campaign.num_targets, "row {} is told {} values; there are {} targets", chosen.row,
         targets.size(), campaign.num_targets);
   for (const double value : targets) {
     check(std::isfinite(value), "row {} is told {}; answers must be finite numbers", chosen.row, value);
   }
   chosen.targets.assign(targets.begin(), targets.end());
+  chosen.dropped = false;
   campaign.fitted.reset();
   campaign.model_fingerprint = 0;
 }

@@ -29,12 +29,27 @@ namespace dissent {
 
 struct ChosenRow {
   std::size_t row = 0;    // of the pool
-  std::size_t round = 0;  // that chose it
+  std::size_t round = 0;  // that chose it; 0 where nobody asked for it and its targets or its loss were told
   double score = 0;
   double epistemic = 0;
   double aleatoric = 0;
-  std::vector<double> targets = {};  // empty: pending
+  std::vector<double> targets = {};  // empty: pending, or dropped
   std::string why = {};              // in words, where people are asked (acquisition/reasons.hpp)
+  bool dropped = false;              // its experiment failed: it has no targets and never comes again
+  double asked = 0;                  // when, in seconds since 1970; 0: unknown, as where an oracle answers
+  double told = 0;                   // likewise; of the last correction
+
+  bool is_pending() const { return targets.empty() && !dropped; }
+};
+
+// Rows that are not of the pool, with their targets, as people brought them.
+struct ExtraRows {
+  std::vector<double> inputs = {};      // [n][C]
+  std::vector<double> targets = {};     // [n][D]
+  std::vector<double> told = {};        // [n], as in a ChosenRow
+  std::vector<std::string> cells = {};  // [n][columns] what they are made of, where the inputs are no columns
+
+  std::size_t size() const { return told.size(); }
 };
 
 // A round: how its model fares, and what it chose. Metrics are NaN without test rows.
@@ -65,6 +80,7 @@ struct Campaign {
   CampaignSettings settings;
   std::uint64_t data_fingerprint = 0;
   std::size_t num_targets = 0;
+  TableEncoding encoding = {};  // of the data, where inputs are made of a table's columns
   // Where the settings leave the kind of model to the fit: what it came to, with that many rows.
   struct Settled {
     Model model = Model::kGp;
@@ -72,12 +88,15 @@ struct Campaign {
   };
   std::optional<Settled> settled = {};
   std::vector<ChosenRow> chosen;        // in the order of choice
+  ExtraRows extra = {};                 // in the order of telling
   std::vector<RoundRecord> rounds;      // one per choice made
   std::optional<RoundRecord> fitted;    // of the present model; none before the first fit and after new labels
   std::uint64_t model_fingerprint = 0;  // of its parameters: tells whether a saved model is this one
 
   std::size_t next_round() const { return rounds.size() + 1; }
   std::size_t num_pending() const;
+  std::size_t num_dropped() const;
+  std::size_t num_told() const;  // rows of the pool with their targets, and extra ones
 };
 
 // The beginning, before the first fit.
@@ -103,11 +122,21 @@ std::size_t num_left(const Campaign& campaign, const Problem& data);
 std::vector<RoundRecord> measured_models(const Campaign& campaign);
 
 // What the next fit trains on: the first labelled rows, then the chosen ones that have their targets, in the order of
-// choice, so that the order of answers does not matter.
+// choice, so that the order of answers does not matter, then the extra ones.
 ProblemRows labelled_rows(const Campaign& campaign, const Problem& data);
 
-// The targets of chosen[position]. InputError when it has them already, the number is wrong or one is not finite.
-void tell(Campaign& campaign, std::size_t position, std::span<const double> targets);
+// Whether what was told before may be replaced.
+enum class Retell { kRefused, kAllowed };
+
+// The targets of chosen[position]. InputError when it has them already or was dropped, the number is wrong or one is
+// not finite.
+void tell(Campaign& campaign, std::size_t position, std::span<const double> targets, Retell retell = Retell::kRefused);
+
+// The experiment of chosen[position] failed. InputError when it has its targets, or was dropped already.
+void drop(Campaign& campaign, std::size_t position, Retell retell = Retell::kRefused);
+
+// The position of a row of the pool in campaign.chosen, where it is put, as one that nobody asked for, if need be.
+std::size_t place_of(Campaign& campaign, std::size_t row);
 
 // A number for telling data from other data: names and all values count.
 std::uint64_t fingerprint(const Problem& data);

@@ -1,24 +1,18 @@
 #include "dissent/loop/campaign_directory.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/base/file.hpp"
+#include "dissent/loop/shown_rows.hpp"
 #include "dissent/table/csv.hpp"
-#include "dissent/table/read_table.hpp"
+#include "dissent/table/own_columns.hpp"
 
 namespace dissent {
 namespace {
@@ -27,11 +21,12 @@ constexpr const char* kState = "state.safetensors";
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kRounds = "rounds.csv";
 constexpr const char* kChosen = "chosen.csv";
-constexpr const char* kLabelled = "labelled.csv";
-constexpr const char* kPool = "pool.csv";
-constexpr const char* kTest = "test.csv";
-constexpr const char* kAim = "aim.csv";
 constexpr const char* kLock = "lock";
+constexpr std::array kWritten{kState, kModel, kRounds, kChosen, kLock};
+constexpr std::array kOwnFiles{kState,        kModel,        kRounds,       kChosen,
+                               kCopyFiles[0], kCopyFiles[1], kCopyFiles[2], kCopyFiles[3]};
+
+using FileType = std::filesystem::file_type;
 
 bool exists(const std::string& path) {
   std::error_code unknown;
@@ -54,24 +49,48 @@ void create_directory(const std::string& path) {
   }
 }
 
-// ".NAME.PID-NUMBER.tmp", as AtomicFile calls them.
-bool is_temporary(std::string_view name) {
-  if (!name.starts_with('.') || !name.ends_with(".tmp")) {
-    return false;
-  }
-  name.remove_suffix(4);
-  const std::string_view number = name.substr(name.rfind('.') + 1);
-  return number.find('-') != std::string_view::npos &&
-         number.find_first_not_of("0123456789-") == std::string_view::npos;
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Those whose process was killed; nobody else writes here while the lock is held.
+// ".NAME.PID-NUMBER.tmp", as AtomicFile calls them, for a file of the campaign; whatever else is called so is not ours.
+bool is_temporary(std::string_view file, std::string_view name) {
+  constexpr std::string_view kEnding = ".tmp";
+  if (!file.starts_with('.') || !file.substr(1).starts_with(name) || !file.ends_with(kEnding)) {
+    return false;
+  }
+  file.remove_prefix(1 + name.size());
+  file.remove_suffix(kEnding.size());
+  const std::size_t dash = file.find('-');
+  return file.starts_with('.') && dash != std::string_view::npos && is_number(file.substr(1, dash - 1)) &&
+         is_number(file.substr(dash + 1));
+}
+
+// Those whose process was killed; nobody else writes here while the directory is held.
 void remove_temporaries(const std::string& path) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
-    if (is_temporary(entry.path().filename().string())) {
+    const std::string name = entry.path().filename().string();
+    const auto is_ours = [&](const char* own) { return is_temporary(name, own); };
+    if (std::ranges::any_of(kOwnFiles, is_ours) && entry.symlink_status(ignored).type() == FileType::regular) {
       std::filesystem::remove(entry.path(), ignored);
     }
+  }
+}
+
+// A pipe in place of a file would make whoever writes it wait for ever, and through a link one campaign would write
+// another's.
+void check_regular(const std::string& path) {
+  for (const char* name : kOwnFiles) {
+    const std::string file = path + "/" + name;
+    const bool is_copy = std::ranges::find(kCopyFiles, std::string_view(name)) != kCopyFiles.end();
+    std::error_code ignored;
+    const FileType type = std::filesystem::symlink_status(file, ignored).type();
+    check_in(file, type != FileType::symlink || (is_copy && std::filesystem::exists(file, ignored)),
+             "is a symbolic link; a campaign's files are its own, so put the file itself there");
+    const FileType target = std::filesystem::status(file, ignored).type();
+    check_in(file, target == FileType::not_found || target == FileType::regular,
+             "is not a regular file, as a campaign's files are");
   }
 }
 
@@ -103,16 +122,14 @@ void write_rounds(const std::string& path, const Campaign& campaign) {
 }
 
 void write_chosen(const std::string& path, const Campaign& campaign, const Problem& data) {
-  std::vector<std::string> names = field_names<ChosenRow>();
-  names.insert(names.end(), data.input_names.begin(), data.input_names.end());
-  names.insert(names.end(), data.target_names.begin(), data.target_names.end());
+  std::vector<std::string> theirs = shown_names(data);
+  theirs.insert(theirs.end(), data.target_names.begin(), data.target_names.end());
+  std::vector<std::string> names = own_columns(field_names<ChosenRow>(), theirs);
+  names.insert(names.end(), theirs.begin(), theirs.end());
   CsvWriter writer(path, names);
-  const std::size_t C = data.input_names.size();
   for (const ChosenRow& chosen : campaign.chosen) {
     put_fields(writer, chosen);
-    for (std::size_t c = 0; c < C; ++c) {
-      writer.field(data.pool.inputs[chosen.row * C + c]);
-    }
+    put_shown(writer, data, chosen.row);
     for (std::size_t d = 0; d < campaign.num_targets; ++d) {
       chosen.targets.empty() ? writer.missing() : writer.field(chosen.targets[d]);
     }
@@ -121,57 +138,7 @@ void write_chosen(const std::string& path, const Campaign& campaign, const Probl
   writer.commit();
 }
 
-// A copy of a table: the table it is made from, and where and what it will be.
-struct Copy {
-  std::string source;
-  std::string path;
-  std::string text;
-};
-
-bool holds(const std::string& path, std::string_view text) {
-  const MappedFile file(path);
-  return std::ranges::equal(file.bytes(), std::as_bytes(std::span(text)));
-}
-
-// Copies hold less than the tables they are made from, and replace nothing of anybody else's. Those that are there
-// with the same bytes are of a beginning that was cut short.
-void check_copies(const std::vector<Copy>& copies) {
-  for (const Copy& copy : copies) {
-    for (const Copy& other : copies) {
-      in_source(other.source, [&] {
-        std::error_code ignored;
-        check(!std::filesystem::equivalent(copy.path, other.source, ignored),
-              "would be replaced by the campaign's copy of a table; give another directory");
-      });
-    }
-    check_in(copy.path, !exists(copy.path) || holds(copy.path, copy.text),
-             "is there and would be replaced by the campaign's copy of a table; move it, or give another directory");
-  }
-}
-
 }  // namespace
-
-struct CampaignDirectory::Lock {
-  int descriptor = -1;
-
-  explicit Lock(const std::string& directory) {
-    const std::string path = directory + "/" + kLock;
-    descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-      fail_system("{}: cannot be created: {}", path, std::strerror(errno));
-    }
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      const int error = errno;
-      ::close(descriptor);
-      check_in(directory, error != EWOULDBLOCK,
-               "another process is at work on this campaign; wait for its end, or stop it");
-      fail_system("{}: cannot be locked: {}", path, std::strerror(error));
-    }
-  }
-  ~Lock() { ::close(descriptor); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
 
 CampaignDirectory::CampaignDirectory(std::string path) : path_(std::move(path)) {
   check(!path_.empty(), "the campaign's directory has no name");
@@ -182,40 +149,68 @@ CampaignDirectory::~CampaignDirectory() = default;
 CampaignDirectory::CampaignDirectory(CampaignDirectory&&) noexcept = default;
 CampaignDirectory& CampaignDirectory::operator=(CampaignDirectory&&) noexcept = default;
 
-std::vector<std::string> CampaignDirectory::files(const std::string& path) {
+std::vector<std::string> CampaignDirectory::written_files(const std::string& path) {
   std::vector<std::string> files;
-  for (const char* name : {kState, kModel, kRounds, kChosen, kLock, kLabelled, kPool, kTest, kAim}) {
+  for (const char* name : kWritten) {
     files.push_back(path + "/" + name);
   }
   return files;
 }
 
-bool CampaignDirectory::begun() const {
-  if (exists(file(kState))) {
-    return true;
+std::vector<std::string> CampaignDirectory::files(const std::string& path) {
+  std::vector<std::string> files = written_files(path);
+  for (const char* name : kCopyFiles) {
+    files.push_back(path + "/" + name);
   }
+  return files;
+}
+
+bool CampaignDirectory::begun() const { return exists(file(kState)); }
+
+// Whoever is about to begin would replace them.
+void CampaignDirectory::check_free() const {
   in_source(path_, [&] {
     for (const char* name : {kModel, kRounds, kChosen}) {
       check(!exists(file(name)),
             "has a file {}, but no campaign it could belong to; it would be replaced, so give another directory", name);
     }
   });
-  return false;
 }
 
 void CampaignDirectory::hold() {
-  if (lock_ == nullptr) {
+  if (hold_ == nullptr) {
+    check_regular(path_);
+    if (!begun()) {
+      check_free();
+    }
+    made_ = !exists(path_);
     create_directory(path_);
-    lock_ = std::make_unique<Lock>(path_);
+    hold_ = std::make_unique<DirectoryHold>(path_);
+    check_regular(path_);
     remove_temporaries(path_);
+    if (begun()) {
+      copies_ = load_copy_digests(file(kState));
+    }
+  }
+}
+
+void CampaignDirectory::check_held() const {
+  if (hold_ != nullptr) {
+    hold_->check();
   }
 }
 
 Campaign CampaignDirectory::load() const { return load_campaign(file(kState)); }
 
-void CampaignDirectory::save(const Campaign& campaign) { save_campaign(file(kState), campaign); }
+void CampaignDirectory::save(const Campaign& campaign) {
+  check_held();
+  save_campaign(file(kState), campaign, copies_);
+}
 
-void CampaignDirectory::save_model(const Ensemble& model) { model.save(file(kModel)); }
+void CampaignDirectory::save_model(const Ensemble& model) {
+  check_held();
+  model.save(file(kModel));
+}
 
 std::optional<Ensemble> CampaignDirectory::load_model(std::uint64_t fingerprint) const {
   try {
@@ -229,40 +224,38 @@ std::optional<Ensemble> CampaignDirectory::load_model(std::uint64_t fingerprint)
 }
 
 void CampaignDirectory::save_data(const CampaignTables& tables) {
-  std::vector<Copy> copies;
-  copies.push_back({tables.labelled->source, file(kLabelled), format_csv(*tables.labelled)});
-  copies.push_back({tables.pool->source, file(kPool), format_csv(*tables.pool)});
-  const auto add = [&](const std::optional<Table>& table, const char* name, const char* argument) {
-    if (table) {
-      copies.push_back({table->source, file(name), format_csv(*table)});
-    }
-    check_in(file(name), table || !exists(file(name)),
-             "is there, but `{}` is not given; remove it, or give another directory", argument);
-  };
-  add(tables.test, kTest, "test");
-  add(tables.aim, kAim, "aim");
-  check_copies(copies);
-  for (const Copy& copy : copies) {
-    AtomicFile out(copy.path);
-    out.write(copy.text);
-    out.commit();
-  }
+  check_held();
+  copies_ = save_copies(path_, tables);
 }
 
 CampaignTables CampaignDirectory::load_data() const {
-  CampaignTables tables;
-  tables.labelled = read_table(file(kLabelled));
-  tables.pool = read_table(file(kPool));
-  if (exists(file(kTest))) {
-    tables.test = read_table(file(kTest));
+  return load_copies(path_, hold_ == nullptr && begun() ? load_copy_digests(file(kState)) : copies_);
+}
+
+// The state last, so that a kill on the way leaves a campaign that can be cleared again.
+void CampaignDirectory::clear() {
+  check_held();
+  std::vector<const char*> names{kModel, kRounds, kChosen};
+  names.insert(names.end(), kCopyFiles.begin(), kCopyFiles.end());
+  names.push_back(kState);
+  for (const char* name : names) {
+    std::error_code error;
+    std::filesystem::remove(file(name), error);
+    if (error) {
+      fail_system("{}: cannot be removed: {}", file(name), error.message());
+    }
   }
-  if (exists(file(kAim))) {
-    tables.aim = read_table(file(kAim));
+  copies_.clear();
+  if (made_) {
+    std::error_code ignored;
+    std::filesystem::remove(file(kLock), ignored);
+    std::filesystem::remove(path_, ignored);  // unless others have put something there
+    hold_.reset();
   }
-  return tables;
 }
 
 void CampaignDirectory::write_tables(const Campaign& campaign, const Problem& data) {
+  check_held();
   write_rounds(file(kRounds), campaign);
   write_chosen(file(kChosen), campaign, data);
 }

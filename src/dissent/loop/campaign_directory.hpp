@@ -8,7 +8,10 @@
 //   pool.csv           every column of the pool but its targets, so that names and notes reach those who measure
 //   test.csv           as labelled.csv, where there is one
 //   aim.csv            input columns of the rows at which predictions will be needed, where they are given
-//   lock               held by the process at work (flock), so that its death releases it
+//   lock               held by the process at work (flock), as is the directory, so that its death releases them
+//
+// A process at work stops, with an error and before it writes, when its directory was moved or replaced or its lock is
+// gone (see directory_hold.hpp).
 //
 // rounds.csv and chosen.csv repeat the state for other programs and are written after it; one that a kill prevented is
 // written at the next step. Whatever fails leaves the state as it was.
@@ -20,8 +23,10 @@
 #include <string>
 #include <vector>
 
+#include "dissent/loop/campaign_copies.hpp"
 #include "dissent/loop/campaign_file.hpp"
 #include "dissent/loop/campaign_store.hpp"
+#include "dissent/loop/directory_hold.hpp"
 
 namespace dissent {
 
@@ -33,14 +38,16 @@ class CampaignDirectory : public CampaignStore {
   CampaignDirectory(CampaignDirectory&&) noexcept;
   CampaignDirectory& operator=(CampaignDirectory&&) noexcept;
 
-  static std::vector<std::string> files(const std::string& path);  // the paths above
+  static std::vector<std::string> files(const std::string& path);          // the paths above
+  static std::vector<std::string> written_files(const std::string& path);  // those that every step may replace
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
   std::string name() const override { return path_; }
   bool begun() const override;
-  // Removes what killed processes left half written, too. SystemError when the directory cannot be used.
+  // Removes what killed processes left half written, too. InputError when one of the files is no regular file,
+  // SystemError when the directory cannot be used.
   void hold() override;
 
   Campaign load() const override;
@@ -49,12 +56,17 @@ class CampaignDirectory : public CampaignStore {
   std::optional<Ensemble> load_model(std::uint64_t fingerprint) const override;
   void save_data(const CampaignTables& tables) override;
   CampaignTables load_data() const override;
+  void clear() override;
   void write_tables(const Campaign& campaign, const Problem& data) override;
 
  private:
-  struct Lock;
+  void check_free() const;
+  void check_held() const;
+
   std::string path_;
-  std::unique_ptr<Lock> lock_;
+  std::unique_ptr<DirectoryHold> hold_;
+  CopyDigests copies_;  // none before hold(); who reads without it looks them up
+  bool made_ = false;   // the directory, which was not there before
 };
 
 }  // namespace dissent

@@ -13,9 +13,14 @@ namespace dissent {
 namespace {
 
 constexpr const char* kFormat = "dissent.campaign";
-constexpr const char* kFormatVersion = "2";
+// What a state must be read as. Programs up to version 0.4 read 1 and 2, and would lose what 3 has beyond.
+constexpr const char* kFirstFormat = "1";
+constexpr const char* kPlainFormat = "2";
+constexpr const char* kNewestFormat = "3";
 constexpr const char* kReasons = "chosen.why";
+constexpr const char* kColumns = "columns";
 constexpr std::string_view kSettingPrefix = "settings.";
+constexpr std::string_view kCopyPrefix = "copy.";
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 // Arrays to be written, which must stay where they are until then.
@@ -53,7 +58,7 @@ void add_targets(Arrays& arrays, const Campaign& campaign) {
   std::vector<std::int64_t> labelled;
   std::vector<double> targets;
   for (const ChosenRow& chosen : campaign.chosen) {
-    labelled.push_back(chosen.targets.empty() ? 0 : 1);
+    labelled.push_back(chosen.dropped ? 2 : chosen.targets.empty() ? 0 : 1);
     targets.insert(targets.end(), chosen.targets.begin(), chosen.targets.end());
     targets.resize(labelled.size() * D, 0);
   }
@@ -61,10 +66,32 @@ void add_targets(Arrays& arrays, const Campaign& campaign) {
   arrays.add("chosen.targets", std::move(targets), {campaign.chosen.size(), D});
 }
 
+// What states have where people are asked.
+void add_people(Arrays& arrays, const Campaign& campaign) {
+  std::vector<double> asked;
+  std::vector<double> told;
+  for (const ChosenRow& chosen : campaign.chosen) {
+    asked.push_back(chosen.asked);
+    told.push_back(chosen.told);
+  }
+  arrays.add("chosen.asked", std::move(asked), {campaign.chosen.size()});
+  arrays.add("chosen.told", std::move(told), {campaign.chosen.size()});
+  if (const ExtraRows& extra = campaign.extra; extra.size() > 0) {
+    const std::size_t n = extra.size();
+    arrays.add("extra.inputs", extra.inputs, {n, extra.inputs.size() / n});
+    arrays.add("extra.targets", extra.targets, {n, campaign.num_targets});
+    arrays.add("extra.told", extra.told, {n});
+  }
+}
+
+bool needs_newest(const Campaign& campaign) {
+  return campaign.extra.size() > 0 || !campaign.encoding.columns.empty() || campaign.num_dropped() > 0;
+}
+
 Metadata metadata_of(const Campaign& campaign) {
   Metadata metadata{
       {"format", kFormat},
-      {"format_version", kFormatVersion},
+      {"format_version", needs_newest(campaign) ? kNewestFormat : kPlainFormat},
       {"command", std::string(driver_name(campaign.driver))},
       {"targets", std::to_string(campaign.num_targets)},
       {"data_fingerprint", fmt::format("{:016x}", campaign.data_fingerprint)},
@@ -74,12 +101,19 @@ Metadata metadata_of(const Campaign& campaign) {
     metadata["settled_model"] = model_name(campaign.settled->model);
     metadata["settled_rows"] = std::to_string(campaign.settled->num_rows);
   }
+  if (!campaign.encoding.empty()) {
+    metadata[kColumns] = format_encoding(campaign.encoding);
+  }
   if (std::ranges::any_of(campaign.chosen, [](const ChosenRow& chosen) { return !chosen.why.empty(); })) {
     nlohmann::json reasons = nlohmann::json::array();
     for (const ChosenRow& chosen : campaign.chosen) {
       reasons.push_back(chosen.why);
     }
     metadata[kReasons] = reasons.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  if (!campaign.extra.cells.empty()) {
+    metadata[campaign_file::kExtraCells] =
+        nlohmann::json(campaign.extra.cells).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
   for (const auto& [name, value] : get_fields(campaign.settings)) {
     metadata[std::string(kSettingPrefix) + name] = to_text(value);
@@ -153,6 +187,9 @@ Campaign read_version_2(const SafetensorsFile& file) {
   if (const auto settled = file.metadata().find("settled_model"); settled != file.metadata().end()) {
     campaign.settled = {model_from_name(settled->second), campaign_file::read_number(file, "settled_rows", 10)};
   }
+  if (const auto columns = file.metadata().find(kColumns); columns != file.metadata().end()) {
+    campaign.encoding = parse_encoding(columns->second);
+  }
   campaign.chosen = load_records<ChosenRow>(file, "chosen");
   load_reasons(file, campaign.chosen);
   campaign.rounds = load_records<RoundRecord>(file, "rounds");
@@ -184,13 +221,14 @@ Campaign read_campaign(const SafetensorsFile& file) {
     };
     check(text("format") == kFormat, "is not the state of a campaign");
     const std::string version = text("format_version");
-    check(version == "1" || version == kFormatVersion, "is of format version {}; this program reads versions 1 and {}",
-          version, kFormatVersion);
-    Campaign campaign = version == "1" ? campaign_file::read_version_1(file) : read_version_2(file);
+    check(version == kFirstFormat || version == kPlainFormat || version == kNewestFormat,
+          "is of format version {}; this program reads versions {} to {}", version, kFirstFormat, kNewestFormat);
+    Campaign campaign = version == kFirstFormat ? campaign_file::read_version_1(file) : read_version_2(file);
     campaign.data_fingerprint = campaign_file::read_number(file, "data_fingerprint", 16);
     campaign.model_fingerprint = campaign_file::read_number(file, "model_fingerprint", 16);
     campaign.num_targets = campaign_file::read_number(file, "targets", 10);
     campaign_file::load_targets(file, campaign);
+    campaign_file::load_people(file, campaign);
     check_whole(campaign);
     return campaign;
   });
@@ -209,6 +247,7 @@ CampaignSettings settings_of_0_2(std::string_view preset) {
   ensemble.num_components = 5;
   ensemble.scaling = ScalingKind::kMinMax;
   ensemble.log_targets = LogTargets::kNone;
+  ensemble.stray_rows = false;
   ensemble.flow_hidden = {20, 20};
   ensemble.alternate_layers = false;  // chance said it
   TrainOptions& train = settings.fit.train;
@@ -251,13 +290,14 @@ std::vector<double> load_numbers(const SafetensorsFile& file, const std::string&
 void load_targets(const SafetensorsFile& file, Campaign& campaign) {
   const std::size_t n = campaign.chosen.size();
   const std::size_t D = campaign.num_targets;
-  const std::vector<std::size_t> labelled = load_wholes(file, "chosen.labelled", n, 2);
+  const std::vector<std::size_t> labelled = load_wholes(file, "chosen.labelled", n, 3);
   const std::vector<double> targets = load_numbers(file, "chosen.targets", {n, D});
   for (std::size_t k = 0; k < n; ++k) {
     if (labelled[k] == 1) {
       const std::span<const double> own = std::span(targets).subspan(k * D, D);
       campaign.chosen[k].targets.assign(own.begin(), own.end());
     }
+    campaign.chosen[k].dropped = labelled[k] == 2;
   }
 }
 
@@ -269,6 +309,9 @@ Arrays arrays_of(const Campaign& campaign) {
   Arrays arrays;
   arrays.add_records<ChosenRow>("chosen", campaign.chosen);
   add_targets(arrays, campaign);
+  if (campaign.driver == Driver::kAsk) {
+    add_people(arrays, campaign);
+  }
   arrays.add_records<RoundRecord>("rounds", campaign.rounds);
   std::vector<RoundRecord> fitted;
   if (campaign.fitted) {
@@ -280,8 +323,12 @@ Arrays arrays_of(const Campaign& campaign) {
 
 }  // namespace
 
-void save_campaign(const std::string& path, const Campaign& campaign) {
-  write_safetensors(path, arrays_of(campaign).named, metadata_of(campaign));
+void save_campaign(const std::string& path, const Campaign& campaign, const CopyDigests& copies) {
+  Metadata metadata = metadata_of(campaign);
+  for (const auto& [file, digest] : copies) {
+    metadata[std::string(kCopyPrefix) + file] = digest;
+  }
+  write_safetensors(path, arrays_of(campaign).named, metadata);
 }
 
 std::vector<std::byte> campaign_bytes(const Campaign& campaign) {
@@ -289,6 +336,17 @@ std::vector<std::byte> campaign_bytes(const Campaign& campaign) {
 }
 
 Campaign load_campaign(const std::string& path) { return read_campaign(SafetensorsFile(path)); }
+
+CopyDigests load_copy_digests(const std::string& path) {
+  CopyDigests copies;
+  const SafetensorsFile file(path);
+  for (const auto& [key, text] : file.metadata()) {
+    if (key.starts_with(kCopyPrefix)) {
+      copies[key.substr(kCopyPrefix.size())] = text;
+    }
+  }
+  return copies;
+}
 
 Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& source) {
   return read_campaign(SafetensorsFile(bytes, source));

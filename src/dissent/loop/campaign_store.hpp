@@ -18,10 +18,10 @@ class CampaignStore {
 
   virtual std::string name() const = 0;  // of the place, for messages
 
-  // Whether a campaign was begun here. InputError when there is none, but something of others that would be replaced.
-  virtual bool begun() const = 0;
-  // Keeps others out until this object ends, and makes the place where there is none. To be called before anything
-  // below; a second call does nothing. InputError when another process is at work here.
+  virtual bool begun() const = 0;  // whether a campaign is here
+  // Keeps others out until this object ends, and makes the place where there is none. To be called before anything is
+  // written; a second call does nothing. InputError when another process is at work here, and when there is no campaign
+  // but something of others that one would replace.
   virtual void hold() = 0;
 
   virtual Campaign load() const = 0;                   // InputError for a damaged state
@@ -34,6 +34,9 @@ class CampaignStore {
   // would replace anything but themselves.
   virtual void save_data(const CampaignTables& tables) = 0;
   virtual CampaignTables load_data() const = 0;
+
+  // Removes the campaign that is here, and the place if hold() made it.
+  virtual void clear() = 0;
 
   // What repeats the state for other programs to read; written again at the next step if it fails.
   virtual void write_tables(const Campaign& campaign, const Problem& data) = 0;

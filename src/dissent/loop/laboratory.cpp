@@ -1,6 +1,7 @@
 #include "dissent/loop/laboratory.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "dissent/acquisition/reasons.hpp"
@@ -9,26 +10,14 @@
 #include "dissent/base/names.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
+#include "dissent/loop/canonical_cells.hpp"
+#include "dissent/loop/far_answers.hpp"
+#include "dissent/loop/kept_campaign.hpp"
+#include "dissent/loop/status.hpp"
+#include "dissent/table/own_columns.hpp"
 
 namespace dissent {
 namespace {
-
-// A pool's own targets, if it has such columns, are not looked at and not passed on.
-Table without_targets(Table table, const std::vector<std::string>& target_names) {
-  std::erase_if(table.columns, [&](const Column& column) {
-    return std::ranges::find(target_names, column.name) != target_names.end();
-  });
-  check_in(table.source, !table.has("row"),
-           "has a column 'row', the name of the row numbers in the answers; rename it");
-  return table;
-}
-
-// What the table to fill in has for itself. (A campaign that was begun with such a column goes on without ours.)
-void check_no_why(const Table& pool, const Problem& data) {
-  const bool is_target = std::ranges::find(data.target_names, "why") != data.target_names.end();
-  check_in(pool.source, !pool.has("why") && !is_target,
-           "has a column 'why', the name of the reasons in the table to fill in; rename it");
-}
 
 Table named_columns(const Table& table, const std::vector<std::string>& names) {
   Table part{table.source, table.num_rows, {}};
@@ -40,7 +29,7 @@ Table named_columns(const Table& table, const std::vector<std::string>& names) {
 
 // Inputs, then targets.
 Table learning_columns(const Table& table, const Problem& data) {
-  std::vector<std::string> names = data.input_names;
+  std::vector<std::string> names = source_columns(data);
   names.insert(names.end(), data.target_names.begin(), data.target_names.end());
   return named_columns(table, names);
 }
@@ -57,23 +46,40 @@ void check_any_left(const Campaign& campaign, const Problem& data, const std::st
            "no row may be chosen: none of the {} left in the pool meets the conditions", counted(left, "row"));
 }
 
-// The store's copies, in which the targets are the last columns.
-CampaignTables kept_tables(const CampaignStore& store, const Campaign& campaign) {
-  CampaignTables tables = store.load_data();
-  const std::vector<Column>& columns = tables.labelled->columns;
-  check_in(tables.labelled->source, columns.size() > campaign.num_targets,
-           "has {} columns; the campaign has {} targets", columns.size(), campaign.num_targets);
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const bool is_input = k + campaign.num_targets < columns.size();
-    (is_input ? tables.columns.inputs : tables.columns.targets).push_back(columns[k].name);
+// Nothing is fitted and nothing is told.
+bool is_fresh(const Campaign& campaign) {
+  return campaign.rounds.empty() && campaign.chosen.empty() && campaign.extra.size() == 0 && !campaign.fitted;
+}
+
+bool same_data(const Campaign& campaign, const CampaignTables& tables) {
+  try {
+    return fingerprint(make_problem(tables, false, campaign.settings, campaign.encoding)) == campaign.data_fingerprint;
+  } catch (const InputError&) {
+    return false;
   }
-  return tables;
+}
+
+// Whether tables are given in place of those of a campaign that never came to a model.
+bool begins_again(CampaignStore& store, const LaboratoryOptions& options) {
+  if (!options.tables.labelled || !options.tables.pool) {
+    return false;
+  }
+  const Campaign campaign = resume_campaign(store, Driver::kAsk);
+  return is_fresh(campaign) && !same_data(campaign, options.tables);
 }
 
 }  // namespace
 
 Laboratory::Laboratory(std::unique_ptr<CampaignStore> store, Campaign campaign, Problem data, Table pool)
     : store_(std::move(store)), campaign_(std::move(campaign)), data_(std::move(data)), pool_(std::move(pool)) {}
+
+std::string Laboratory::own_column(const std::string& name) const {
+  std::vector<std::string> theirs = data_.target_names;
+  for (const Column& column : pool_.columns) {
+    theirs.push_back(column.name);
+  }
+  return dissent::own_column(name, theirs);
+}
 
 Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
   CampaignSettings settings;
@@ -84,24 +90,28 @@ Laboratory Laboratory::begin(std::unique_ptr<CampaignStore> store, const Laborat
   }
   Problem data = make_problem(tables, false, settings);
   Table pool = *tables.pool;
-  check_no_why(pool, data);
   settings.check_values();
   check_uses(settings.acquisition, data.aim.num_rows > 0, !data.cost.empty());
   check_candidates(settings.candidates, options.batch);
   check_batch(data, options.batch);
   store->hold();
-  check_in(store->name(), !store->begun(), "another process has just begun a campaign here");
+  if (store->begun()) {
+    check_in(store->name(), is_fresh(store->load()), "another process has just begun a campaign here");
+    store->clear();
+  }
   CampaignTables copies{learning_columns(*options.tables.labelled, data), pool, {}, {}};
   if (options.tables.test) {
     copies.test = learning_columns(*options.tables.test, data);
   }
   if (options.tables.aim) {
-    copies.aim = named_columns(*options.tables.aim, data.input_names);
+    copies.aim = named_columns(*options.tables.aim, source_columns(data));
   }
   store->save_data(copies);
   Campaign campaign = begin_campaign(data, std::move(settings), Driver::kAsk);
   store->save(campaign);
-  return {std::move(store), std::move(campaign), std::move(data), std::move(pool)};
+  Laboratory laboratory(std::move(store), std::move(campaign), std::move(data), std::move(pool));
+  laboratory.began_ = true;
+  return laboratory;
 }
 
 Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
@@ -111,7 +121,8 @@ Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const Labora
       "the campaign keeps its tables and columns; leave out `pool`, `test`, `aim`, `targets` and `inputs`, or give "
       "all again, `labelled` as well");
   const CampaignTables kept = kept_tables(*store, campaign);
-  Problem data = make_problem(options.tables.any() ? options.tables : kept, false, campaign.settings);
+  Problem data =
+      make_problem(options.tables.any() ? options.tables : kept, false, campaign.settings, campaign.encoding);
   check_same(campaign, data, store->name());
   store->write_tables(campaign, data);  // a kill may have come between the state and them
   Table pool = without_targets(*kept.pool, data.target_names);
@@ -132,7 +143,7 @@ Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const Labora
 }
 
 Laboratory Laboratory::open(std::unique_ptr<CampaignStore> store, const LaboratoryOptions& options) {
-  if (store->begun()) {
+  if (store->begun() && !begins_again(*store, options)) {
     return resume(std::move(store), options);
   }
   check_in(store->name(), options.tables.any(),
@@ -163,7 +174,8 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
   const std::size_t num_open = open_rows(campaign_, data_).size();
   if (num_pending == 0) {
     check_any_left(campaign_, data_, name());
-    check_in(name(), num_open > 0, "the pool is empty: every row of it has its answer");
+    check_in(name(), num_open > 0, "the pool is empty: every row of it has its answer{}",
+             campaign_.num_dropped() > 0 ? ", or was dropped" : "");
   }
   check_candidates(campaign_.settings.candidates, batch);
   const std::size_t num_new = batch > num_pending ? std::min(batch - num_pending, num_open) : 0;
@@ -172,37 +184,72 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
     if (num_new > 0) {
       const Ensemble model = fitted_model(control);
       choose_rows(campaign_, data_, model, num_new, control.executor);
-      give_reasons(model, num_new, control.executor);
+      give_reasons(model, control.executor);
+      for (ChosenRow& chosen : std::span(campaign_.chosen).last(num_new)) {
+        chosen.asked = seconds_now();
+      }
     }
   });
   return num_new;
 }
 
-// To the rows chosen last.
-void Laboratory::give_reasons(const Ensemble& model, std::size_t count, Executor* executor) {
-  const std::span<ChosenRow> chosen = std::span(campaign_.chosen).last(count);
+// To all rows that wait, those of earlier rounds as well: the model may be a new one. What a method made of them is
+// known of the last round.
+void Laboratory::give_reasons(const Ensemble& model, Executor* executor) {
+  const std::vector<std::size_t> waiting = pending(campaign_);
   std::vector<std::size_t> rows;
-  for (const ChosenRow& row : chosen) {
+  std::vector<double> scores;
+  for (const std::size_t position : waiting) {
+    const ChosenRow& row = campaign_.chosen[position];
+    const bool is_new = row.round == campaign_.rounds.back().round;
     rows.push_back(row.row);
+    scores.push_back(is_new ? row.score : std::numeric_limits<double>::quiet_NaN());
   }
   const ProblemRows labelled = labelled_rows(campaign_, data_);
   const std::vector<double> cost = data_.cost.empty() ? data_.cost : pick_rows(data_.cost, 1, rows);
   const std::vector<UsualRange> usual = usual_inputs(data_);
-  std::vector<std::string> texts =
-      reasons(model, pick_rows(data_.pool.inputs, data_.input_names.size(), rows),
-              {.labelled = labelled.inputs, .cost = cost, .usual = usual, .executor = executor});
-  for (std::size_t k = 0; k < count; ++k) {
-    chosen[k].why = std::move(texts[k]);
+  std::vector<std::string> texts = reasons(model, pick_rows(data_.pool.inputs, data_.input_names.size(), rows),
+                                           {.labelled = labelled.inputs,
+                                            .cost = cost,
+                                            .method = &campaign_.settings.acquisition.info(),
+                                            .scores = scores,
+                                            .aim = data_.aim.num_rows > 0,
+                                            .usual = usual,
+                                            .executor = executor});
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    campaign_.chosen[waiting[k]].why = std::move(texts[k]);
   }
 }
 
-void Laboratory::tell(const Answers& answers, bool refit, const FitControl& control) {
+Answers Laboratory::answers_in(const Table& table, bool unasked) const {
+  const std::string row_column = own_column("row");
+  const TableEncoding encoding = table_encoding(data_);
+  const Table given = canonical_cells(table, encoding);
+  const Table pool = canonical_cells(pool_, encoding);
+  return unasked ? read_unasked(given, campaign_, data_, pool, row_column)
+                 : read_answers(given, data_, pool, row_column);
+}
+
+std::vector<FarAnswer> Laboratory::tell(const Answers& answers, bool refit, const FitControl& control) {
+  std::vector<FarAnswer> far;
   all_or_nothing([&] {
-    take_answers(campaign_, data_, answers);
-    if (refit) {
+    const Campaign before = campaign_;
+    take_answers(campaign_, data_, answers, seconds_now());
+    const std::optional<Ensemble> model =
+        before.fitted ? store_->load_model(before.model_fingerprint) : std::optional<Ensemble>();
+    far = far_answers(before, data_, answers, model ? &*model : nullptr, control.executor);
+    const bool labels_changed = answers.size() > 0 || (before.fitted && !campaign_.fitted);
+    if (refit && labels_changed) {
       fitted_model(control);
     }
   });
+  return far;
+}
+
+void Laboratory::abandon() {
+  if (began_ && is_fresh(campaign_)) {
+    store_->clear();
+  }
 }
 
 Ensemble Laboratory::model(const FitControl& control) {

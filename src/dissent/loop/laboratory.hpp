@@ -4,6 +4,9 @@
 //
 // Each step is saved before it returns; one that fails leaves the campaign as it was, here and in the store. Only where
 // the tables that repeat the state cannot be written after it was saved, the step counts: the SystemError says so.
+//
+// Until the first model is fitted there is nothing to lose: whoever opens such a campaign with other tables begins
+// again with them.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +38,17 @@ class Laboratory {
   // model if there is none. How many are new; InputError when none waits and none may be chosen.
   std::size_t ask(std::size_t batch, const FitControl& control = {});
 
+  // Answers in a table, checked against the rows that were asked for: by 'row' and, where it has them, the inputs. Or,
+  // if `unasked`, rows that nobody asked for, by their inputs.
+  Answers answers_in(const Table& table, bool unasked = false) const;
+
   // All or nothing; InputError for a row that was never asked for or has its answer. `refit` fits a fresh model,
-  // otherwise the next ask() does.
-  void tell(const Answers& answers, bool refit, const FitControl& control = {});
+  // otherwise the next ask() does. Answers that look like mistakes are taken, and returned.
+  std::vector<FarAnswer> tell(const Answers& answers, bool refit, const FitControl& control = {});
+
+  // Removes the campaign if this object began it and it has no model yet: for data that cannot be fitted. Nothing else
+  // may be done with the object then.
+  void abandon();
 
   // Of the rows labelled so far; fitted, and saved, if need be.
   Ensemble model(const FitControl& control = {});
@@ -45,9 +56,11 @@ class Laboratory {
   std::string name() const { return store_->name(); }  // of the store
   const Campaign& campaign() const { return campaign_; }
   const Problem& data() const { return data_; }
-  const Table& pool() const { return pool_; }                             // every column but the targets
+  const Table& pool() const { return pool_; }  // every column but the targets
+  // What 'row' and 'why' are called in tables to fill in: with underscores where the pool or a target is called so.
+  std::string own_column(const std::string& name) const;
   const std::optional<FitReport>& last_fit() const { return last_fit_; }  // none before the first fit by this object
-  std::size_t num_labelled() const { return data_.train.num_rows + campaign_.chosen.size() - campaign_.num_pending(); }
+  std::size_t num_labelled() const { return data_.train.num_rows + campaign_.num_told(); }
 
  private:
   Laboratory(std::unique_ptr<CampaignStore> store, Campaign campaign, Problem data, Table pool);
@@ -56,7 +69,7 @@ class Laboratory {
   template <class Step>
   void all_or_nothing(const Step& step);
   Ensemble fitted_model(const FitControl& control);
-  void give_reasons(const Ensemble& model, std::size_t count, Executor* executor);
+  void give_reasons(const Ensemble& model, Executor* executor);
   void write_tables();
 
   std::unique_ptr<CampaignStore> store_;
@@ -64,6 +77,7 @@ class Laboratory {
   Problem data_;
   Table pool_;
   std::optional<FitReport> last_fit_;
+  bool began_ = false;  // the campaign, which was not there before
 };
 
 }  // namespace dissent

@@ -100,25 +100,50 @@ std::uint64_t fit_seed(std::uint64_t seed, std::size_t round) { return Stream(se
 
 Stream choice_stream(std::uint64_t seed, std::size_t round) { return {seed, Purpose::kAcquire, round}; }
 
-void check_labels(const Campaign& campaign, const Problem& data, std::span<const std::size_t> rows,
-                  std::span<const double> targets) {
+namespace {
+
+// Labels [n][D] of rows that `name` names.
+template <class Name>
+void check_named_labels(const Campaign& campaign, const Problem& data, std::span<const double> targets,
+                        const Name& name) {
   const ScalingKind kind = target_scaling_kind(campaign.settings.fit.ensemble.scaling);
   const std::size_t D = data.target_names.size();
   std::vector<double> all = labelled_rows(campaign, data).targets;
   const Scaling scaling = fit_scaling(kind, all, D);
   for (std::size_t k = 0; k < targets.size(); ++k) {
     check(campaign.settings.fit.ensemble.log_targets != LogTargets::kAll || targets[k] > 0,
-          "row {} of {}: its label '{}' is {}; it has no logarithm, and the campaign was begun with logarithms of all",
-          rows[k / D], source_of(data.pool, "the pool"), data.target_names[k % D], targets[k]);
+          "{}: its label '{}' is {}; it has no logarithm, and the campaign was begun with logarithms of all",
+          name(k / D), data.target_names[k % D], targets[k]);
     check(std::abs(scaling.scaled(k % D, targets[k])) <= kFarthestInput,
-          "row {} of {}: its label '{}' is {}; it is too far from the labels there are to compute with", rows[k / D],
-          source_of(data.pool, "the pool"), data.target_names[k % D], targets[k]);
+          "{}: its label '{}' is {}; it is too far from the labels there are to compute with", name(k / D),
+          data.target_names[k % D], targets[k]);
   }
   all.insert(all.end(), targets.begin(), targets.end());
   try {
     fit_scaling(kind, all, D);
   } catch (const InputError&) {
-    fail("the labels of {} are too large to scale beside those there are", counted(rows.size(), "row"));
+    fail("the labels of {} are too large to scale beside those there are", counted(targets.size() / D, "row"));
+  }
+}
+
+}  // namespace
+
+void check_labels(const Campaign& campaign, const Problem& data, std::span<const std::size_t> rows,
+                  std::span<const double> targets) {
+  check_named_labels(campaign, data, targets, [&](std::size_t k) {
+    return fmt::format("row {} of {}", rows[k], source_of(data.pool, "the pool"));
+  });
+}
+
+void check_extra(const Campaign& campaign, const Problem& data, const ExtraRows& extra) {
+  check_named_labels(campaign, data, extra.targets,
+                     [](std::size_t k) { return fmt::format("row {} of those that are not of the pool", k + 1); });
+  const std::size_t C = data.input_names.size();
+  const Scaling scaling = fit_scaling(campaign.settings.fit.ensemble.scaling, labelled_rows(campaign, data).inputs, C);
+  for (std::size_t k = 0; k < extra.inputs.size(); ++k) {
+    check(std::abs((extra.inputs[k] - scaling.offset[k % C]) / scaling.scale[k % C]) <= kFarthestInput,
+          "row {} of those that are not of the pool: '{}' is {}; it is too far from the labelled rows to compute with",
+          k / C + 1, data.input_names[k % C], extra.inputs[k]);
   }
 }
 
@@ -127,17 +152,25 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
   const ProblemRows rows = labelled_rows(campaign, data);
   const FitOptions& options = campaign.settings.fit;
   EnsembleOptions ensemble = options.ensemble;
-  ensemble.seed = fit_seed(options.ensemble.seed, campaign.next_round());
+  // A model that was lost is that of the round which fitted it, although rows may have been chosen since.
+  const std::size_t round = campaign.fitted ? campaign.fitted->round : campaign.next_round();
+  ensemble.seed = fit_seed(options.ensemble.seed, round);
   ensemble.model = model_to_fit(campaign, rows.num_rows);
   FitControl own = control;
   own.networks_only = campaign.settings.acquisition.info().needs_network;
   own.warn = control.warn && rows.num_rows == data.train.num_rows;  // once, by the row numbers of the user's table
   FitResult fitted = in_source(data.name, [&] {
-    return fit(ensemble, options.train, {data.input_names, data.target_names, rows.inputs, rows.targets}, own);
+    return fit(ensemble, options.train,
+               {.input_names = data.input_names,
+                .target_names = data.target_names,
+                .inputs = rows.inputs,
+                .targets = rows.targets,
+                .encoding = data.encoding},
+               own);
   });
   FittedRound result{std::move(fitted.model), {}, std::move(fitted.report)};
   RoundRecord& record = result.record;
-  record.round = campaign.next_round();
+  record.round = round;
   record.labelled = rows.num_rows;
   measure(result.model, data.test, control.executor, record);
   record.fit_seconds = seconds_since(start);

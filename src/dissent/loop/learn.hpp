@@ -23,6 +23,8 @@ namespace dissent {
 // them, or too large to scale. To be asked before they are taken.
 void check_labels(const Campaign& campaign, const Problem& data, std::span<const std::size_t> rows,
                   std::span<const double> targets);
+// Likewise for rows that are not of the pool, with their inputs.
+void check_extra(const Campaign& campaign, const Problem& data, const ExtraRows& extra);
 
 // The seed of a round's fit. Rounds count from 1, so that 0 is that of a fit beside them.
 std::uint64_t fit_seed(std::uint64_t seed, std::size_t round);

@@ -3,8 +3,11 @@
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
-#include "dissent/loop/campaign.hpp"
+#include "dissent/loop/canonical_cells.hpp"
+#include "dissent/loop/row_match.hpp"
+#include "dissent/loop/shown_rows.hpp"
 #include "dissent/loop/subprocess.hpp"
+#include "dissent/loop/tables.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent {
@@ -21,12 +24,9 @@ std::optional<std::vector<double>> TableOracle::label(const Problem& data, std::
 }
 
 std::optional<std::vector<double>> CommandOracle::label(const Problem& data, std::span<const std::size_t> rows) {
-  const std::size_t C = data.input_names.size();
-  CsvText question("oracle", data.input_names);
+  CsvText question("oracle", shown_names(data));
   for (const std::size_t row : rows) {
-    for (std::size_t c = 0; c < C; ++c) {
-      question.field(data.pool.inputs[row * C + c]);
-    }
+    put_shown(question, data, row);
     question.end_row();
   }
   const std::string name = fmt::format("oracle '{}'", command_);
@@ -41,10 +41,14 @@ std::optional<std::vector<double>> CommandOracle::label(const Problem& data, std
     return std::nullopt;
   }
   const Table table = parse_csv(*answer, "the answer of " + name);
-  std::vector<double> targets = table.matrix(data.target_names);
+  const std::vector<double> targets = table.matrix(data.target_names);
   check_in(table.source, table.num_rows == rows.size(), "has {}; it was asked for {}", counted(table.num_rows, "row"),
            rows.size());
-  return targets;
+  const TableEncoding encoding = table_encoding(data);
+  const Table asked = canonical_cells(parse_csv(question.text(), "the question"), encoding);
+  const std::vector<std::size_t> lines =
+      in_source(table.source, [&] { return match_rows(canonical_cells(table, encoding), asked); });
+  return pick_rows(targets, data.target_names.size(), lines);
 }
 
 }  // namespace dissent

@@ -29,7 +29,8 @@ class TableOracle : public Oracle {
 };
 
 // Asks a shell command: it reads a CSV table of the input columns from standard input and writes one of the target
-// columns, in any order and as many rows, to standard output.
+// columns, in any order and as many rows, to standard output. Rows stand as they were asked for, or have input columns
+// as well and are matched by them (row_match.hpp).
 class CommandOracle : public Oracle {
  public:
   // `stop` is asked while the command runs; true kills it. So does the timeout, which is an error (0: none).

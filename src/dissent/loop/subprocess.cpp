@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -85,6 +86,26 @@ Descriptor memory_file(std::string_view text) {
   ::_exit(127);
 }
 
+// The group of each command that runs, for a signal handler to find: plain memory, never moved. One beyond the table's
+// end is merely not found.
+std::array<std::atomic<pid_t>, 16> running_groups{};
+
+void note_group(pid_t group) noexcept {
+  for (std::atomic<pid_t>& place : running_groups) {
+    pid_t none = 0;
+    if (place.compare_exchange_strong(none, group)) {
+      return;
+    }
+  }
+}
+
+void forget_group(pid_t group) noexcept {
+  for (std::atomic<pid_t>& place : running_groups) {
+    pid_t expected = group;
+    place.compare_exchange_strong(expected, 0);
+  }
+}
+
 // A running command; its group is killed when the object dies before it was waited for.
 class Child {
  public:
@@ -98,6 +119,7 @@ class Child {
       become(command.c_str(), input, output, parent);
     }
     ::setpgid(pid_, pid_);  // here as well, so that it holds before the first kill
+    note_group(pid_);
     ended_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
     if (!ended_.open()) {
       kill_and_wait();
@@ -112,6 +134,7 @@ class Child {
 
   int wait() {
     int status = 0;
+    forget_group(pid_);  // before its number can be another's
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;
@@ -157,6 +180,14 @@ void check_status(int status) {
 }
 
 }  // namespace
+
+void kill_commands() noexcept {
+  for (const std::atomic<pid_t>& group : running_groups) {
+    if (const pid_t running = group; running > 0) {
+      ::kill(-running, SIGKILL);
+    }
+  }
+}
 
 std::optional<std::string> run_command(const std::string& command, std::string_view input,
                                        const SubprocessOptions& options) {

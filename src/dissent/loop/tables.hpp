@@ -18,10 +18,7 @@ struct TablePaths {
   ColumnOptions columns = {};
   std::string aim = {};  // rows at which predictions will be needed, or "test" for those of `test`; may be empty
 
-  bool any() const {
-    return !labelled.empty() || !pool.empty() || !test.empty() || !aim.empty() || !columns.targets.empty() ||
-           !columns.inputs.empty();
-  }
+  bool any() const { return !labelled.empty() || !pool.empty() || !test.empty() || !aim.empty() || columns.any(); }
 };
 
 // Messages name a table by its source.
@@ -32,7 +29,7 @@ struct CampaignTables {
   ColumnOptions columns = {};
   std::optional<Table> aim = {};  // may be absent; its targets are not looked at
 
-  bool any() const { return labelled || pool || test || aim || !columns.targets.empty() || !columns.inputs.empty(); }
+  bool any() const { return labelled || pool || test || aim || columns.any(); }
 };
 
 // Those that have a path.
@@ -40,10 +37,15 @@ CampaignTables read_tables(const TablePaths& paths);
 
 // `pool_labelled` says whether the pool must have the targets; if not, they are not looked at. InputError for a table
 // or column that is missing, and for values that are no finite numbers. The settings say what labels cost (that column
-// is no input unless named so) and which rows are left out.
-Problem make_problem(const CampaignTables& tables, bool pool_labelled, const CampaignSettings& settings = {});
+// is no input unless named so) and which rows are left out. Rows without targets are left out too. The inputs are made
+// of the columns as `encoding` says, or without one as suits the tables; Problem::told says what was done.
+Problem make_problem(const CampaignTables& tables, bool pool_labelled, const CampaignSettings& settings = {},
+                     const TableEncoding& encoding = {});
 
-// The inputs of a table as the aim of a problem.
-ProblemRows aim_rows(const Table& table, const Problem& problem);
+// How the inputs of a problem are made of columns; where they are columns, that they are.
+TableEncoding table_encoding(const Problem& problem);
+
+// The inputs of a table as the aim of a problem; what it has that the problem's tables have not is told.
+ProblemRows aim_rows(const Table& table, Problem& problem);
 
 }  // namespace dissent

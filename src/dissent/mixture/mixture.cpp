@@ -15,6 +15,20 @@ void check_weights(bool holds, fmt::format_string<Args...> rule, Args&&... args)
   }
 }
 
+// A weight next to 1 is 1 to the last bit, and its logarithm all rounding; what the others leave has its digits. With
+// weights of 1e-20 and 1 that is a share of the entropy that bounds must not lose.
+void set_largest_log(Weights& weights) {
+  constexpr double kNextToOne = 0x1p-10;
+  const auto largest = std::ranges::max_element(weights.value);
+  double others = 0;
+  for (auto w = weights.value.begin(); w != weights.value.end(); ++w) {
+    others += w == largest ? 0 : *w;
+  }
+  if (others < kNextToOne) {
+    weights.log[static_cast<std::size_t>(largest - weights.value.begin())] = std::log1p(-others);
+  }
+}
+
 }  // namespace
 
 Weights Weights::uniform(std::size_t num_components) {
@@ -47,7 +61,10 @@ Weights Weights::from(std::span<const double> given, std::size_t num_components)
     const double value = w < 1e-100 ? 0 : w / divisor;
     weights.value.push_back(value);
     weights.log.push_back(value > 0 ? std::log(value) : -std::numeric_limits<double>::infinity());
-    weights.entropy -= value > 0 ? value * weights.log.back() : 0;
+  }
+  set_largest_log(weights);
+  for (std::size_t m = 0; m < weights.size(); ++m) {
+    weights.entropy -= weights.value[m] > 0 ? weights.value[m] * weights.log[m] : 0;
   }
   return weights;
 }

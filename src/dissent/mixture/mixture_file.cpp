@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "dissent/array/npz.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
 namespace dissent {
@@ -66,14 +65,16 @@ MixtureFile open_npz(const std::string& path, bool with_weights) {
   const bool has_stddev = file.contains("stddev");
   const bool has_covariance = file.contains("covariance");
   const std::string names = file.names().empty() ? "none" : fmt::format("{}", fmt::join(file.names(), ", "));
-  check(file.contains("mean"), "{}: has no array 'mean'; it has: {}", path, names);
+  const bool like_classes = file.contains("prob") || file.contains("probs");
+  check(file.contains("mean"), "{}: has no array 'mean'; it has: {}{}", path, names,
+        like_classes ? " (a classifier's array is named 'probabilities')" : "");
   check(has_stddev || has_covariance, "{}: has neither 'stddev' nor 'covariance'; it has: {}", path, names);
   check(!has_stddev || !has_covariance, "{}: has both 'stddev' and 'covariance'; leave one out", path);
   NpyFile mean = file.open("mean");
   NpyFile spread = file.open(has_covariance ? "covariance" : "stddev");
   MixtureFile mixture = combine(std::move(mean), std::move(spread), has_covariance);
-  if (with_weights && file.contains("weights")) {
-    mixture.weights = read_weights(file.load("weights"), mixture.num_components);
+  if (with_weights) {
+    mixture.weights = archive_weights(file, mixture.num_components);
   }
   if (file.contains(kBaseSpace)) {
     mixture.space = read_space(file.load(kBaseSpace));
@@ -82,6 +83,11 @@ MixtureFile open_npz(const std::string& path, bool with_weights) {
 }
 
 }  // namespace
+
+Weights archive_weights(const NpzFile& file, std::size_t num_components) {
+  return file.contains("weights") ? read_weights(file.load("weights"), num_components)
+                                  : Weights::uniform(num_components);
+}
 
 MixtureFile open_mixture(const std::string& input, bool with_weights) {
   const std::size_t comma = input.find(',');

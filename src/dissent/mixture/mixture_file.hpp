@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dissent/array/npy.hpp"
+#include "dissent/array/npz.hpp"
 #include "dissent/mixture/mixture.hpp"
 
 namespace dissent {
@@ -36,6 +37,9 @@ struct MixtureFile {
 // InputError names the file, the array and the rule. `input` is the archive's name, or "MEAN.npy,STDDEV.npy".
 // with_weights = false leaves the weights of the file alone, for a caller who has others.
 MixtureFile open_mixture(const std::string& input, bool with_weights = true);
+
+// The array `weights` [M] of an archive; uniform where it has none.
+Weights archive_weights(const NpzFile& file, std::size_t num_components);
 
 // An archive that open_mixture() reads: the same values, weights and space.
 void write_mixture(const std::string& path, const Mixture<double>& mixture);

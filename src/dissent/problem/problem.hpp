@@ -18,6 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include "dissent/table/encoding.hpp"
+#include "dissent/table/table.hpp"
+
 namespace dissent {
 
 struct ProblemRows {
@@ -37,6 +40,12 @@ struct Problem {
   ProblemRows aim = {};           // inputs at which predictions will be needed, without targets; may have no rows
   std::vector<double> cost = {};  // of a label of each row of the pool; empty: all cost the same
   std::vector<std::uint8_t> left_out = {};  // 1 for each row of the pool that must not be chosen; empty: none
+  // Where inputs are made of a table's columns: how, and those columns of the pool, with those that tell rows apart,
+  // and of the train rows, for whoever is asked or reads what was chosen. Else without columns.
+  TableEncoding encoding = {};
+  Table pool_columns = {};
+  Table train_columns = {};
+  std::vector<std::string> told = {};  // what was made of the columns, one line each
 };
 
 struct ProblemOptions {

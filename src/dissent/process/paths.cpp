@@ -26,7 +26,11 @@ PathGroup::PathGroup(const Posterior& posterior, const FourierFeatures& features
     fill(feature_weights_.row(m), stream);
     fill(residual.col(m), stream);
   }
-  residual *= -std::sqrt(hyperparameters_.noise_variance);
+  if (posterior.extra_noise().size() == 0) {
+    residual *= -std::sqrt(hyperparameters_.noise_variance);
+  } else {
+    residual.array().colwise() *= -(hyperparameters_.noise_variance + posterior.extra_noise().array()).sqrt();
+  }
   const PanelBuffer<double> at_inputs = features.panel_at(hyperparameters_, posterior.inputs());
   PanelBuffer<double> prior = make_panel(count, posterior.inputs().rows());
   multiply({strided(feature_weights_), 1, at_inputs.panel(), prior.panel(), prior.capacity()});

@@ -14,10 +14,16 @@ namespace dissent {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-Posterior::Posterior(Hyperparameters hyperparameters, RowMatrix inputs, VectorXd targets)
-    : hyperparameters_(std::move(hyperparameters)), inputs_(std::move(inputs)), targets_(std::move(targets)) {
+Posterior::Posterior(Hyperparameters hyperparameters, RowMatrix inputs, VectorXd targets, VectorXd extra_noise)
+    : hyperparameters_(std::move(hyperparameters)),
+      inputs_(std::move(inputs)),
+      targets_(std::move(targets)),
+      extra_noise_(std::move(extra_noise)) {
   PanelBuffer<double> matrix = covariance_panel(hyperparameters_, inputs_, inputs_);
   mapped(matrix.panel(), inputs_.rows()).diagonal().array() += hyperparameters_.noise_variance;
+  if (extra_noise_.size() > 0) {
+    mapped(matrix.panel(), inputs_.rows()).diagonal() += extra_noise_;
+  }
   factor_ = factorise(matrix);
   check(factor_.sound,
         "Gaussian process: the covariance of {} rows has no Cholesky factor; inputs must be scaled and finite",

@@ -1,5 +1,6 @@
 // The exact posterior of one output: mean and variance of the latent function anywhere, and what each training row is
-// predicted to be by the others. With K the covariance of the training rows with noise and a = K^-1 y:
+// predicted to be by the others. With K the covariance of the training rows with noise, more of it in single
+// rows where asked for, and a = K^-1 y:
 //   mean(x) = k(x, X) a,   variance(x) = k(x, x) - |L^-1 k(X, x)|^2,
 //   without row i: mean y_i - a_i / (K^-1)_ii, variance of the observation 1 / (K^-1)_ii (Sundararajan and Keerthi
 //   2001).
@@ -20,12 +21,15 @@ struct LeaveOneOut {
 
 class Posterior {
  public:
-  // inputs [n x C], targets [n]. Throws InputError when the covariance has no factor.
-  Posterior(Hyperparameters hyperparameters, RowMatrix inputs, Eigen::VectorXd targets);
+  // inputs [n x C], targets [n]; extra_noise [n], variances beside the noise, or empty. Throws InputError when the
+  // covariance has no factor.
+  Posterior(Hyperparameters hyperparameters, RowMatrix inputs, Eigen::VectorXd targets,
+            Eigen::VectorXd extra_noise = {});
 
   const Hyperparameters& hyperparameters() const { return hyperparameters_; }
   const RowMatrix& inputs() const { return inputs_; }
   const Eigen::VectorXd& targets() const { return targets_; }
+  const Eigen::VectorXd& extra_noise() const { return extra_noise_; }
   const CholeskyFactor& factor() const { return factor_; }
   // K^-1 y.
   const Eigen::VectorXd& weights() const { return weights_; }
@@ -42,6 +46,7 @@ class Posterior {
   Hyperparameters hyperparameters_;
   RowMatrix inputs_;
   Eigen::VectorXd targets_;
+  Eigen::VectorXd extra_noise_;
   CholeskyFactor factor_;
   Eigen::VectorXd weights_;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/process/stray_rows.hpp"
 
 namespace dissent {
 namespace {
@@ -66,8 +67,9 @@ VectorXd weights_of(const ProcessOptions& options) {
 OutputHyperparameters GaussianProcess::search(const ProcessOptions& options, const RowsRef& inputs,
                                               const VectorRef& targets, std::uint64_t output,
                                               const std::function<bool()>& go_on) {
-  const SearchResult found = find_hyperparameters(inputs, targets, options.search, output, go_on);
-  OutputHyperparameters out{found.hyperparameters, {}};
+  RobustSearchResult robust = find_robustly(inputs, targets, options.search, output, go_on);
+  const SearchResult& found = robust.found;
+  OutputHyperparameters out{found.hyperparameters, {}, std::move(robust.extra_noise)};
   const auto searched = static_cast<Index>(found.rows.size());
   if (options.vary_hyperparameters && inputs.rows() <= kMostRowsToVary &&
       Laplace::cost(searched, inputs.cols()) <= kMostCostToVary) {
@@ -94,6 +96,8 @@ GaussianProcess::GaussianProcess(const ProcessOptions& options, const RowsRef& i
   for (const OutputHyperparameters& own : hyperparameters_) {
     check(own.components.empty() || static_cast<Index>(own.components.size()) == options.components,
           "Gaussian process: hyperparameters of {} components for {}", own.components.size(), options.components);
+    check(own.extra_noise.size() == 0 || (own.extra_noise.size() == inputs.rows() && own.extra_noise.minCoeff() >= 0),
+          "Gaussian process: extra noise of {} rows for {}, or less than 0", own.extra_noise.size(), inputs.rows());
   }
   check(static_cast<Index>(hyperparameters_.size()) == targets.cols(),
         "Gaussian process: hyperparameters of {} outputs for {} targets", hyperparameters_.size(), targets.cols());
@@ -109,13 +113,13 @@ void GaussianProcess::draw(Executor* executor) {
     const VectorXd targets = targets_.col(static_cast<Index>(d));
     const auto source = [&](std::size_t first) { return DrawSource{options_.search.seed, d, first}; };
     if (own.components.empty() || options_.within > 0) {
-      modes[d].emplace(own.mode, inputs_, targets);
+      modes[d].emplace(own.mode, inputs_, targets, own.extra_noise);
     }
     if (own.components.empty()) {
       groups_[d].emplace_back(*modes[d], features_, source(0), options_.components);
     }
     for (std::size_t m = 0; m < own.components.size(); ++m) {
-      groups_[d].emplace_back(Posterior(own.components[m], inputs_, targets), features_, source(m), 1);
+      groups_[d].emplace_back(Posterior(own.components[m], inputs_, targets, own.extra_noise), features_, source(m), 1);
     }
   });
   for (std::optional<Posterior>& mode : modes) {

@@ -37,6 +37,7 @@ struct ProcessOptions {
 struct OutputHyperparameters {
   Hyperparameters mode;
   std::vector<Hyperparameters> components;  // M, or none: all components have the mode
+  Eigen::VectorXd extra_noise;              // n: variances of rows that do not fit (stray_rows.hpp); empty: none
 };
 
 class GaussianProcess {

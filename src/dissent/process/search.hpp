@@ -20,6 +20,8 @@ struct SearchOptions {
   Eigen::Index rows = 500;
   int iterations = 60;  // at most, of the last minimisation
   std::uint64_t seed = 0;
+  // Of the rows searched, the share that may be stray (stray_rows.hpp). Were there more, the table would be like that.
+  double stray_share = 0.05;
 };
 
 struct SearchResult {

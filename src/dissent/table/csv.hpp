@@ -2,13 +2,14 @@
 // a line break, LF or CRLF. A byte order mark is skipped. Blank lines are skipped. Bytes beyond ASCII pass unchanged.
 //
 // Numbers are read and written independently of the locale: decimal or scientific, an optional sign, and nan, inf or
-// infinity in any case; spaces around them do not count, nor do quotes. Anything else is text, and so are "NA" and
-// "1,5". An empty field is missing. A number beyond float64 (1e999, 1e-999) is an error: it is neither rounded to
-// infinity nor to zero.
+// infinity in any case; spaces around them do not count, nor do quotes. Anything else is text. A field is missing where
+// it is empty or says NA, N/A, #N/A, null, ? or - in any case. A number beyond float64 (1e999, 1e-999) is an error: it
+// is neither rounded to infinity nor to zero. A column without a name is called by its place, "column 1".
 #pragma once
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,11 +23,16 @@ namespace dissent {
 struct CsvOptions {
   char delimiter = 0;                                   // 0: the most frequent of , ; and tab in the header line
   std::size_t max_record_bytes = std::size_t{1} << 24;  // a longer line is taken for a damaged file
+  // Columns that are text whatever they hold: digits are no numbers there, and only an empty field is missing.
+  std::vector<std::string> text_columns = {};
 };
 
 // InputError says where: "pool.csv:17:3: expected 5 fields, found 4" is line 17, byte 3 of that line, both from 1.
 Table read_csv(const std::string& path, CsvOptions options = {});
 Table parse_csv(std::string_view text, const std::string& source, CsvOptions options = {});
+
+// Whether a field has no value: empty but for spaces, or NA, N/A, #N/A, null, ? or -.
+bool is_missing_text(std::string_view field);
 
 enum class NumberText { kNumber, kText, kOutOfRange };
 
@@ -59,7 +65,8 @@ class CsvText {
  private:
   void integer(std::string_view digits);
   void begin_field();
-  void put_text(std::string_view text);
+  // In quotes where it holds one of the delimiters: in a header any of those that a reader looks for.
+  void put_text(std::string_view text, std::string_view delimiters);
 
   std::string source_;
   std::string text_;
@@ -68,7 +75,7 @@ class CsvText {
   char delimiter_;
 };
 
-// Writes row after row; the file appears, whole, on commit().
+// Writes row after row; the file appears, whole, on commit(). "-" is standard output, which receives all of it then.
 //
 //     CsvWriter writer("scores.csv", {"index", "epistemic"});
 //     writer.row(0, 0.25);
@@ -93,9 +100,24 @@ class CsvWriter {
   void commit();
 
  private:
-  AtomicFile file_;
+  std::optional<AtomicFile> file_;  // none: standard output
+  std::string path_;
   CsvText text_;
 };
+
+// One cell of a table into a CsvText or CsvWriter, as it was spelled. A missing one that says so ("NA") stays as it is.
+template <class Writer>
+void put_cell(Writer& writer, const Column& column, std::size_t row) {
+  if (column.is_missing(row) && (!column.is_text() || column.text[row].empty())) {
+    writer.missing();
+  } else if (column.is_text()) {
+    writer.field(std::string_view(column.text[row]));
+  } else if (const std::optional<std::string_view> spelling = column.spellings.of(row)) {
+    writer.field(*spelling);
+  } else {
+    writer.field(column.values[row]);
+  }
+}
 
 std::string format_csv(const Table& table);
 

@@ -11,20 +11,15 @@
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/csv_cell.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLarge = 100;  // with a comma for thousands, numbers next to it may have none
+constexpr std::string_view kDelimiters = ",;\t";
 constexpr std::ptrdiff_t kReleaseBytes = std::ptrdiff_t{1} << 22;  // of the file, given back behind the reader
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-// from_chars knows nan(payload), which is nobody's idea of a number in a table.
-bool has_payload(double value, const char* end) { return std::isnan(value) && end[-1] == ')'; }
 
 class CsvParser {
  public:
@@ -41,9 +36,20 @@ class CsvParser {
     table.source = source_;
     read_header(table);
     const Position first_row{at_, line_begin_, line_};
+    marks_.resize(table.columns.size());
+    for (std::size_t k = 0; k < marks_.size(); ++k) {
+      marks_[k].text_only = std::ranges::count(options_.text_columns, table.columns[k].name) > 0;
+    }
     while (begin_record()) {
       read_numbers(table);
     }
+    for (std::size_t k = 0; k < marks_.size() && table.num_rows > 0; ++k) {
+      if (marks_[k].text_only) {
+        table.columns[k].first_text_row = table.columns[k].first_text_row.value_or(0);
+      }
+    }
+    refuse_mixed_marks(table);
+    note_commas(table);
     if (std::any_of(table.columns.begin(), table.columns.end(), [](const Column& c) { return c.is_text(); })) {
       at_ = first_row.at;
       released_ = at_;
@@ -55,6 +61,16 @@ class CsvParser {
   }
 
  private:
+  // How a column is written.
+  struct ColumnMarks {
+    bool text_only = false;  // as the options say
+    bool any_point = false;
+    bool any_word = false;                        // neither a number nor one with commas
+    bool any_large = false;                       // whole numbers of three digits or more
+    bool any_fraction = false;                    // commas that cannot be between thousands
+    std::optional<std::size_t> first_comma = {};  // the row
+    std::string comma_text = {};                  // what stands there
+  };
   struct Position {
     const char* at;
     const char* line_begin;
@@ -132,18 +148,39 @@ class CsvParser {
     }
   }
 
-  // The most frequent candidate outside quotes in the first record; the comma when there is none.
-  char detect_delimiter() const {
-    constexpr std::array kCandidates = {',', ';', '\t'};
-    std::array<std::size_t, 3> counts{};
+  // How often each candidate stands outside of quotes in the record at p, and where that ends. A quote opens at the
+  // beginning of a field alone, or again behind one that closed.
+  std::array<std::size_t, kDelimiters.size()> count_delimiters(const char*& p) const {
+    std::array<std::size_t, kDelimiters.size()> counts{};
     bool quoted = false;
-    for (const char* p = at_; p != end_ && (quoted || line_break(p) == 0); ++p) {
-      quoted = quoted != (*p == '"');
-      for (std::size_t k = 0; k < kCandidates.size() && !quoted; ++k) {
-        counts[k] += *p == kCandidates[k] ? 1 : 0;
+    for (bool can_open = true; p != end_ && (quoted || line_break(p) == 0); ++p) {
+      const std::size_t k = kDelimiters.find(*p);
+      const bool delimits = !quoted && k != std::string_view::npos;
+      const bool closes = quoted && *p == '"';
+      quoted = *p == '"' ? !quoted && can_open : quoted;
+      can_open = delimits || closes;
+      if (delimits) {
+        ++counts[k];
       }
     }
-    return kCandidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin())];
+    return counts;
+  }
+
+  // The most frequent candidate of the header that the next line has as often, or without one the most frequent; the
+  // comma when there is none. (A name may hold another: "depth, m;salt".)
+  char detect_delimiter() const {
+    const char* p = at_;
+    const std::array<std::size_t, kDelimiters.size()> header = count_delimiters(p);
+    while (p != end_ && line_break(p) != 0) {
+      p += line_break(p);
+    }
+    const std::array<std::size_t, kDelimiters.size()> next = count_delimiters(p);
+    const auto rank = [&](std::size_t k) { return std::pair(header[k] > 0 && header[k] == next[k], header[k]); };
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < kDelimiters.size(); ++k) {
+      best = rank(k) > rank(best) ? k : best;
+    }
+    return kDelimiters[best];
   }
 
   // Reads the field at at_ as text and stops at what ends it. The result lies in the file or, unescaped, in scratch_.
@@ -213,14 +250,18 @@ class CsvParser {
     do {
       const bool quoted = at_ != end_ && *at_ == '"';
       const std::string_view name = next_field();
-      names.emplace_back(quoted ? name : trim(name));
+      names.emplace_back(quoted ? name : trimmed_cell(name));
     } while (next_delimiter());
     end_record();
-    check_column_names(names, where);
     table.columns.resize(names.size());
     for (std::size_t k = 0; k < names.size(); ++k) {
-      table.columns[k].name = std::move(names[k]);
+      table.columns[k].unnamed = names[k].empty() || names[k].starts_with("Unnamed: ");  // as pandas calls them
+      if (names[k].empty() && names.size() > 1) {
+        names[k] = fmt::format("column {}", k + 1);
+      }
+      table.columns[k].name = names[k];
     }
+    check_column_names(names, where);
   }
 
   void read_numbers(Table& table) {
@@ -229,7 +270,7 @@ class CsvParser {
       if (k == table.columns.size()) {
         fail_field_count(k, k, at_);
       }
-      read_number(table.columns[k], table.num_rows);
+      read_number(table.columns[k], marks_[k], table.num_rows);
       ++k;
     } while (next_delimiter());
     if (k != table.columns.size()) {
@@ -251,7 +292,7 @@ class CsvParser {
     fail_at(extra.at, "expected {} fields, found {}", expected, found);
   }
 
-  void read_number(Column& column, std::size_t row) {
+  void read_number(Column& column, ColumnMarks& marks, std::size_t row) {
     const char* p = at_;
     while (p != end_ && *p == ' ') {
       ++p;
@@ -259,22 +300,43 @@ class CsvParser {
     double value = 0;
     const auto [stop, error] = std::from_chars(p, end_, value);
     if (error == std::errc() && at_field_end(stop) && !has_payload(value, stop)) [[likely]] {
+      note_spelling({p, static_cast<std::size_t>(stop - p)}, value, column, marks, row);
       at_ = stop;
       column.values.push_back(value);
       return;
     }
-    read_unusual(column, row);
+    read_unusual(column, marks, row);
+  }
+
+  void note_spelling(std::string_view text, double value, Column& column, ColumnMarks& marks, std::size_t row) const {
+    if (options_.delimiter != ',') {
+      const bool has_point = text.find('.') != std::string_view::npos;
+      marks.any_point = marks.any_point || has_point;
+      marks.any_large = marks.any_large || (!has_point && std::abs(value) >= kLarge);
+    }
+    if (is_spelled_otherwise(text, value)) {
+      column.spellings.add(row, text);
+    }
   }
 
   // Everything but a plain number: missing, quoted, text, or a number with a plus sign or spaces behind it.
-  void read_unusual(Column& column, std::size_t row) {
+  void read_unusual(Column& column, ColumnMarks& marks, std::size_t row) {
     const Position start{at_, line_begin_, line_};
     const std::string_view field = next_field();
     double value = kMissing;
-    if (trim(field).empty()) {
+    if (marks.text_only ? trimmed_cell(field).empty() : is_missing_text(field)) {
       column.missing_rows.push_back(row);
     } else {
-      const NumberText kind = parse_cell(field, value);
+      NumberText kind = parse_cell(field, value);
+      if (kind == NumberText::kNumber) {
+        note_spelling(trimmed_cell(field), value, column, marks, row);
+      }
+      if (kind == NumberText::kText && options_.delimiter != ',') {
+        kind = read_commas(field, marks, row, value);
+      }
+      if (kind == NumberText::kOutOfRange && marks.text_only) {
+        kind = NumberText::kText;
+      }
       if (kind == NumberText::kOutOfRange) {
         line_begin_ = start.line_begin;
         line_ = start.line;
@@ -287,10 +349,56 @@ class CsvParser {
     column.values.push_back(value);
   }
 
+  NumberText read_commas(std::string_view field, ColumnMarks& marks, std::size_t row, double& value) const {
+    const bool grouped = is_grouped_by_commas(field);
+    const bool is_number = parse_decimal_comma(field, value);
+    if ((grouped || is_number) && !marks.first_comma) {
+      marks.first_comma = row;
+      marks.comma_text = field;
+    }
+    marks.any_fraction = marks.any_fraction || (is_number && !grouped);
+    marks.any_large = marks.any_large || (grouped && !is_number);  // 1,234,567
+    marks.any_word = marks.any_word || (!grouped && !is_number);
+    return is_number ? NumberText::kNumber : NumberText::kText;
+  }
+
+  // 1.234 beside 1,5 may be a thousand or a bit more than one, and so may 1,234 beside 731: the commas are text then.
+  void refuse_mixed_marks(Table& table) const {
+    for (std::size_t k = 0; k < marks_.size(); ++k) {
+      Column& column = table.columns[k];
+      const ColumnMarks& marks = marks_[k];
+      const bool thousands =
+          marks.first_comma && !marks.any_fraction && !marks.any_word && (marks.any_large || marks.any_point);
+      if (column.values.empty() || !marks.first_comma || (!marks.any_point && !thousands)) {
+        continue;
+      }
+      column.first_text_row = std::min(*marks.first_comma, column.first_text_row.value_or(column.values.size()));
+      if (thousands) {
+        column.doubt = fmt::format(
+            "'{}' may be thousands or a fraction; write whole numbers without separators, and fractions with a point",
+            marks.comma_text);
+      }
+    }
+  }
+
+  // Once for a table, so that nobody takes thousands for read.
+  void note_commas(Table& table) const {
+    for (std::size_t k = 0; k < marks_.size(); ++k) {
+      if (marks_[k].first_comma && !table.columns[k].is_text()) {
+        double value = 0;
+        parse_decimal_comma(marks_[k].comma_text, value);
+        table.notes.push_back(fmt::format("{}: commas are read as decimal marks: {} of '{}' is {}", source_,
+                                          trimmed_cell(marks_[k].comma_text), table.columns[k].name, value));
+        return;
+      }
+    }
+  }
+
   void read_text(Table& table) {
     for (Column& column : table.columns) {
       if (column.is_text()) {
         column.values = {};
+        column.spellings = {};
         column.text.reserve(table.num_rows);
       }
     }
@@ -317,27 +425,10 @@ class CsvParser {
   const char* record_begin_ = nullptr;
   std::size_t line_ = 1;
   std::string scratch_;
+  std::vector<ColumnMarks> marks_;  // of each column
 };
 
 }  // namespace
-
-NumberText parse_cell(std::string_view field, double& value) {
-  field = trim(field);
-  if (field.starts_with('+') && !field.substr(1).starts_with('-')) {
-    field.remove_prefix(1);  // from_chars takes a minus only
-  }
-  double parsed = 0;
-  const char* const end = field.data() + field.size();
-  const auto [stop, error] = std::from_chars(field.data(), end, parsed);
-  if (stop != end || error == std::errc::invalid_argument || has_payload(parsed, stop)) {
-    return NumberText::kText;
-  }
-  if (error == std::errc::result_out_of_range) {
-    return NumberText::kOutOfRange;
-  }
-  value = parsed;
-  return NumberText::kNumber;
-}
 
 Table parse_csv(std::string_view text, const std::string& source, CsvOptions options) {
   return CsvParser(text, source, options, nullptr).parse();

@@ -1,9 +1,14 @@
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "dissent/base/check_in.hpp"
+#include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/text_file.hpp"
 
 namespace dissent {
 namespace {
@@ -16,9 +21,9 @@ void append_number(std::string& line, T value) {
   line.append(digits.data(), end);
 }
 
-bool needs_quotes(std::string_view text, char delimiter) {
+bool needs_quotes(std::string_view text, std::string_view delimiters) {
   return text.empty() || text.front() == ' ' || text.front() == '\t' || text.back() == ' ' || text.back() == '\t' ||
-         text.starts_with("\xEF\xBB\xBF") || text.find(delimiter) != std::string_view::npos ||
+         text.starts_with("\xEF\xBB\xBF") || text.find_first_of(delimiters) != std::string_view::npos ||
          text.find_first_of("\"\r\n") != std::string_view::npos;
 }
 
@@ -30,7 +35,8 @@ CsvText::CsvText(std::string source, const std::vector<std::string>& column_name
            "the delimiter must be ',', ';' or a tab");
   check_column_names(column_names, source_);
   for (const std::string& name : column_names) {
-    field(std::string_view(name));
+    begin_field();
+    put_text(name, ",;\t");
   }
   end_row();
 }
@@ -59,13 +65,13 @@ void CsvText::integer(std::string_view digits) {
 
 void CsvText::field(std::string_view text) {
   begin_field();
-  put_text(text);
+  put_text(text, {&delimiter_, 1});
 }
 
-void CsvText::put_text(std::string_view text) {
+void CsvText::put_text(std::string_view text, std::string_view delimiters) {
   check_in(source_, text.find('\0') == std::string_view::npos, "text '{}' holds a zero byte, which CSV cannot carry",
            text.substr(0, text.find('\0')));
-  if (!needs_quotes(text, delimiter_)) {
+  if (!needs_quotes(text, delimiters)) {
     text_ += text;
     return;
   }
@@ -94,18 +100,31 @@ void CsvText::end_row() {
 }
 
 CsvWriter::CsvWriter(const std::string& path, const std::vector<std::string>& column_names, char delimiter)
-    : file_(path), text_(path, column_names, delimiter) {}
+    : path_(path), text_(path == kStandardStream ? "standard output" : path, column_names, delimiter) {
+  if (path != kStandardStream) {
+    file_.emplace(path);
+  }
+}
 
 void CsvWriter::end_row() {
   text_.end_row();
-  file_.write(text_.text());
-  text_.clear();
+  if (file_) {
+    file_->write(text_.text());
+    text_.clear();
+  }
 }
 
 void CsvWriter::commit() {
-  check_in(file_.path(), !text_.row_begun(), "the last row is not finished");
-  file_.write(text_.text());  // the header of a table without rows
-  file_.commit();
+  check_in(path_, !text_.row_begun(), "the last row is not finished");
+  if (file_) {
+    file_->write(text_.text());  // the header of a table without rows
+    file_->commit();
+    return;
+  }
+  const std::string& text = text_.text();
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    fail_system("standard output: cannot be written: {}", std::strerror(errno));
+  }
 }
 
 namespace {
@@ -118,32 +137,16 @@ std::vector<std::string> names_of(const Table& table) {
   return names;
 }
 
-// Into a CsvText or a CsvWriter.
-template <class Writer>
-void put_rows(Writer& writer, const Table& table) {
-  std::vector<std::size_t> next_missing(table.columns.size(), 0);
-  for (std::size_t row = 0; row < table.num_rows; ++row) {
-    for (std::size_t k = 0; k < table.columns.size(); ++k) {
-      const Column& column = table.columns[k];
-      std::size_t& next = next_missing[k];
-      if (next < column.missing_rows.size() && column.missing_rows[next] == row) {
-        ++next;
-        writer.missing();
-      } else if (column.is_text()) {
-        writer.field(std::string_view(column.text[row]));
-      } else {
-        writer.field(column.values[row]);
-      }
-    }
-    writer.end_row();
-  }
-}
-
 }  // namespace
 
 std::string format_csv(const Table& table) {
   CsvText text(table.source, names_of(table));
-  put_rows(text, table);
+  for (std::size_t row = 0; row < table.num_rows; ++row) {
+    for (const Column& column : table.columns) {
+      put_cell(text, column, row);
+    }
+    text.end_row();
+  }
   return text.text();
 }
 

@@ -28,23 +28,6 @@ void check_finite(double value, const std::string& source, std::size_t row, cons
   }
 }
 
-Column picked(const Column& column, std::span<const std::size_t> rows) {
-  Column part;
-  part.name = column.name;
-  part.first_text_row = column.first_text_row;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (column.is_missing(rows[k])) {
-      part.missing_rows.push_back(k);
-    }
-    if (column.is_text()) {
-      part.text.push_back(column.text[rows[k]]);
-    } else {
-      part.values.push_back(column.values[rows[k]]);
-    }
-  }
-  return part;
-}
-
 }  // namespace
 
 PoolFile::PoolFile(const std::string& path) : source_(path) {
@@ -97,9 +80,28 @@ bool PoolFile::has(const std::string& name) const {
   return table_ ? table_->has(name) : std::ranges::find(columns_, name, &ArrayColumn::name) != columns_.end();
 }
 
+void PoolFile::encode(const TableEncoding& encoding, std::vector<std::string>& told) {
+  const bool plain = encoding.is_plain();
+  if (plain && !table_) {
+    return;
+  }
+  if (!table_) {
+    table_ = read_table(source_);
+    arrays_.clear();
+    columns_.clear();
+  }
+  const std::vector<std::string> names = encoding.sources();
+  const auto needs_filling = [](const Column* column) { return has_missing(*column); };
+  if (!plain || std::ranges::any_of(table_->find(names), needs_filling)) {
+    features_ = encoding.features_of(*table_, &told);
+  } else {
+    told.insert(told.end(), table_->notes.begin(), table_->notes.end());
+  }
+}
+
 void PoolFile::check_columns(const std::vector<std::string>& names) const {
   if (table_) {
-    table_->find(names);
+    (features_ ? *features_ : *table_).find(names);
     return;
   }
   find(names);
@@ -114,11 +116,11 @@ std::vector<const PoolFile::ArrayColumn*> PoolFile::find(const std::vector<std::
   for (const std::string& name : names) {
     const auto column = by_name.find(name);
     if (column == by_name.end()) {
-      std::string known;
+      std::vector<std::string> known;
       for (const ArrayColumn& other : columns_) {
-        known += (known.empty() ? "" : ", ") + other.name;
+        known.push_back(other.name);
       }
-      throw InputError(Fault{.source = source_, .rule = fmt::format("has no column '{}'; it has: {}", name, known)});
+      throw InputError(Fault{.source = source_, .rule = missing_column_text({&name, 1}, known)});
     }
     found.push_back(column->second);
   }
@@ -181,7 +183,7 @@ std::vector<double> PoolFile::pick_values(const std::vector<std::string>& names,
   std::vector<double> out(rows.size() * names.size());
   if (table_) {
     in_source(source_, [&] {
-      const std::vector<const Column*> columns = table_->find(names);
+      const std::vector<const Column*> columns = (features_ ? *features_ : *table_).find(names);
       for (std::size_t c = 0; c < names.size(); ++c) {
         const Column& column = *columns[c];
         column.check_numbers();
@@ -231,15 +233,10 @@ const Table& PoolFile::with_columns(const std::vector<std::string>& names) {
 }
 
 Table PoolFile::table(std::span<const std::size_t> rows) const {
-  Table part;
-  part.source = source_;
-  part.num_rows = rows.size();
   if (table_) {
-    for (const Column& column : table_->columns) {
-      part.columns.push_back(picked(column, rows));
-    }
-    return part;
+    return picked_rows(*table_, rows);
   }
+  Table part{source_, rows.size(), {}};
   for (const ArrayColumn& column : columns_) {
     part.columns.emplace_back().name = column.name;
     part.columns.back().values.resize(rows.size());

@@ -1,6 +1,6 @@
 // The rows to choose from, as a file: any table, of which only the rows asked for are handed out. An uncompressed NPZ
-// archive (numpy.savez) stays on disk and is read block by block, so it may be far larger than memory; other files are
-// read whole.
+// archive (numpy.savez) stays on disk and is read block by block, so it may be far larger than memory, unless its
+// columns must be encoded; other files are read whole.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dissent/array/npz.hpp"
+#include "dissent/table/encoding.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -25,6 +26,12 @@ class PoolFile {
   std::size_t num_rows() const { return num_rows_; }
   bool has(const std::string& name) const;
   void check_columns(const std::vector<std::string>& names) const;  // InputError that names the first missing one
+
+  // The table itself, of a file that is read whole; null for an archive that stays on disk.
+  const Table* table() const { return table_ ? &*table_ : nullptr; }
+
+  // From now on read() and pick() take names of features, which columns are made into. `told` as in TableEncoding.
+  void encode(const TableEncoding& encoding, std::vector<std::string>& told);
 
   // From now on rows that are handed out pass through `check` first, which throws for those that it does not like: row
   // k of `rows` is number row_of(k) here.
@@ -63,9 +70,10 @@ class PoolFile {
 
   std::string source_;
   std::size_t num_rows_ = 0;
-  std::optional<Table> table_;   // or
-  Table columns_read_;           // of an archive, by with_columns()
-  std::vector<NpyFile> arrays_;  // of an archive
+  std::optional<Table> features_;  // in place of the table's columns
+  std::optional<Table> table_;     // or
+  Table columns_read_;             // of an archive, by with_columns()
+  std::vector<NpyFile> arrays_;    // of an archive
   std::vector<ArrayColumn> columns_;
   Check check_;
 };

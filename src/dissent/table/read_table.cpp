@@ -4,6 +4,7 @@
 #include "dissent/array/npz.hpp"
 #include "dissent/base/check_in.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/text_file.hpp"
 
 namespace dissent {
 namespace {
@@ -39,9 +40,22 @@ void check_names(const Table& table) {
 
 }  // namespace
 
+bool is_text_table(const std::string& path) {
+  const std::string name = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
+  return name.ends_with(".csv") || name.ends_with(".tsv");
+}
+
 Table read_table(const std::string& path) {
-  if (path.ends_with(".csv")) {
-    return read_csv(path);
+  if (path == kStandardStream) {
+    return parse_csv(read_standard_input(), "standard input");
+  }
+  if (is_text_table(path)) {
+    const CsvOptions options{.delimiter = path.ends_with(".tsv") || path.ends_with(".tsv.gz") ? '\t' : '\0'};
+    if (!path.ends_with(".gz")) {
+      return read_csv(path, options);
+    }
+    const MappedFile file(path);
+    return parse_csv(unpack_gzip(file.bytes(), path), path, options);
   }
   Table table;
   table.source = path;
@@ -58,7 +72,7 @@ Table read_table(const std::string& path) {
       }
     }
   } else {
-    fail_in(path, "a table must end in .csv, .npz, .h5 or .hdf5");
+    fail_in(path, "a table must end in {}; text may be packed, .csv.gz; - is standard input", kTableEndings);
   }
   check_names(table);
   return table;

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <limits>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/parse.hpp"
+#include "dissent/table/column_cells.hpp"
+#include "dissent/table/date.hpp"
+#include "dissent/table/encoding.hpp"
 
 namespace dissent {
 namespace {
@@ -64,7 +71,7 @@ RowCondition parse_condition(std::string_view argument, std::string_view text) {
                  "a condition is a column, one of < <= > >= = !=, and a value, as in depth<=70 or site=A");
   const auto& [sign, relation] = *operator_at(text.substr(at));
   RowCondition condition{unquoted(text.substr(0, at)), relation, unquoted(text.substr(at + sign.size())),
-                         std::string(trimmed(text))};
+                         std::string(trimmed(text)), argument == "require"};
   check_argument(!condition.column.empty(), argument, text, "it names no column; write it as in depth<=70");
   check_argument(!condition.value.empty(), argument, text, "it has no value to compare with; write it as in depth<=70");
   return condition;
@@ -101,23 +108,106 @@ const Column& find_column(const Table& table, const std::string& name) {
   fail("has no column '{}'{}{}", name, near, near.empty() ? fmt::format("; it has: {}", fmt::join(names, ", ")) : "");
 }
 
+// The days of a column of dates, NaN where they are missing; none for any other column.
+struct Days {
+  std::vector<double> cells;
+  DateOrder order;
+};
+
+std::optional<Days> days_of(const Column& column) {
+  const DateColumn dates = judge_dates(present_cells(column));
+  if (!column.is_text() || !dates.are_dates || dates.ambiguous) {
+    return std::nullopt;
+  }
+  Days days{{}, dates.order};
+  for (std::size_t row = 0; row < column.text.size(); ++row) {
+    const std::optional<double> day = parse_date(cell_of(column, row), dates.order);
+    days.cells.push_back(day.value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+  return days;
+}
+
+std::optional<double> parse_day(const std::string& value, DateOrder order) {
+  const std::optional<double> day = parse_date(value, DateOrder::kYearFirst);
+  return day ? day : parse_date(value, order);
+}
+
+// Likewise where both are words such as TRUE and true.
+bool same_text(const std::string& cell, const std::string& value) {
+  std::size_t pair = 0;
+  std::size_t other = 0;
+  const int truth = boolean_value(value, &pair);
+  return cell == value || (truth >= 0 && boolean_value(cell, &other) == truth && pair == other);
+}
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, {}, [](unsigned char c) { return std::tolower(c); }, [](unsigned char c) { return std::tolower(c); });
+}
+
+// "'site' has A, B, C", and which of them may be meant.
+std::string values_text(const Column& column, const std::string& value) {
+  constexpr std::size_t kMostNamed = 10;
+  constexpr std::size_t kShort = 3;  // of one or two letters every value is near
+  const std::vector<std::string> cells = present_cells(column);
+  const std::set<std::string> different(cells.begin(), cells.end());
+  std::vector<std::string> names(different.begin(), different.end());
+  const auto typed = std::ranges::find_if(names, [&](const std::string& name) { return same_letters(name, value); });
+  const std::string near = typed != names.end()     ? fmt::format("; did you mean '{}'?", *typed)
+                           : value.size() >= kShort ? did_you_mean(value, names)
+                                                    : "";
+  const std::size_t num_more = names.size() - std::min(names.size(), kMostNamed);
+  names.resize(names.size() - num_more);
+  return fmt::format("column '{}' has {}{}{}", column.name, fmt::join(names, ", "),
+                     num_more == 0 ? "" : fmt::format(" and {} more", num_more), near);
+}
+
+std::vector<std::uint8_t> holds_for_days(const RowCondition& condition, const Days& days) {
+  const std::optional<double> day = parse_day(condition.value, days.order);
+  check(day.has_value(), "column '{}' has dates, and '{}' is none; write it as 2024-05-01: {}", condition.column,
+        condition.value, condition.text);
+  std::vector<std::uint8_t> result;
+  for (const double cell : days.cells) {
+    result.push_back(compare(condition.relation, cell, *day) ? 1 : 0);
+  }
+  return result;
+}
+
+std::vector<std::uint8_t> holds_for_text(const RowCondition& condition, const Column& cells) {
+  const bool by_order = condition.relation != Operator::kEqual && condition.relation != Operator::kNotEqual;
+  const std::optional<Days> days = days_of(cells);
+  if (days && (by_order || parse_day(condition.value, days->order))) {
+    return holds_for_days(condition, *days);
+  }
+  const std::size_t first = *cells.first_text_row;
+  check(!by_order, "column '{}' has text ('{}' in row {}), which is compared by = and != only: {}", condition.column,
+        cells.text[first], first + 1, condition.text);
+  std::vector<std::uint8_t> result;
+  for (const std::string& cell : cells.text) {
+    result.push_back(same_text(cell, condition.value) == (condition.relation == Operator::kEqual) ? 1 : 0);
+  }
+  return result;
+}
+
+std::vector<std::uint8_t> holds_for_numbers(const RowCondition& condition, const Column& cells) {
+  const std::optional<double> number = parse_number(condition.value);
+  check(number.has_value(), "column '{}' has numbers, and '{}' is none: {}", condition.column, condition.value,
+        condition.text);
+  std::vector<std::uint8_t> result;
+  for (const double cell : cells.values) {
+    result.push_back(compare(condition.relation, cell, *number) ? 1 : 0);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> RowCondition::holds(const Table& table) const {
   return in_source(table.source, [&] {
     const Column& cells = find_column(table, column);
-    const bool by_order = relation != Operator::kEqual && relation != Operator::kNotEqual;
-    check(!cells.is_text() || !by_order,
-          "column '{}' has text ('{}' in row {}), which is compared by = and != only: {}", column,
-          cells.is_text() ? cells.text[*cells.first_text_row] : "", cells.first_text_row.value_or(0) + 1, text);
-    const std::optional<double> number = parse_number(value);
-    check(cells.is_text() || number.has_value(), "column '{}' has numbers, and '{}' is none: {}", column, value, text);
-    std::vector<std::uint8_t> result(table.num_rows);
-    for (std::size_t row = 0; row < table.num_rows; ++row) {
-      const bool held = cells.is_text() ? (cells.text[row] == value) == (relation == Operator::kEqual)
-                                        : compare(relation, cells.values[row], *number);
-      result[row] = held ? 1 : 0;
-    }
+    std::vector<std::uint8_t> result = cells.is_text() ? holds_for_text(*this, cells) : holds_for_numbers(*this, cells);
+    const bool none = relation == Operator::kEqual && std::ranges::find(result, 1) == result.end();
+    check(!required || !none || !cells.is_text(), "no row meets `require` {}: {}", text, values_text(cells, value));
     return result;
   });
 }

@@ -1,6 +1,7 @@
 // Conditions on the rows of a table, as people type them: "depth<=70", "site=A", "kind!=test".
 //
-// A condition is a column, one of < <= > >= = !=, and a value. Numbers are compared as numbers; texts are equal or not.
+// A condition is a column, one of < <= > >= = !=, and a value. Numbers are compared as numbers, dates as dates (the
+// value as 2024-05-01, or as the column has them); texts are equal or not, and TRUE is the same as true.
 // Several conditions are separated by commas; a name or value that holds a comma or an operator stands in double
 // quotes: site="Kiel, harbour". A cell that is missing is different from every value, and neither less nor greater.
 #pragma once
@@ -21,10 +22,11 @@ struct RowCondition {
   std::string column;
   Operator relation = Operator::kEqual;
   std::string value;
-  std::string text;  // as typed, for messages
+  std::string text;       // as typed, for messages
+  bool required = false;  // of `require`: a value that no cell has is a mistake
 
   // One per row of the table: 1 where it holds. InputError for a column that the table does not have, and for a value
-  // or operator that does not suit the column.
+  // or operator that does not suit the column. One that is required to be equal to what no cell is names what there is.
   std::vector<std::uint8_t> holds(const Table& table) const;
 };
 

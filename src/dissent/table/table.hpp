@@ -1,8 +1,9 @@
 // Table: named columns of equal length, column by column (values[row]), numbers and text kept apart.
 //
 // A column is numeric until one of its fields is not a number; then it is text, and first_text_row says where that
-// was. An empty field is missing: recorded as NaN in `values` (or "" in `text`) and listed in `missing_rows`, so that a
-// NaN written as such ("nan") can be told from no value at all. Rows count from 0 here and from 1 in messages.
+// was. An empty field, or one that says so (csv.hpp), is missing: recorded as NaN in `values` (or as it stands in
+// `text`) and listed in `missing_rows`, so that a NaN written as such ("nan") can be told from no value at all. Rows
+// count from 0 here and from 1 in messages.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dissent/table/spellings.hpp"
+
 namespace dissent {
 
 struct Column {
@@ -20,6 +23,9 @@ struct Column {
   std::vector<std::string> text;          // [num_rows] for a text column, else empty
   std::vector<std::size_t> missing_rows;  // ascending
   std::optional<std::size_t> first_text_row;
+  bool unnamed = false;      // the file has no name for it; `name` is then "column 1", by its place
+  Spellings spellings = {};  // of a numeric column
+  std::string doubt = {};    // of a text column: why it was not read as numbers, which it seems to be
 
   bool is_text() const { return first_text_row.has_value(); }
   bool is_missing(std::size_t row) const;
@@ -36,12 +42,13 @@ struct Table {
   std::string source;  // the file, for messages
   std::size_t num_rows = 0;
   std::vector<Column> columns;
+  std::vector<std::string> notes = {};  // how it was read, where that is a guess: lines for whoever uses it
 
   bool has(std::string_view name) const;
 
-  // InputError, listing the names there are, when there is no such column.
+  // InputError, with the nearest name or the names there are, when there is no such column.
   const Column& column(std::string_view name) const;
-  // Several at once, in time that does not grow with their square.
+  // Several at once, in time that does not grow with their square. All that are not there are named.
   std::vector<const Column*> find(std::span<const std::string> names) const;
 
   // The named columns as one row-major matrix [num_rows][names.size()]. A value in them that is text,
@@ -61,7 +68,17 @@ std::vector<double> pick_rows(std::span<const double> matrix, std::size_t num_co
   return out;
 }
 
-// What a header must fulfil to be told from data: at least one name, none empty or given twice, not numbers only.
+// "has no column 'prise'; did you mean 'price'?", with all names where none is near. Where they are numbers only, the
+// file may have no header at all, which is said.
+std::string missing_column_text(std::span<const std::string> missing, const std::vector<std::string>& names);
+
+// The rows with a value in each of the named columns, ascending: those that can be learned from.
+std::vector<std::size_t> complete_rows(const Table& table, std::span<const std::string> names);
+
+// Chosen rows, with every column.
+Table picked_rows(const Table& table, std::span<const std::size_t> rows);
+
+// What a header must fulfil: at least one name, none empty or given twice.
 void check_column_names(std::span<const std::string> names, const std::string& source);
 
 }  // namespace dissent

@@ -1,0 +1,139 @@
+// dissent report: a model or a campaign as one page to look at.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/threads.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/loop/campaign_directory.hpp"
+#include "dissent/report/campaign_page.hpp"
+#include "dissent/report/model_page.hpp"
+#include "dissent/report/page_text.hpp"
+#include "dissent/table/read_table.hpp"
+#include "options.hpp"
+#include "page_files.hpp"
+
+namespace dissent::cli {
+namespace {
+
+using report::HeldOut;
+using report::Page;
+
+const std::vector<std::string> kFormats{"html", "md", "csv"};
+
+struct ReportOptions {
+  std::string source;
+  std::string table;
+  std::string pool;
+  std::string output;
+  std::string format = "html";
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+bool is_directory(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::is_directory(path, unknown);
+}
+
+Page model_report(const ReportOptions& options) {
+  check(options.pool.empty(), "--pool is for a campaign; '{}' is a model", options.source);
+  const Ensemble model = Ensemble::load(options.source);
+  ThreadPool threads(options.threads);
+  std::optional<HeldOut> held_out;
+  if (!options.table.empty()) {
+    held_out = report::measure(model, read_table(options.table), &threads);
+  }
+  return report::model_page(options.source, model, held_out ? &*held_out : nullptr);
+}
+
+Page campaign_report(const ReportOptions& options) {
+  const auto table = [](const std::string& path) { return path.empty() ? std::optional<Table>() : read_table(path); };
+  const report::CampaignView view = report::read_campaign(options.source, table(options.pool));
+  check(options.table.empty() || view.model, "{}: has no model of its labels yet, which --table could measure",
+        options.source);
+  ThreadPool threads(options.threads);
+  const std::optional<Table> rows = options.table.empty() ? view.test : table(options.table);
+  std::optional<HeldOut> held_out;
+  if (rows && view.model) {
+    held_out = report::measure(*view.model, *rows, &threads);
+  }
+  return report::campaign_page(view, held_out ? &*held_out : nullptr);
+}
+
+std::string written(const Page& page, const ReportOptions& options) {
+  if (options.format == "md") {
+    return report::to_markdown(page);
+  }
+  return options.format == "csv" ? report::to_csv(page) : report::to_html(page, page_files());
+}
+
+void run_report(const ReportOptions& options) {
+  check_name("format", options.format, kFormats);
+  if (options.format == "html") {
+    page_files();  // fails before any work, in a build without
+  }
+  check(options.output != "-" || !options.json, "--json and --output - both go to standard output; give a file");
+  if (options.output != "-") {
+    check_writable(options.output);
+  }
+  const Page page = is_directory(options.source) ? campaign_report(options) : model_report(options);
+  const std::string text = written(page, options);
+  if (options.output == "-") {
+    print(text);
+    return;
+  }
+  AtomicFile file(options.output);
+  file.write(text);
+  file.commit();
+  if (options.json) {
+    nlohmann::ordered_json json{{"version", kVersion}, {"output", options.output}};
+    json.update(report::tables_json(page));
+    print_json(json);
+  } else if (!options.quiet) {
+    print_line("{}: {}, {}", options.output, counted(report::blocks_of<report::Chart>(page).size(), "chart"),
+               counted(report::blocks_of<report::TableBlock>(page).size(), "table"));
+  }
+}
+
+}  // namespace
+
+void add_report(Command& app) {
+  Command& command = app.add("report", "Write a page about a model or a campaign, to look at in a browser",
+                             "  dissent report y.model --table held_out.csv --output report.html\n"
+                             "  dissent report DIR --output report.html\n"
+                             "The page is one file and loads nothing. Rows of --table must be new to the model.");
+  const auto options = std::make_shared<ReportOptions>();
+  command.argument("MODEL|DIR", options->source, "Model file of 'dissent fit', or directory of 'learn' or 'ask'");
+  command.option(
+      "--table", options->table,
+      {.help = "Rows with targets, new to the model, to judge it by; 'ask' may have its own", .shown = "FILE"});
+  command.option("--pool", options->pool,
+                 {.help = "The pool of a campaign of 'learn', for the map; 'ask' keeps a copy", .shown = "FILE"});
+  command.option("-o,--output", options->output, {.help = "The page; - is standard output", .shown = "FILE"},
+                 Need::kRequired);
+  command.option(
+      "--format", options->format,
+      {.help = "html; md: texts and tables; csv: all tables and data of charts, a line per cell", .shown = "NAME"});
+  add_threads(command, options->threads);
+  add_json(command, options->json);
+  add_quiet(command, options->quiet);
+  command.files([options] {
+    const bool of_campaign = is_directory(options->source);
+    return CommandFiles{.read = {of_campaign ? "" : options->source, options->table, options->pool},
+                        .written = {options->output},
+                        .campaign = of_campaign ? options->source : ""};
+  });
+  command.run([options] { run_report(*options); });
+}
+
+}  // namespace dissent::cli

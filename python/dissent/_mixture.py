@@ -1,0 +1,45 @@
+"""The components of an ensemble at each input."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ._naming import counted
+
+
+class _Components(NamedTuple):
+    mean: np.ndarray  #: (N, M, D)
+    stddev: np.ndarray  #: (N, M, D)
+    weights: np.ndarray  #: (M,)
+
+
+class Mixture(_Components):
+    """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``.
+
+    A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,). ``space`` says where they are:
+    "output" for the units of `y`; "base" before a flow, or where targets are fitted by their logarithms. The epistemic
+    uncertainty is the same in both, the aleatoric one is not.
+
+    >>> X = np.linspace(-1, 1, 30)[:, None]
+    >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> [part.shape for part in model.predict_mixture(X)]    # 30 inputs, 5 components, 1 output
+    [(30, 5, 1), (30, 5, 1), (5,)]
+    >>> model.predict_mixture(X).space
+    'output'
+    """
+
+    space: str = "output"
+
+    def __repr__(self) -> str:
+        inputs, components, outputs = np.shape(self.mean)
+        return (
+            f"<Mixture of {counted(components, 'component')} at {counted(inputs, 'input')}, "
+            f"{counted(outputs, 'output')}, in {self.space} space>"
+        )
+
+    def _replace(self, **changes: Any) -> Self:
+        space = changes.pop("space", self.space)
+        changed = super()._replace(**changes)
+        changed.space = space
+        return changed

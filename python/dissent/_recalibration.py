@@ -1,0 +1,38 @@
+"""Spreads that fit held-out rows, for predictions from anywhere."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._distributions import GaussianMixture, Samples
+from ._predictions import read_distribution
+
+
+def spread_factors(y: Any, mean: Any, stddev: Any = None, *, weights: Any = None) -> np.ndarray:
+    """What to multiply the standard deviations of each output by, so that they fit rows the model was not trained on.
+
+    One factor per output (D,): those of the highest likelihood of `y`. At least 10 rows are needed; the relative error
+    of a factor is about 1 / sqrt(2 N). Ensembles of this package do it by themselves: ``model.recalibrate(X, y)``.
+
+    Parameters
+    ----------
+    y, mean, stddev, weights
+        As in :mod:`dissent.metrics`: Gaussians, mixtures, or a :class:`Mixture`.
+
+    Examples
+    --------
+    >>> y = np.random.default_rng(0).normal(size=400)
+    >>> dissent.spread_factors(y, np.zeros(400), 0.5).round(1)    # half of the true spread was predicted
+    array([2.])
+    """
+    truth, distribution = read_distribution(y, mean, stddev, weights)
+    if isinstance(distribution, Samples):
+        raise ValueError("spread_factors: draws have no stddev to scale")
+    if isinstance(distribution, GaussianMixture):
+        parts = distribution
+    else:
+        parts = GaussianMixture(distribution.mean[:, None], distribution.stddev[:, None], np.ones(1))
+    arrays = [np.require(array, np.float64, ["C", "A"]) for array in (parts.mean, parts.stddev, truth)]
+    return _core.spread_factors(arrays[0], arrays[1], parts.weights, arrays[2])

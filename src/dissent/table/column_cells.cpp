@@ -1,0 +1,219 @@
+#include "dissent/table/column_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "dissent/table/csv.hpp"
+#include "dissent/table/encoding.hpp"
+#include "dissent/table/level_places.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kFewValues = 10;    // never numbers with mistakes among them
+constexpr double kMostly = 0.8;           // of the cells: the others look like mistakes
+constexpr std::size_t kShownLength = 40;  // of a text in a message
+constexpr std::array<DateOrder, 3> kDateOrders{DateOrder::kYearFirst, DateOrder::kDayFirst, DateOrder::kMonthFirst};
+
+std::size_t num_rows(const Column* column) {
+  return column == nullptr ? 0 : column->text.size() + column->values.size();
+}
+
+std::vector<std::string> texts_of(const ColumnCells& cells) {
+  std::vector<std::string> texts;
+  for (const auto& [text, count] : cells.counts) {
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+// Numbers count for the text that has them already, in whatever spelling.
+void add_counts(const Column* column, ColumnCells& cells) {
+  if (column == nullptr) {
+    return;
+  }
+  const std::vector<std::string> known = column->is_text() ? std::vector<std::string>() : texts_of(cells);
+  const LevelPlaces places(known);
+  for (std::size_t row = 0; row < num_rows(column); ++row) {
+    if (!is_missing_cell(*column, row)) {
+      std::string text = cell_of(*column, row);
+      const std::optional<std::size_t> place = places.find(text, true);
+      ++cells.counts[place ? known[*place] : std::move(text)];
+    }
+  }
+}
+
+std::size_t num_missing(const Column* column) {
+  if (column == nullptr) {
+    return 0;
+  }
+  return column->is_text()
+             ? column->missing_rows.size()
+             : static_cast<std::size_t>(std::ranges::count_if(column->values, [](double v) { return std::isnan(v); }));
+}
+
+bool is_number(const std::string& text) {
+  double ignored = 0;
+  return parse_cell(text, ignored) != NumberText::kText;
+}
+
+// A number as people write it for people: 1,234 or 12 % or $5.
+bool looks_like_number(std::string text) {
+  std::erase_if(text, [](char c) { return c == ',' || c == ' ' || c == '%' || c == '$'; });
+  return !text.empty() && is_number(text);
+}
+
+bool is_any_date(const std::string& text) {
+  return std::ranges::any_of(kDateOrders, [&](DateOrder order) { return parse_date(text, order).has_value(); });
+}
+
+// "'<5' in row 8"
+std::string cell_text(const ColumnCells& cells, const CellPlaces& places, const Column& column, std::size_t row) {
+  const bool labelled = &column == cells.labelled;
+  const std::size_t in_file = labelled && !places.labelled_rows.empty() ? places.labelled_rows[row] : row;
+  return fmt::format("'{}' in row {}{}{}", cell_of(column, row).substr(0, kShownLength), in_file + 1,
+                     labelled ? "" : " of ", labelled ? "" : places.pool);
+}
+
+// The order that most cells of a column have.
+DateOrder usual_order(const Column& column) {
+  const std::vector<std::string> texts = present_cells(column);
+  const auto num_read = [&](DateOrder order) {
+    return std::ranges::count_if(texts, [&](const std::string& text) { return parse_date(text, order).has_value(); });
+  };
+  return *std::ranges::max_element(kDateOrders, {}, num_read);
+}
+
+// What is said of the first cell that is no date as those around it.
+std::string date_mistake_text(const ColumnCells& cells, const CellPlaces& places) {
+  for (const Column* column : {cells.labelled, cells.pool}) {
+    const DateOrder order = column == nullptr ? DateOrder() : usual_order(*column);
+    for (std::size_t row = 0; row < num_rows(column); ++row) {
+      if (is_missing_cell(*column, row) || parse_date(cell_of(*column, row), order)) {
+        continue;
+      }
+      const char* what =
+          is_any_date(cell_of(*column, row)) ? "has dates of more than one style" : "is dates but for text";
+      return fmt::format("'{}' {} ({})", column->name, what, cell_text(cells, places, *column, row));
+    }
+  }
+  return "";
+}
+
+bool mostly_dates(const ColumnCells& cells) {
+  std::size_t num_dates = 0;
+  for (const auto& [text, count] : cells.counts) {
+    num_dates += is_any_date(text) ? count : 0;
+  }
+  return static_cast<double>(num_dates) >= kMostly * static_cast<double>(cells.num_present());
+}
+
+double earliest_day(const std::vector<std::string>& texts, DateOrder order) {
+  std::optional<double> earliest;
+  for (const std::string& text : texts) {
+    const double day = std::floor(parse_date(text, order).value_or(0));
+    earliest = std::min(earliest.value_or(day), day);
+  }
+  return earliest.value_or(0);
+}
+
+std::string ambiguous_text(const std::string& column, const std::string& date) {
+  return fmt::format("'{}' has dates like {}, of which nothing tells the day from the month; write them as 2020-03-01",
+                     column, date);
+}
+
+}  // namespace
+
+std::vector<std::string> present_cells(const Column& column) {
+  std::vector<std::string> texts;
+  for (std::size_t row = 0; row < num_rows(&column); ++row) {
+    if (!is_missing_cell(column, row)) {
+      texts.push_back(cell_of(column, row));
+    }
+  }
+  return texts;
+}
+
+ColumnCells collect_cells(const Column& labelled, const Column* pool, bool as_text) {
+  ColumnCells cells{&labelled, pool};
+  cells.num_rows = num_rows(&labelled) + num_rows(pool);
+  cells.num_missing = num_missing(&labelled);
+  cells.num_missing_in_pool = num_missing(pool);
+  cells.is_text = as_text || labelled.is_text() || (pool != nullptr && pool->is_text());
+  if (cells.is_text) {
+    const bool pool_first = !labelled.is_text();  // text before numbers
+    add_counts(pool_first ? pool : &labelled, cells);
+    add_counts(pool_first ? &labelled : pool, cells);
+  }
+  return cells;
+}
+
+bool are_booleans(const ColumnCells& cells) {
+  constexpr std::size_t kUnmistakable = 2;  // pairs, the first ones
+  std::optional<std::size_t> common;
+  std::array<bool, 2> occurs{};
+  for (const auto& [text, count] : cells.counts) {
+    std::size_t pair = 0;
+    const int value = boolean_value(text, &pair);
+    if (value < 0 || common.value_or(pair) != pair) {
+      return false;
+    }
+    common = pair;
+    occurs[static_cast<std::size_t>(value)] = true;
+  }
+  return common.has_value() && ((occurs[0] && occurs[1]) || *common < kUnmistakable);
+}
+
+DateCells judge_date_cells(const ColumnCells& cells, const CellPlaces& places) {
+  std::vector<std::string> texts;
+  for (const auto& [text, count] : cells.counts) {
+    texts.push_back(text);
+  }
+  const std::string& name = cells.labelled->name;
+  const DateColumn all = judge_dates(texts);
+  if (all.ambiguous) {
+    return {.refusal = ambiguous_text(name, texts.front())};
+  }
+  if (all.are_dates) {
+    return {.are_dates = true, .order = all.order, .earliest = earliest_day(texts, all.order)};
+  }
+  if (!mostly_dates(cells)) {
+    return {};
+  }
+  const std::vector<std::string> own = present_cells(*cells.labelled);
+  const std::vector<std::string> others = cells.pool == nullptr ? own : present_cells(*cells.pool);
+  const DateColumn labelled = judge_dates(own);
+  const DateColumn pool = judge_dates(others);
+  if (!labelled.are_dates || !pool.are_dates) {
+    return {.refusal = date_mistake_text(cells, places)};
+  }
+  if (labelled.ambiguous || pool.ambiguous) {
+    return {.refusal = ambiguous_text(name, labelled.ambiguous ? own.front() : others.front())};
+  }
+  return {.are_dates = true,
+          .order = labelled.order,
+          .earliest = std::min(earliest_day(own, labelled.order), earliest_day(others, pool.order))};
+}
+
+std::string mistake_text(const ColumnCells& cells, const CellPlaces& places) {
+  std::size_t num_numbers = 0;
+  std::size_t num_plain = 0;
+  for (const auto& [text, count] : cells.counts) {
+    num_numbers += looks_like_number(text) ? count : 0;
+    num_plain += is_number(text) ? count : 0;
+  }
+  const double share = static_cast<double>(num_numbers) / static_cast<double>(cells.num_present());
+  if (share < kMostly || num_plain == cells.num_present() || cells.counts.size() <= kFewValues) {
+    return "";
+  }
+  const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;
+  return fmt::format("'{}' is numbers but for text ({})", column.name,
+                     cell_text(cells, places, column, *column.first_text_row));
+}
+
+}  // namespace dissent

@@ -1,0 +1,57 @@
+// The cells of one column, of the labelled rows and of the pool, and what they look like: words for true and false,
+// dates, or numbers with mistakes among them (encoding_fit.hpp decides by it).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissent/table/date.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+
+struct ColumnCells {
+  const Column* labelled = nullptr;
+  const Column* pool = nullptr;
+  std::size_t num_rows = 0;
+  std::size_t num_missing = 0;          // of the labelled rows
+  std::size_t num_missing_in_pool = 0;  // of the others
+  bool is_text = false;
+  std::map<std::string, std::size_t> counts = {};  // of different texts; numbers alone are not counted
+
+  std::size_t num_present() const { return num_rows - num_missing - num_missing_in_pool; }
+  bool any_missing() const { return num_missing + num_missing_in_pool > 0; }
+};
+
+// Where cells stand, for messages: the labelled rows may be a part of those in the file, and the pool is another file.
+struct CellPlaces {
+  std::span<const std::size_t> labelled_rows = {};  // their numbers in the file; empty: all of them
+  std::string_view pool = {};                       // its source
+};
+
+// As text, all that are not missing, from top to bottom.
+std::vector<std::string> present_cells(const Column& column);
+
+ColumnCells collect_cells(const Column& labelled, const Column* pool, bool as_text);
+
+// Words of one pair, such as yes and no: both of them, unless one alone is unmistakable (true, false, yes, no).
+bool are_booleans(const ColumnCells& cells);
+
+// Dates of one style in each table, which need not be the same; or why they are refused: ambiguous, of several styles,
+// or mostly dates. Neither for any other column.
+struct DateCells {
+  bool are_dates = false;
+  DateOrder order = DateOrder::kYearFirst;  // of the labelled rows
+  double earliest = 0;                      // whole days since 1970-01-01
+  std::string refusal = {};
+};
+DateCells judge_date_cells(const ColumnCells& cells, const CellPlaces& places);
+
+// Numbers with a few cells of text among them, and what to say of it; empty for any other column.
+std::string mistake_text(const ColumnCells& cells, const CellPlaces& places);
+
+}  // namespace dissent

@@ -1,0 +1,326 @@
+#include "dissent/table/encoding_fit.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/table/column_cells.hpp"
+#include "dissent/table/date.hpp"
+#include "dissent/table/encoded_rows.hpp"
+#include "dissent/table/level_places.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kMostLevels = 50;   // with "other"
+constexpr std::size_t kFewValues = 10;    // never an identifier
+constexpr std::size_t kShownLength = 40;  // of a text in a message
+constexpr double kIdentifier = 0.5;       // different texts as a share of the rows
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.empty() ? 0 : values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// The values of a code's only feature, where cells have them.
+std::vector<double> present_values(const ColumnCode& code, const Column* column) {
+  std::vector<double> values;
+  if (column == nullptr) {
+    return values;
+  }
+  const Table table{"", column->text.size() + column->values.size(), {*column}};
+  ColumnCode unmarked = code;
+  unmarked.marks_missing = false;
+  const std::vector<double> all = TableEncoding{{unmarked}}.matrix(table);
+  for (std::size_t row = 0; row < table.num_rows; ++row) {
+    if (!is_missing_cell(*column, row)) {
+      values.push_back(all[row]);
+    }
+  }
+  return values;
+}
+
+// Of the labelled rows, or where they have none those of the pool.
+void set_fill(const ColumnCells& cells, std::span<const std::size_t> labelled_rows, ColumnCode& code) {
+  if (code.kind == ColumnKind::kCategory) {
+    return;
+  }
+  std::vector<double> values = in_rows(labelled_rows, [&] { return present_values(code, cells.labelled); });
+  code.fill = median(values.empty() ? present_values(code, cells.pool) : std::move(values));
+  if (code.kind != ColumnKind::kNumber && code.kind != ColumnKind::kDate) {
+    code.fill = std::floor(code.fill);  // one there is
+  }
+}
+
+void set_dates(const DateCells& dates, ColumnCode& code) {
+  code.kind = ColumnKind::kDate;
+  code.date_order = dates.order;
+  code.origin = dates.earliest;
+}
+
+void set_categories(const ColumnCells& cells, ColumnCode& code) {
+  code.kind = ColumnKind::kCategory;
+  for (const auto& [text, count] : cells.counts) {
+    code.levels.push_back(text);
+  }
+  if (code.levels.size() > kMostLevels) {
+    std::ranges::stable_sort(code.levels, std::ranges::greater(),
+                             [&](const std::string& level) { return cells.counts.at(level); });
+    code.levels.resize(kMostLevels - 1);
+    std::ranges::sort(code.levels);
+    code.has_other = true;
+  }
+}
+
+std::string missing_text(const ColumnCells& cells, const ColumnCode& code) {
+  if (!cells.any_missing()) {
+    return "";
+  }
+  const std::string fill = code.kind == ColumnKind::kDate      ? date_text(code.origin + code.fill)
+                           : code.kind == ColumnKind::kOrdered ? code.levels[static_cast<std::size_t>(code.fill)]
+                                                               : fmt::format("{:.6g}", code.fill);
+  const std::string count = cells.num_missing_in_pool == 0 ? fmt::format("{} missing", cells.num_missing)
+                                                           : fmt::format("{} missing and {} in the pool",
+                                                                         cells.num_missing, cells.num_missing_in_pool);
+  return code.kind == ColumnKind::kCategory ? count + ", marked"
+                                            : fmt::format("{}, filled with the median {} and marked", count, fill);
+}
+
+std::string kind_text(const ColumnCells& cells, const ColumnCode& code) {
+  switch (code.kind) {
+    case ColumnKind::kNumber:
+      return "";
+    case ColumnKind::kBoolean:
+      return "true or false, as 1 or 0";
+    case ColumnKind::kDate:
+      return "days since " + date_text(code.origin);
+    case ColumnKind::kOrdered:
+      return fmt::format("{} as 0 to {}", fmt::join(code.levels, " < "), code.levels.size() - 1);
+    case ColumnKind::kCategory:
+      break;
+  }
+  const std::size_t count = cells.counts.size();
+  return code.has_other
+             ? fmt::format("{} categories, the {} most frequent one-hot, others as 'other'", count, code.levels.size())
+             : fmt::format("{} {}, one-hot", count, count == 1 ? "category" : "categories");
+}
+
+// 0 or 1 where each value is the row's number in the file, counted from there; else none.
+std::optional<int> first_row_number(const Column& column, std::span<const std::size_t> rows) {
+  constexpr std::size_t kFewest = 10;  // fewer may be so by chance
+  const auto in_file = [&](std::size_t row) { return static_cast<double>(rows.empty() ? row : rows[row]); };
+  if (column.values.size() < kFewest) {
+    return std::nullopt;
+  }
+  const double first = column.values[0] - in_file(0);
+  for (std::size_t row = 0; row < column.values.size(); ++row) {
+    if (column.values[row] - in_file(row) != first) {
+      return std::nullopt;
+    }
+  }
+  return first == 0 || first == 1 ? std::optional(static_cast<int>(first)) : std::nullopt;
+}
+
+class Judge {
+ public:
+  // `rows` are the numbers in the file of the labelled ones.
+  Judge(const ColumnOptions& options, const Table& labelled, std::span<const std::size_t> rows, const Table* pool)
+      : named_(!options.inputs.empty()),
+        labelled_(labelled),
+        pool_(pool),
+        places_{.labelled_rows = rows, .pool = pool == nullptr ? "" : std::string_view(pool->source)},
+        orders_(parse_orders(options.order, labelled)) {
+    for (std::size_t k = 0; pool != nullptr && k < pool->columns.size(); ++k) {
+      in_pool_.emplace(pool->columns[k].name, &pool->columns[k]);
+    }
+    const std::vector<std::string> names = options.input_names(labelled);
+    for (const ColumnOrder& order : orders_) {
+      check_argument(std::ranges::find(names, order.column) != names.end(), "order", order.column, "it is no input");
+    }
+    for (const Column* column : labelled.find(names)) {
+      judge(*column);
+    }
+    check_pool();
+    in_source(labelled.source, [&] {
+      check(refused_.empty(), "{}; correct {}, or leave the column out with `ignore`", fmt::join(refused_, "; "),
+            refused_.size() == 1 ? "it" : "them");
+      check(!fitted_.encoding.columns.empty(), "no column is left as input: {}", fmt::join(fitted_.told, "; "));
+    });
+    fitted_.encoding.ids = options.ids;
+    group_categories();
+  }
+
+  FittedEncoding take() { return std::move(fitted_); }
+
+ private:
+  // Notes beside the labelled rows are common.
+  void check_pool() const {
+    if (absent_.empty()) {
+      return;
+    }
+    std::vector<std::string> names;
+    for (const Column& column : pool_->columns) {
+      names.push_back(column.name);
+    }
+    throw InputError(Fault{.source = pool_->source,
+                           .rule = missing_column_text(absent_, names) + "; `ignore` leaves out what is no input"});
+  }
+
+  void leave_out(const Column& column, const std::string& why) {
+    fitted_.told.push_back(fmt::format("{}: {}, left out", column.name, why));
+  }
+
+  void judge(const Column& column) {
+    if (!named_ && column.unnamed) {
+      leave_out(column, "a column without a name");
+      return;
+    }
+    const auto order = std::ranges::find(orders_, column.name, &ColumnOrder::column);
+    const std::optional<int> first = first_row_number(column, places_.labelled_rows);
+    if (!named_ && order == orders_.end() && first) {
+      fitted_.told.push_back(fmt::format("{}: {}, {}, {}, ..., looks like row numbers; leave it out if it is",
+                                         column.name, *first, *first + 1, *first + 2));
+    }
+    const auto found = in_pool_.find(column.name);
+    const Column* in_pool = found == in_pool_.end() ? nullptr : found->second;
+    if (const Column* doubted = !column.doubt.empty() ? &column : in_pool; doubted && !doubted->doubt.empty()) {
+      refused_.push_back(fmt::format("'{}' in row {}: {}", column.name, *doubted->first_text_row + 1, doubted->doubt));
+      return;
+    }
+    const ColumnCells cells = collect_cells(column, in_pool, order != orders_.end());
+    if (cells.num_present() == 0 && cells.num_rows > 0) {
+      named_ ? refused_.push_back(fmt::format("'{}' has no values", column.name)) : leave_out(column, "no values");
+      return;
+    }
+    ColumnCode code{column.name};
+    if (order != orders_.end()) {
+      judge_order(*order, cells, code);
+    } else if (cells.is_text && !judge_text(cells, code)) {
+      return;
+    }
+    if (!named_ && cells.counts.size() == 1 && !cells.any_missing() && order == orders_.end()) {
+      leave_out(column, fmt::format("'{}' in every row", cells.counts.begin()->first.substr(0, kShownLength)));
+      return;
+    }
+    if (pool_ != nullptr && in_pool == nullptr) {
+      absent_.push_back(column.name);
+      return;
+    }
+    add(cells, std::move(code));
+  }
+
+  void judge_order(const ColumnOrder& order, const ColumnCells& cells, ColumnCode& code) {
+    code.kind = ColumnKind::kOrdered;
+    code.levels = order.levels;
+    std::vector<std::string> unknown;
+    const LevelPlaces places(order.levels);
+    for (const auto& [text, count] : cells.counts) {
+      if (!places.find(text, true)) {
+        unknown.push_back(text);
+      }
+    }
+    if (!unknown.empty()) {
+      refused_.push_back(fmt::format("`order` has no place for {} of '{}'", fmt::join(unknown, ", "), order.column));
+    }
+  }
+
+  // False where the column is left out or refused.
+  bool judge_text(const ColumnCells& cells, ColumnCode& code) {
+    if (are_booleans(cells)) {
+      code.kind = ColumnKind::kBoolean;
+      return true;
+    }
+    const DateCells dates = judge_date_cells(cells, places_);
+    if (dates.are_dates) {
+      set_dates(dates, code);
+      return true;
+    }
+    const std::string mistake = dates.refusal.empty() ? mistake_text(cells, places_) : dates.refusal;
+    if (!mistake.empty()) {
+      refused_.push_back(mistake);
+      return false;
+    }
+    const std::size_t count = cells.counts.size();
+    if (!named_ && count > kFewValues &&
+        static_cast<double>(count) > kIdentifier * static_cast<double>(cells.num_rows)) {
+      leave_out(*cells.labelled, fmt::format("{} different texts in {}", count, counted(cells.num_rows, "row")));
+      return false;
+    }
+    set_categories(cells, code);
+    return true;
+  }
+
+  void add(const ColumnCells& cells, ColumnCode code) {
+    code.marks_missing = cells.any_missing();
+    in_source(labelled_.source, [&] { set_fill(cells, places_.labelled_rows, code); });
+    const std::string kind = kind_text(cells, code);
+    const std::string missing = missing_text(cells, code);
+    if (code.kind == ColumnKind::kCategory && !code.has_other && missing.empty()) {
+      categories_.push_back({fitted_.told.size(), code.column, fmt::format("{}", code.levels.size())});
+    }
+    if (!kind.empty() || !missing.empty()) {
+      fitted_.told.push_back(
+          fmt::format("{}: {}{}{}", code.column, kind, kind.empty() || missing.empty() ? "" : "; ", missing));
+    }
+    fitted_.encoding.columns.push_back(std::move(code));
+  }
+
+  // One line for many categories, in place of the first.
+  void group_categories() {
+    constexpr std::size_t kMostLines = 6;
+    if (categories_.size() <= kMostLines) {
+      return;
+    }
+    std::vector<std::string> names;
+    std::vector<std::string> counts;
+    for (const CategoryLine& line : categories_) {
+      names.push_back(line.column);
+      counts.push_back(line.count);
+      fitted_.told[line.place].clear();
+    }
+    const std::string last = counts.back();
+    counts.pop_back();
+    fitted_.told[categories_.front().place] =
+        fmt::format("{}: categories, one-hot ({} and {})", fmt::join(names, ", "), fmt::join(counts, ", "), last);
+    std::erase(fitted_.told, "");
+  }
+
+  struct CategoryLine {
+    std::size_t place;  // in what is told
+    std::string column;
+    std::string count;
+  };
+
+  bool named_;  // whoever names inputs gets them
+  const Table& labelled_;
+  const Table* pool_;
+  CellPlaces places_;
+  std::unordered_map<std::string_view, const Column*> in_pool_;
+  std::vector<ColumnOrder> orders_;
+  std::vector<std::string> refused_;
+  std::vector<std::string> absent_;  // from the pool
+  std::vector<CategoryLine> categories_;
+  FittedEncoding fitted_;
+};
+
+}  // namespace
+
+FittedEncoding fit_encoding(const ColumnOptions& options, const Table& labelled, const Table* pool) {
+  if (complete_rows(labelled, options.targets).size() == labelled.num_rows) {
+    return Judge(options, labelled, {}, pool).take();
+  }
+  std::vector<std::size_t> rows;
+  const Table learned_from = rows_with_targets(labelled, options.targets, rows);
+  return Judge(options, learned_from, rows, pool).take();
+}
+
+}  // namespace dissent

@@ -1,0 +1,157 @@
+// What a column is judged to be where people make mistakes: dates of several styles, options that are misspelt, rows
+// without targets, row numbers and columns that say the same in every row.
+#include "dissent/table/encoding_fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dissent/base/error.hpp"
+#include "dissent/table/csv.hpp"
+#include "dissent/table/encoded_rows.hpp"
+#include "support/temp_dir.hpp"
+#include "table/encoding_samples.hpp"
+
+namespace dissent {
+namespace {
+
+using namespace test;
+
+std::string dated(const char* row, int num_rows = 40) {
+  std::string text = "when,x,y\n";
+  for (int day = 0; day < num_rows; ++day) {
+    text += fmt::format(fmt::runtime(row), day % 30 + 1, 3 + day / 30);
+  }
+  return text;
+}
+
+constexpr const char* kIsoRow = "2024-{1:02}-{0:02},1,1\n";
+constexpr const char* kGermanRow = "{0}.{1}.2024,1,1\n";
+constexpr const char* kUsRow = "{1}/{0}/2024,1,1\n";
+
+TEST(TableEncoding, EachTableWritesDatesInItsOwnStyle) {
+  const Table iso = table_of(dated(kIsoRow));
+  const FittedEncoding plain = fit_encoding({.targets = {"y"}}, iso, &iso);
+  for (const char* row : {kGermanRow, kUsRow}) {
+    const Table pool = table_of(dated(row), "pool.csv");
+    const FittedEncoding fit = fit_encoding({.targets = {"y"}}, iso, &pool);
+    EXPECT_EQ(fit.encoding, plain.encoding);
+    EXPECT_EQ(fit.encoding.matrix(pool), plain.encoding.matrix(iso));
+    EXPECT_EQ(fit_encoding({.targets = {"y"}}, pool, &iso).encoding.matrix(iso), plain.encoding.matrix(iso));
+  }
+  const Table unclear = table_of("when,x\n1/2/2024,1\n3/4/2024,1\n", "pool.csv");
+  EXPECT_TRUE(contains(message_of<InputError>([&] { fit_encoding({.targets = {"y"}}, iso, &unclear); }),
+                       "'when' has dates like 1/2/2024"));
+}
+
+TEST(TableEncoding, DatesWithMistakesAmongThemAreRefused) {
+  const auto with = [](const std::string& cell, int num_rows) {
+    return dated(kIsoRow, 3) + cell + ",1,1\n" + dated(kIsoRow, num_rows).substr(9);
+  };
+  for (const int num_rows : {40, 5}) {
+    const std::string message = refusal(with("2024-13-45", num_rows));
+    EXPECT_TRUE(contains(message, "'when' is dates but for text ('2024-13-45' in row 4); correct it")) << message;
+    EXPECT_TRUE(contains(refusal(with("unknown", num_rows)), "'when' is dates but for text ('unknown' in row 4)"));
+    EXPECT_TRUE(
+        contains(refusal(with("30.4.2024", num_rows)), "has dates of more than one style ('30.4.2024' in row 4)"));
+  }
+  const Table iso = table_of(dated(kIsoRow));
+  const Table pool = table_of(with("soon", 40), "pool.csv");
+  const std::string message = message_of<InputError>([&] { fit_encoding({.targets = {"y"}}, iso, &pool); });
+  EXPECT_TRUE(contains(message, "('soon' in row 4 of pool.csv)")) << message;
+}
+
+TEST(TableEncoding, OneOfTwoLettersIsNoBoolean) {
+  EXPECT_EQ(fitted("sex,x,y\nF,1,1\nM,2,2\n").told, (Names{"sex: 2 categories, one-hot"}));
+  EXPECT_EQ(fitted("sex,x,y\nF,1,1\n,2,2\n").encoding.features(), (Names{"sex=F", "sex missing", "x"}));
+  EXPECT_EQ(fitted("wet,x,y\nyes,1,1\n,2,2\n").encoding.features(), (Names{"wet", "wet missing", "x"}));
+  EXPECT_EQ(fitted("wet,x,y\nt,1,1\nF,2,2\n").told, (Names{"wet: true or false, as 1 or 0"}));
+}
+
+TEST(TableEncoding, WhatIsNeitherTrueNorFalseIsMissing) {
+  const FittedEncoding fit = fitted("wet,x,y\nyes,1,1\nno,2,2\n,3,3\n");
+  Names told;
+  EXPECT_EQ(fit.encoding.matrix(table_of("wet,x\nmaybe,5\nyes,6\n"), &told), (std::vector<double>{0, 1, 5, 1, 0, 6}));
+  EXPECT_EQ(told, (Names{"wet: 'maybe' not seen in the fit (1 row), taken for missing"}));
+}
+
+TEST(TableEncoding, EachOrderIsReadByItself) {
+  const std::string text = "cut,clarity,x,y\nFair,SI2,1,1\nGood,I1,2,2\n";
+  const FittedEncoding fit = fitted(text, {.targets = {"y"}, .order = {{"cut=Fair", "Good"}, {"clarity=I1", "SI2"}}});
+  EXPECT_EQ(fit.told, (Names{"cut: Fair < Good as 0 to 1", "clarity: I1 < SI2 as 0 to 1"}));
+  const Names together{"cut=Fair", "Good", "clarity=I1", "SI2"};
+  EXPECT_EQ(fitted(text, {.targets = {"y"}, .order = {together}}).told, fit.told);
+  EXPECT_EQ(refusal(text, {.targets = {"y"}, .order = {{"cut=Fair", "Good"}, {"Clarity=I1", "SI2"}}}),
+            "t.csv: has no column 'Clarity'; did you mean 'clarity'?");
+  EXPECT_TRUE(contains(refusal(text, {.targets = {"y"}, .order = {{"cut=Fair"}, {"Good"}}}),
+                       "order = Good; write a column and its categories"));
+  EXPECT_TRUE(contains(refusal(text, {.targets = {"y"}, .order = {{"cut=Fair"}, {"cut=Good"}}}),
+                       "order = cut=Good; the column has its categories already"));
+}
+
+TEST(TableEncoding, RowsWithoutTargetsDoNotShapeIt) {
+  const std::string all = "bill,kind,note,y\n1,a,7,1\nNA,new,<5,NA\n4,b,8,3\n9,,6,\n3,a,9,4\n";
+  const std::string labelled = "bill,kind,note,y\n1,a,7,1\n4,b,8,3\n3,a,9,4\n";
+  const FittedEncoding fit = fitted(all);
+  const FittedEncoding expected = fitted(labelled);
+  EXPECT_EQ(fit.encoding, expected.encoding);
+  EXPECT_EQ(fit.told, expected.told);
+  Names told;
+  Names none;
+  EXPECT_EQ(encoded_rows(table_of(all), fit.encoding, {"y"}, told).inputs,
+            encoded_rows(table_of(labelled), fit.encoding, {"y"}, none).inputs);
+  EXPECT_EQ(told, (Names{"t.csv: 2 rows without y, left out"}));
+  EXPECT_TRUE(none.empty());
+}
+
+TEST(TableEncoding, CategoriesWrittenAsNumbersKeepTheirNames) {
+  const FittedEncoding fit = fitted("site,x,y\n01,1,1\n02,2,2\nK,3,3\n");
+  Names told;
+  EXPECT_EQ(encoded_rows(table_of("site,x,y\n02,5,1\nK,6,NA\n"), fit.encoding, {"y"}, told).inputs,
+            (std::vector<double>{0, 1, 0, 5}));
+}
+
+TEST(TableEncoding, MistakesAreNamedByTheirRowInTheFile) {
+  std::string text = "a,y\n0,NA\n";
+  for (int row = 0; row < 20; ++row) {
+    text += fmt::format("{},1\n", row == 5 ? "<5" : std::to_string(100 * row));
+  }
+  EXPECT_TRUE(contains(refusal(text), "'a' is numbers but for text ('<5' in row 7)")) << refusal(text);
+  EXPECT_TRUE(contains(refusal("a,y\n0,NA\n1,1\ninf,2\n"), "column 'a' row 3"));
+  const Table infinite = table_of("a,y\n0,NA\n1,1\ninf,2\n");
+  Names told;
+  EXPECT_TRUE(contains(message_of<InputError>([&] { encoded_rows(infinite, {{{.column = "a"}}}, {"y"}, told); }),
+                       "column 'a' row 3"));
+}
+
+TEST(TableEncoding, RowNumbersAreTold) {
+  std::string text = "t,ID,x,y\n";
+  for (int row = 0; row < 12; ++row) {
+    text += fmt::format("{},{},{},{}\n", row, row + 1, row + 2, row == 3 ? "NA" : "1");
+  }
+  const FittedEncoding fit = fitted(text);
+  EXPECT_EQ(fit.told, (Names{"t: 0, 1, 2, ..., looks like row numbers; leave it out if it is",
+                             "ID: 1, 2, 3, ..., looks like row numbers; leave it out if it is"}));
+  EXPECT_EQ(fit.encoding.features(), (Names{"t", "ID", "x"}));
+  const FittedEncoding named = fitted(text, {.targets = {"y"}, .inputs = {"t", "ID"}});
+  EXPECT_TRUE(named.told.empty());
+  EXPECT_EQ(named.encoding.features(), (Names{"t", "ID"}));
+  EXPECT_TRUE(fitted("id,y\n1,1\n2,2\n3,3\n").told.empty());  // too few to tell
+}
+
+TEST(TableEncoding, WhatIsTheSameInEveryRowIsLeftOut) {
+  const std::string text = "util,wet,half,x,y\nAll,yes,a,1,1\nAll,yes,,2,2\n";
+  EXPECT_EQ(fitted(text).told, (Names{"util: 'All' in every row, left out", "wet: 'yes' in every row, left out",
+                                      "half: 1 category, one-hot; 1 missing, marked"}));
+  EXPECT_EQ(fitted(text, {.targets = {"y"}, .inputs = {"util"}}).encoding.features(), (Names{"util=All"}));
+  const Table pool = table_of("util,wet,half,x\nNone,yes,a,1\n");
+  EXPECT_EQ(fit_encoding({.targets = {"y"}}, table_of(text), &pool).told.front(), "util: 2 categories, one-hot");
+}
+
+TEST(TableEncoding, ManyCategoriesShareALine) {
+  const FittedEncoding fit =
+      fitted("a,b,wet,c,d,e,f,g,y\n1x,p,yes,p,p,p,p,p,1\n2x,q,no,q,q,q,q,q,2\n3x,q,no,q,q,q,q,q,2\n");
+  EXPECT_EQ(fit.told, (Names{"a, b, c, d, e, f, g: categories, one-hot (3, 2, 2, 2, 2, 2 and 2)",
+                             "wet: true or false, as 1 or 0"}));
+}
+
+}  // namespace
+}  // namespace dissent
