@@ -52,6 +52,20 @@ struct CellChoice {
   ChosenRow chosen;
 };
 
+// A number of a side study: how long an estimator takes, how far it is off, how it ranks.
+struct Measurement {
+  std::string kind;  // "seconds", "bias", "spearman", "matched_samples"
+  std::string problem = {};
+  std::string model = {};
+  std::string estimator = {};
+  std::size_t outputs = 0;
+  std::size_t components = 0;
+  std::size_t samples = 0;  // of a Monte Carlo estimate
+  std::uint64_t seed = 0;
+  double at = 0;  // the input, where it has one
+  double value = 0;
+};
+
 // A cell that this worker has.
 struct Claim {
   std::int64_t id = 0;
@@ -96,6 +110,10 @@ class StudyStore {
 
   // The state that was recorded last, as record() got it; none at the beginning.
   virtual std::optional<Campaign> load(const Claim& claim) = 0;
+
+  // Replaces the measurements of these kinds.
+  virtual void record(const std::string& study, const std::vector<Measurement>& measurements) = 0;
+  virtual std::vector<Measurement> measurements(const std::string& study) = 0;
 
   virtual std::vector<std::string> studies() = 0;
   virtual std::vector<CellRecord> cells(const std::string& study) = 0;    // in the order of the grid

@@ -1,0 +1,47 @@
+// What a study has found, as plain values: from its store, or from the file that `dissent study export` writes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dissent/loop/campaign.hpp"
+#include "dissent/study/store.hpp"
+
+namespace dissent {
+
+// One campaign of the study.
+struct StudyRun {
+  std::string name;                                            // of its cell
+  std::vector<std::pair<std::string, std::string>> axes = {};  // of the grid, in its order
+  std::string problem;
+  std::string model;        // "flow", "pne", "gp", ...
+  std::string acquisition;  // as given: "kl", "mc:5000"
+  // What tells methods apart: the acquisition, and the values of all axes but problem, model, seed and data_seed.
+  std::string method;
+  std::uint64_t seed = 0;
+  std::uint64_t data_seed = 0;
+  CellState state = CellState::kWaiting;
+  std::string worker = {};
+  std::string version = {};
+  std::string error = {};
+  double started = 0;  // seconds since 1970
+  double changed = 0;
+  std::vector<RoundRecord> rounds = {};
+};
+
+struct StudyResults {
+  std::string study;
+  std::string source;  // the store or the file, for people
+  std::vector<StudyRun> runs = {};
+  std::vector<Measurement> measurements = {};
+};
+
+// InputError when there is no such study; an empty name is the only one there is.
+StudyResults read_results(StudyStore& store, const std::string& study = {});
+// A file of `dissent study export`, .csv or .csv.gz.
+StudyResults read_results(const std::string& path);
+
+}  // namespace dissent
