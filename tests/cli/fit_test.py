@@ -116,7 +116,7 @@ class Fit(CliTest):
         random = np.random.default_rng(5)
         for model, threads in (("pne", 1), ("pne", 2), ("flow", 1), ("flow", 2)):
             command = ("fit", self.table(), "-t", "y,z", "-m", model, "--batch-size", 64, "-c", 3, "-q", "--threads",
-                       threads, "--epochs", 300 if SANITIZED else 3000)
+                       threads, "--epochs", 300 if SANITIZED else 1000)
             if threads == 1:
                 self.run_ok(*command, "-o", "whole.model")
             kills = 0

@@ -122,7 +122,7 @@ TEST_P(EveryNetwork, EveryRowTrainsAndThoseLeftOutBySamplesAreHeldOut) {
 }
 
 TEST_P(EveryKind, SameSeedSameBitsOnAnyNumberOfThreads) {
-  const SampleRows data = pairs(150);
+  const SampleRows data = pairs(90);
   ThreadPool one(1);
   ThreadPool two(2);
   const FitResult a = fit(options(), kShort, data.rows(), {.executor = &one});
