@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "dissent/statistics/bootstrap.hpp"
+#include "dissent/statistics/location.hpp"
 #include "dissent/study/results.hpp"
 
 namespace dissent {
