@@ -92,6 +92,15 @@
     }
   };
 
+  // Boxes to tick are one group, which has a name.
+  const groupBoxes = (figure) => {
+    const boxes = [...figure.querySelectorAll(".controls > .vega-bind")].filter((one) => one.querySelector("input[type=checkbox]"));
+    if (boxes.length === 0) return;
+    const group = element("fieldset", undefined, { class: "boxes" });
+    boxes[0].before(group);
+    group.append(element("legend", "Show"), ...boxes);
+  };
+
   // What the library leaves unnamed or unreachable.
   const addNames = (figure, chart) => {
     const summary = figure.querySelector(".vega-embed summary");
@@ -116,6 +125,7 @@
       });
       addZoom(figure, chart, view);
       addNames(figure, chart);
+      groupBoxes(figure);
       return view;
     } catch (error) {
       drawing.replaceChildren(element("p", `This chart could not be drawn: ${error.message}`));

@@ -13,7 +13,8 @@
 namespace dissent::report {
 namespace {
 
-constexpr std::size_t kLongText = 40;  // characters of a cell that is given room to wrap
+constexpr std::size_t kLongText = 40;   // characters of a cell that is given room to wrap
+constexpr std::size_t kTallTable = 45;  // rows of a table that scrolls on a screen
 
 // A column is aligned as numbers are if it holds nothing else.
 bool is_numeric(const Grid& grid, std::size_t column) {
@@ -64,9 +65,10 @@ std::string html_of(const TableBlock& block) {
   const std::string note = block.note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", escaped(block.note));
   return fmt::format(
       "<div class=\"table\" id=\"{0}\">\n<h3 id=\"{0}-title\">{1}</h3>\n{2}"
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{0}-title\">\n"
+      "<div class=\"{4}\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{0}-title\">\n"
       "<table aria-labelledby=\"{0}-title\">\n{3}\n</table>\n</div>\n</div>\n",
-      block.id, escaped(block.title), note, grid_html(block.grid));
+      block.id, escaped(block.title), note, grid_html(block.grid),
+      block.grid.rows.size() > kTallTable ? "scroll tall" : "scroll");
 }
 
 std::string zoom_buttons(const Chart& chart) {
