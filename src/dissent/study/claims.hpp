@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,8 @@ struct JudgedClaim {
   std::size_t num_seeds = 0;           // the fewest of the findings that decided
 };
 
-// All claims, in a fixed order, whatever the results have.
-std::vector<JudgedClaim> judge_claims(const StudyResults& results);
+// All claims, in a fixed order, whatever the results have. Several studies may be judged together: each brings its own
+// findings, and flows of one are compared with PNEs of another.
+std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies);
 
 }  // namespace dissent
