@@ -134,8 +134,52 @@
     }
   };
 
+  // A page that a server shows loads itself again when there is more to see, and what was chosen stays so.
+  const version = document.documentElement.dataset.version;
+  const kChosen = "dissent-chosen";
+
+  const chosenParams = (charts) => Object.fromEntries(charts.map((chart) => {
+    const bound = (chart.spec.params ?? []).filter((param) => param.bind);
+    const view = window.dissentViews[chart.id];
+    return [chart.id, Object.fromEntries(view ? bound.map((param) => [param.name, view.signal(param.name)]) : [])];
+  }));
+
+  const takeUp = (charts) => {
+    const chosen = JSON.parse(sessionStorage.getItem(kChosen) ?? "{}");
+    sessionStorage.removeItem(kChosen);
+    for (const chart of charts) {
+      for (const param of chart.spec.params ?? []) {
+        const value = chosen[chart.id]?.[param.name];
+        const known = param.bind?.options ? param.bind.options.includes(value) : value !== undefined;
+        if (known) param.value = value;
+      }
+    }
+  };
+
+  const follow = (charts) => {
+    const note = element("p", "Live: this page follows its study.", { class: "note", role: "status" });
+    document.querySelector("header").append(note);
+    setInterval(async () => {
+      try {
+        const reply = await fetch("version", { cache: "no-store" });
+        const current = await reply.text();
+        if (!reply.ok) throw new Error(current);
+        note.textContent = "Live: this page follows its study.";
+        if (current === version || document.hidden) return;
+        sessionStorage.setItem(kChosen, JSON.stringify(chosenParams(charts)));
+        location.reload();
+      } catch (error) {
+        note.textContent = "The server does not answer. This is what it showed last.";
+      }
+    }, 3000);
+  };
+
   const charts = JSON.parse(document.getElementById("charts").textContent);
   window.dissentViews = {};
+  if (version) takeUp(charts);
   Promise.all(charts.map(async (chart) => { window.dissentViews[chart.id] = await draw(chart); }))
-    .then(() => { document.documentElement.dataset.drawn = String(charts.length); });
+    .then(() => {
+      document.documentElement.dataset.drawn = String(charts.length);
+      if (version) follow(charts);
+    });
 })();
