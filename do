@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 # What each task needs: MuJoCo, HDF5 and SOCI are optional, but the program is built once, with all it can do.
 program_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev libsoci-dev libsqlite3-dev libpq-dev
-  libtomlplusplus-dev)
+  libtomlplusplus-dev libcpp-httplib-dev)
 python_packages=(python3-dev python3-venv pybind11-dev python3-numpy)
 test_packages=(libgtest-dev librapidcheck-dev python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm
   python3-matplotlib python3-torch mypy r-base-core r-cran-ggplot2 r-cran-modeldata postgresql openmpi-bin)
@@ -160,7 +160,7 @@ cmd_demo() {
   configure_release
   compile release dissent_cli
   say "demo"
-  PATH="$PWD/$bin:$PATH" bash examples/demo.sh
+  PATH="$PWD/$bin:$PATH" DISSENT_DEMO_PAGE=$PWD/build/demo.html bash examples/demo.sh
 }
 
 cmd_python() {
@@ -285,7 +285,7 @@ cmd_help() {
   cat <<'HELP'
 usage: ./do COMMAND
 
-  demo            build the program, score the shipped example, and compare two campaigns of active learning
+  demo            build the program, score the shipped example, compare two campaigns, and write the page of a study
   test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
                   thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
   bare [WHAT...]  make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run

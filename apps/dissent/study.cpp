@@ -181,6 +181,7 @@ void add_study(Command& app) {
   command.run([arguments] { run_study(*arguments); });
   add_study_status(study);
   add_study_export(study);
+  add_study_serve(study);
 }
 
 }  // namespace dissent::cli

@@ -41,6 +41,8 @@ MORE = [
     (["suggest", "--mixture", "mean.npy,stddev.npy", "-o", "OUTPUT"], ["mean.npy", "stddev.npy"], ".csv"),
     (["suggest", "--mixture", "e.npz", "-o", "OUTPUT"], ["e.npz"], ".csv"),
     (["score", "mean.npy,stddev.npy", "-o", "OUTPUT"], ["mean.npy", "stddev.npy"], ".npy"),
+    (["report", "d.csv", "-o", "OUTPUT"], ["d.csv"], ".html"),
+    (["report", "sqlite:d.csv", "-o", "OUTPUT"], ["d.csv"], ".html"),
     (["fit", "d.csv", "--targets", "y", *QUICK, "-o", "new", "--checkpoint", "OUTPUT"], ["d.csv"], ".state"),
     (["fit", "d.csv", "--targets", "y", *QUICK, "-o", "m.model", "--checkpoint", "OUTPUT"], ["m.model"], ".state"),
     (["policy", "train", "pendulum", "--start", "policy.txt", "-o", "new", "--checkpoint", "OUTPUT"], ["policy.txt"],

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -156,19 +157,21 @@ void add_metric_choice(Chart& chart, const std::vector<Heading>& metrics) {
   chart.spec["transform"].push_back({{"filter", "isValid(datum.shown)"}});
 }
 
+bool any_record(const StudyResults& results, const std::function<bool(const RoundRecord&)>& holds) {
+  return std::ranges::any_of(results.runs, [&](const StudyRun& run) { return std::ranges::any_of(run.rounds, holds); });
+}
+
 }  // namespace
 
 std::vector<Heading> known_metrics(const StudyResults& results, Metrics which) {
   std::vector<Heading> list;
   for (const Field<RoundRecord>& field : fields<RoundRecord>()) {
-    if (field.name == "round" || field.name == "labelled" || kind_of(field.name) != which) {
-      continue;
-    }
-    const bool known = std::ranges::any_of(results.runs, [&](const StudyRun& run) {
-      return std::ranges::any_of(
-          run.rounds, [&](const RoundRecord& record) { return std::isfinite(as_number(field.get(record))); });
-    });
-    if (known) {
+    const bool asked_for = field.name != "round" && field.name != "labelled" && kind_of(field.name) == which;
+    const bool known =
+        any_record(results, [&](const RoundRecord& one) { return std::isfinite(as_number(field.get(one))); });
+    const bool repeats = field.name == "rmse_paper" &&  // as with one target
+                         !any_record(results, [](const RoundRecord& one) { return one.rmse_paper != one.rmse; });
+    if (asked_for && known && !repeats) {
       list.push_back({std::string(field.name), title_of(field.name)});
     }
   }
