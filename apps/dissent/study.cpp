@@ -1,4 +1,5 @@
 // dissent study run: the campaigns of a grid, as one of any number of processes that share a store.
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
