@@ -28,7 +28,7 @@ namespace {
 using report::HeldOut;
 using report::Page;
 
-const std::vector<std::string> kFormats{"html", "md", "latex", "csv"};
+const std::vector<std::string> kFormats{"html", "markdown", "md", "latex", "csv"};
 
 struct ReportOptions {
   std::string source;
@@ -87,7 +87,7 @@ Page page_of(const ReportOptions& options) {
 }
 
 std::string written(const Page& page, const ReportOptions& options) {
-  if (options.format == "md") {
+  if (options.format == "markdown" || options.format == "md") {
     return report::to_markdown(page);
   }
   if (options.format == "latex") {
@@ -146,7 +146,8 @@ void add_report(Command& app) {
                  Need::kRequired);
   command.option(
       "--format", options->format,
-      {.help = "html; md: texts and tables; latex: tables; csv: all tables and data of charts, a line per cell",
+      {.help =
+           "html; markdown or md: texts and tables; latex: tables; csv: all tables and data of charts, a line per cell",
        .shown = "NAME"});
   add_threads(command, options->threads);
   add_json(command, options->json);
