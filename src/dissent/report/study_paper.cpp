@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "dissent/report/chart.hpp"
@@ -15,6 +16,7 @@
 namespace dissent::report {
 namespace {
 
+constexpr std::size_t kMostRounds = 25;  // of a curve beside the paper's, and those that the paper has
 constexpr const char* kHere = "this study";
 constexpr const char* kThere = "the paper";
 constexpr std::string_view kSizesProblem = "hopper";  // of the paper's ensemble sizes
@@ -152,13 +154,17 @@ std::vector<std::vector<Json>> points_of(const Comparison& comparison, const Tas
     rows.push_back({std::string(comparison.metric->title), task.model, task.problem, method.method, after, source, mean,
                     mean - stddev, mean + stddev});
   };
+  std::set<std::size_t> in_paper;
   for (const PaperPoint& point : paper_curves()) {
     if (paper_point(comparison, task, method, point.after) == &point) {
       add(point.after, kThere, point.mean, point.stddev);
+      in_paper.insert(point.after);
     }
   }
-  if (!rows.empty()) {
-    for (const CurvePoint& point : method.points) {
+  const std::size_t every = method.points.size() / kMostRounds + 1;
+  for (std::size_t k = 0; k < method.points.size() && !in_paper.empty(); ++k) {
+    const CurvePoint& point = method.points[k];
+    if (k % every == 0 || in_paper.contains(point.after)) {
       add(point.after, kHere, point.summary.mean, point.summary.stddev);
     }
   }
