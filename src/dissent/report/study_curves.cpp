@@ -47,7 +47,8 @@ std::string title_of(std::string_view field) {
       {"chosen_epistemic", "Epistemic uncertainty of the chosen rows, nats"},
       {"expert_share", "Share of expert rows among the chosen"},
       {"fit_seconds", "Seconds to fit and evaluate"},
-      {"score_seconds", "Seconds to score"}};
+      {"score_seconds", "Seconds to choose"},
+      {"scoring_seconds", "Seconds to score alone"}};
   const auto found = titles.find(field);
   return found == titles.end() ? std::string(field) : found->second;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "dissent/base/names.hpp"
@@ -52,7 +53,7 @@ std::vector<Comparison> compare_all(const StudyResults& results) {
 
 Section verdicts(const StudyResults& results) {
   Section section{"verdicts-section", "Verdicts"};
-  const std::vector<JudgedClaim> claims = judge_claims(results);
+  const std::vector<JudgedClaim> claims = judge_claims(std::span(&results, 1));
   add(section, std::optional(verdict_table(claims)));
   add(section, finding_table(claims));
   return section;
