@@ -33,14 +33,6 @@ void finish(Chart& chart, Json layers) {
   add_filter(chart, "model", "Model", texts_of(chart.data, "model"));
 }
 
-Json names_axis(std::string_view field, const std::vector<std::string>& names) {
-  return {{"field", field},
-          {"type", "nominal"},
-          {"title", nullptr},
-          {"sort", names},
-          {"axis", {{"labelLimit", 170}, {"grid", true}}}};
-}
-
 // An interval with its estimate, a line for each name.
 Json interval_layers(const std::string& estimate, const std::string& names_field, const std::vector<std::string>& names,
                      const std::vector<Heading>& columns) {
@@ -93,7 +85,7 @@ std::optional<Chart> score_chart(const std::vector<Comparison>& comparisons) {
       first;
   const std::vector<std::string> names = texts_of(chart.data, "method");
   finish(chart, interval_layers("score", "method", names, chart.data.columns));
-  chart.spec["height"] = {{"step", kStep}};
+  chart.spec["height"] = height_of(names, kStep);
   return chart;
 }
 
@@ -150,13 +142,14 @@ std::optional<Chart> improvement_chart(const std::vector<Comparison>& comparison
   chart.caption =
       "How probable it is that a campaign of the first method is better than one of the second, as the mean over the "
       "problems that both have, with 95% bootstrap intervals. Half is chance.";
-  Json layers = interval_layers("probability", "pair", texts_of(chart.data, "pair"), chart.data.columns);
+  const std::vector<std::string> pairs = texts_of(chart.data, "pair");
+  Json layers = interval_layers("probability", "pair", pairs, chart.data.columns);
   layers.insert(layers.begin(), upright_line(0.5));
   for (std::size_t k = 1; k < layers.size(); ++k) {
     layers[k]["encoding"]["x"]["scale"] = {{"domain", {0, 1}}};
   }
   finish(chart, std::move(layers));
-  chart.spec["height"] = {{"step", kStep}};
+  chart.spec["height"] = height_of(pairs, kStep);
   return chart;
 }
 
@@ -195,8 +188,9 @@ std::optional<Chart> outcome_chart(const std::vector<Comparison>& comparisons) {
       "positive ones are for ours. Better and worse are by the sign flip test at 5%, corrected by Holm within the "
       "problem: {} of {} contrasts are better.",
       better, chart.data.rows.size());
+  const std::vector<std::string> problems = texts_of(chart.data, "problem");
   const Json place{{"x", names_axis("baseline", texts_of(chart.data, "baseline"))},
-                   {"y", names_axis("problem", texts_of(chart.data, "problem"))},
+                   {"y", names_axis("problem", problems)},
                    {"tooltip", tooltip(chart.data.columns)}};
   Json shape = place;
   add_groups(shape, "outcome",
@@ -209,7 +203,7 @@ std::optional<Chart> outcome_chart(const std::vector<Comparison>& comparisons) {
               {{"mark", {{"type", "text"}, {"yOffset", 10}, {"fontSize", 11}, {"color", "currentColor"}}},
                {"encoding", text}}}));
   add_filter(chart, "ours", "Ours", texts_of(chart.data, "ours"));
-  chart.spec["height"] = {{"step", 46}};
+  chart.spec["height"] = height_of(problems, 46);
   return chart;
 }
 

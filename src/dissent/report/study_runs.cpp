@@ -92,11 +92,7 @@ std::optional<Chart> timeline_chart(const StudyResults& results) {
   const auto time = [](const char* field) -> Json {
     return {{"field", field}, {"type", "temporal"}, {"title", "Time"}, {"scale", {{"type", "utc"}, {"padding", 10}}}};
   };
-  const Json y{{"field", "worker"},
-               {"type", "nominal"},
-               {"title", nullptr},
-               {"sort", workers},
-               {"axis", {{"labelLimit", 150}, {"grid", true}}}};
+  const Json y = names_axis("worker", workers);
   Json line{{"x", time("started")}, {"x2", {{"field", "changed"}}}, {"y", y}, {"tooltip", tooltip(chart.data.columns)}};
   Json end{{"x", time("changed")}, {"y", y}, {"tooltip", tooltip(chart.data.columns)}};
   add_groups(end, "state",
@@ -109,7 +105,7 @@ std::optional<Chart> timeline_chart(const StudyResults& results) {
       Json::array({{{"mark", {{"type", "rule"}, {"color", "currentColor"}, {"opacity", 0.5}, {"strokeWidth", 2}}},
                     {"encoding", line}},
                    {{"mark", {{"type", "point"}, {"filled", true}, {"size", 60}}}, {"encoding", end}}}));
-  chart.spec["height"] = {{"step", 30}};
+  chart.spec["height"] = height_of(workers, 30);
   return chart;
 }
 

@@ -83,6 +83,14 @@ void add_series(Json& encoding, std::string_view field, const std::vector<std::s
   }
 }
 
+Json names_axis(std::string_view field, const std::vector<std::string>& names) {
+  return {{"field", field},
+          {"type", "nominal"},
+          {"title", nullptr},
+          {"scale", {{"domain", names}}},
+          {"axis", {{"labelLimit", 170}, {"grid", true}}}};
+}
+
 Json small_title(const std::string& text) {
   return {{"text", text}, {"anchor", "start"}, {"fontSize", 12}, {"fontWeight", "normal"}};
 }

@@ -35,6 +35,10 @@ void add_filter(Chart& chart, std::string_view field, const std::string& label, 
 // A box to tick for each name, which leaves rows of the ticked ones.
 void add_boxes(Chart& chart, std::string_view field, const std::vector<std::string>& names);
 
+// An axis of names, in their order, and the height of a chart that gives each of them `step` pixels.
+Json names_axis(std::string_view field, const std::vector<std::string>& names);
+inline int height_of(const std::vector<std::string>& names, int step) { return step * static_cast<int>(names.size()); }
+
 // The title of an axis that stands above the chart, for it would not fit beside it on a phone.
 Json small_title(const std::string& text);
 
