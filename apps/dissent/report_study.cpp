@@ -1,9 +1,10 @@
+#include "report_study.hpp"
+
 #include <array>
 #include <fstream>
 #include <string_view>
 
 #include "dissent/base/error.hpp"
-#include "report_study.hpp"
 #ifdef DISSENT_HAS_STUDIES
 #include "dissent/report/study_page.hpp"
 #include "dissent/study/results.hpp"
