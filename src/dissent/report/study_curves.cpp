@@ -182,7 +182,7 @@ std::vector<Heading> known_metrics(const StudyResults& results, Metrics which) {
 Chart curve_chart(const StudyResults& results, const std::string& id, const std::string& title,
                   const std::vector<Heading>& metrics) {
   const Curves curves = curves_of(results);
-  const StudyNames names = study_names(results);
+  const std::vector<std::string> methods = study_names(results).methods;
   Chart chart{.id = id, .title = title, .caption = ""};
   chart.data.columns = {{"problem", "Problem"},        {"model", "Model"},     {"method", "Method"},
                         {"labelled", "Labelled rows"}, {"seeds", "Campaigns"}, {"late", "Second half"},
@@ -201,15 +201,15 @@ Chart curve_chart(const StudyResults& results, const std::string& id, const std:
       fmt::format("Lines are medians over seeds, bands reach from the lower to the upper quartile. {}{}",
                   last_medians(curves, metrics.front()),
                   longest > kMostPlaces ? fmt::format(" {} of {} rounds are drawn.", kMostPlaces, longest) : "");
-  chart.spec = chart_spec(chart.caption, layers(names.methods));
+  chart.spec = chart_spec(chart.caption, layers(methods));
   chart.spec["params"] = Json::array();
   chart.spec["transform"] = Json::array();
-  add_filter(chart, "problem", "Problem", names.problems);
-  add_filter(chart, "model", "Model", names.models);
+  add_filter(chart, "problem", "Problem", texts_of(chart.data, "problem"));
+  add_filter(chart, "model", "Model", texts_of(chart.data, "model"));
   add_metric_choice(chart, metrics);
   chart.spec["params"].push_back(choice("part", "Rounds", {"all", "second half"}));
   chart.spec["transform"].push_back({{"filter", "part == 0 || datum.late == 'yes'"}});
-  add_boxes(chart, "method", names.methods);
+  add_boxes(chart, "method", texts_of(chart.data, "method"));
   chart.zoom = {"labelled", "shown"};
   return chart;
 }
