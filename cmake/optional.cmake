@@ -31,9 +31,40 @@ else()
   message(STATUS "HDF5 not found (libhdf5-dev): .h5 files are switched off")
 endif()
 
-# Studies keep their results in a database, by SOCI.
+# Studies keep their results in a database, by SOCI, and read grids by toml++. DISSENT_HAS_STUDIES says whether both are
+# there; without them their folder is left out, and `dissent study` says what is missing.
 find_library(SOCI_LIBRARY soci_core)
 find_library(SOCI_SQLITE_LIBRARY soci_sqlite3)
 find_library(SOCI_POSTGRESQL_LIBRARY soci_postgresql)
 find_path(SOCI_INCLUDE_DIR soci/soci.h)
+find_path(SQLITE_INCLUDE_DIR sqlite3.h)
+find_path(POSTGRESQL_INCLUDE_DIR libpq-fe.h PATH_SUFFIXES postgresql)
 find_path(TOML_INCLUDE_DIR toml++/toml.h)
+set(DISSENT_STUDY_PACKAGES "")  # those that are missing, by their Debian names
+if(NOT SOCI_LIBRARY OR NOT SOCI_SQLITE_LIBRARY OR NOT SOCI_POSTGRESQL_LIBRARY OR NOT SOCI_INCLUDE_DIR)
+  list(APPEND DISSENT_STUDY_PACKAGES libsoci-dev)
+endif()
+if(NOT SQLITE_INCLUDE_DIR)
+  list(APPEND DISSENT_STUDY_PACKAGES libsqlite3-dev)
+endif()
+if(NOT POSTGRESQL_INCLUDE_DIR)
+  list(APPEND DISSENT_STUDY_PACKAGES libpq-dev)
+endif()
+if(NOT TOML_INCLUDE_DIR)
+  list(APPEND DISSENT_STUDY_PACKAGES libtomlplusplus-dev)
+endif()
+string(REPLACE ";" ", " DISSENT_STUDY_PACKAGES "${DISSENT_STUDY_PACKAGES}")
+if(DISSENT_STUDY_PACKAGES)
+  set(DISSENT_HAS_STUDIES OFF)
+  list(FILTER dissent_sources EXCLUDE REGEX "/(study/|report/study_)")
+  list(APPEND dissent_sources ${PROJECT_SOURCE_DIR}/src/dissent/study/text_table.cpp)  # which pages share
+  set_target_properties(dissent PROPERTIES SOURCES "${dissent_sources}")
+  message(STATUS "${DISSENT_STUDY_PACKAGES} not found: `dissent study` is switched off")
+else()
+  set(DISSENT_HAS_STUDIES ON)
+  target_link_libraries(dissent PRIVATE ${SOCI_SQLITE_LIBRARY} ${SOCI_POSTGRESQL_LIBRARY} ${SOCI_LIBRARY})
+  target_include_directories(dissent SYSTEM PRIVATE ${SOCI_INCLUDE_DIR} ${SQLITE_INCLUDE_DIR} ${TOML_INCLUDE_DIR})
+  # For the one source that includes it.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/dissent/study/database.cpp PROPERTIES
+                              INCLUDE_DIRECTORIES ${POSTGRESQL_INCLUDE_DIR})
+endif()

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Scores the shipped example, shows what the numbers mean, and compares two campaigns of active learning.
-# Needs `dissent` on the PATH, and awk. DISSENT_DEMO_ROUNDS shortens the campaigns.
+# Scores the shipped example, shows what the numbers mean, compares two campaigns of active learning, and writes the page
+# of a small study. Needs `dissent` on the PATH, and awk. DISSENT_DEMO_ROUNDS shortens the campaigns, DISSENT_DEMO_PAGE
+# says where the page goes.
 # The example: five regressions fitted to the points of measurements.csv and evaluated at 161 places x (ensemble.npz);
 # input number n is x = -4 + n / 20.
 set -euo pipefail
+page=${DISSENT_DEMO_PAGE:-$PWD/dissent_demo.html}
 cd "$(dirname "${BASH_SOURCE[0]}")"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -60,6 +62,7 @@ $ dissent learn aim --problem hetero --rounds $rounds
 $ dissent learn random --problem hetero --rounds $rounds --acquisition random
 $ dissent rounds aim random
 TEXT
+grid=$PWD/demo.toml
 cd "$folder"
 # Side by side, a core each.
 dissent learn aim --problem hetero --rounds "$rounds" --threads 1 --quiet &
@@ -92,3 +95,22 @@ awk -F, '
     }
     print "One pair of campaigns says little. docs/choices.md has the default method on eleven tasks."
   }' aim/rounds.csv random/rounds.csv
+
+cat <<TEXT
+
+So here is a small study: two problems, two ways to choose, five seeds each.
+
+$ dissent study run demo.toml --store sqlite:runs.db --jobs 2
+$ dissent report sqlite:runs.db --output $page
+TEXT
+# A program may have been built without a database, or without pages: that is no failure of the demonstration.
+if ! message=$(dissent study run "$grid" --store sqlite:runs.db --jobs 2 --quiet 2>&1 &&
+  dissent report sqlite:runs.db --output "$page" --quiet 2>&1); then
+  [[ $message == *"built without"* ]] || {
+    echo "$message" >&2
+    exit 1
+  }
+  echo "There is no page to look at: $message"
+  exit
+fi
+echo "Look at it in a browser: $page"

@@ -92,6 +92,15 @@
     }
   };
 
+  // Boxes to tick are one group, which has a name.
+  const groupBoxes = (figure) => {
+    const boxes = [...figure.querySelectorAll(".controls > .vega-bind")].filter((one) => one.querySelector("input[type=checkbox]"));
+    if (boxes.length === 0) return;
+    const group = element("fieldset", undefined, { class: "boxes" });
+    boxes[0].before(group);
+    group.append(element("legend", "Show"), ...boxes);
+  };
+
   // What the library leaves unnamed or unreachable.
   const addNames = (figure, chart) => {
     const summary = figure.querySelector(".vega-embed summary");
@@ -116,6 +125,7 @@
       });
       addZoom(figure, chart, view);
       addNames(figure, chart);
+      groupBoxes(figure);
       return view;
     } catch (error) {
       drawing.replaceChildren(element("p", `This chart could not be drawn: ${error.message}`));
@@ -124,8 +134,52 @@
     }
   };
 
+  // A page that a server shows loads itself again when there is more to see, and what was chosen stays so.
+  const version = document.documentElement.dataset.version;
+  const kChosen = "dissent-chosen";
+
+  const chosenParams = (charts) => Object.fromEntries(charts.map((chart) => {
+    const bound = (chart.spec.params ?? []).filter((param) => param.bind);
+    const view = window.dissentViews[chart.id];
+    return [chart.id, Object.fromEntries(view ? bound.map((param) => [param.name, view.signal(param.name)]) : [])];
+  }));
+
+  const takeUp = (charts) => {
+    const chosen = JSON.parse(sessionStorage.getItem(kChosen) ?? "{}");
+    sessionStorage.removeItem(kChosen);
+    for (const chart of charts) {
+      for (const param of chart.spec.params ?? []) {
+        const value = chosen[chart.id]?.[param.name];
+        const known = param.bind?.options ? param.bind.options.includes(value) : value !== undefined;
+        if (known) param.value = value;
+      }
+    }
+  };
+
+  const follow = (charts) => {
+    const note = element("p", "Live: this page follows its study.", { class: "note", role: "status" });
+    document.querySelector("header").append(note);
+    setInterval(async () => {
+      try {
+        const reply = await fetch("version", { cache: "no-store" });
+        const current = await reply.text();
+        if (!reply.ok) throw new Error(current);
+        note.textContent = "Live: this page follows its study.";
+        if (current === version || document.hidden) return;
+        sessionStorage.setItem(kChosen, JSON.stringify(chosenParams(charts)));
+        location.reload();
+      } catch (error) {
+        note.textContent = "The server does not answer. This is what it showed last.";
+      }
+    }, 3000);
+  };
+
   const charts = JSON.parse(document.getElementById("charts").textContent);
   window.dissentViews = {};
+  if (version) takeUp(charts);
   Promise.all(charts.map(async (chart) => { window.dissentViews[chart.id] = await draw(chart); }))
-    .then(() => { document.documentElement.dataset.drawn = String(charts.length); });
+    .then(() => {
+      document.documentElement.dataset.drawn = String(charts.length);
+      if (version) follow(charts);
+    });
 })();

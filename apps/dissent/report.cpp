@@ -1,4 +1,4 @@
-// dissent report: a model or a campaign as one page to look at.
+// dissent report: a model, a campaign or a study as one page to look at.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -20,6 +20,7 @@
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
 #include "page_files.hpp"
+#include "report_study.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -27,12 +28,13 @@ namespace {
 using report::HeldOut;
 using report::Page;
 
-const std::vector<std::string> kFormats{"html", "md", "csv"};
+const std::vector<std::string> kFormats{"html", "markdown", "md", "latex", "csv"};
 
 struct ReportOptions {
   std::string source;
   std::string table;
   std::string pool;
+  std::string study;
   std::string output;
   std::string format = "html";
   int threads = 0;
@@ -70,9 +72,26 @@ Page campaign_report(const ReportOptions& options) {
   return report::campaign_page(view, held_out ? &*held_out : nullptr);
 }
 
+Page study_page_of(const ReportOptions& options) {
+  check(options.pool.empty() && options.table.empty(),
+        "--table and --pool are for a model or a campaign; '{}' is a study", options.source);
+  return study_report(options.source, options.study);
+}
+
+Page page_of(const ReportOptions& options) {
+  if (names_study(options.source)) {
+    return study_page_of(options);
+  }
+  check(options.study.empty(), "--study is for a store of studies, and '{}' is none", options.source);
+  return is_directory(options.source) ? campaign_report(options) : model_report(options);
+}
+
 std::string written(const Page& page, const ReportOptions& options) {
-  if (options.format == "md") {
+  if (options.format == "markdown" || options.format == "md") {
     return report::to_markdown(page);
+  }
+  if (options.format == "latex") {
+    return report::to_latex(page);
   }
   return options.format == "csv" ? report::to_csv(page) : report::to_html(page, page_files());
 }
@@ -86,7 +105,7 @@ void run_report(const ReportOptions& options) {
   if (options.output != "-") {
     check_writable(options.output);
   }
-  const Page page = is_directory(options.source) ? campaign_report(options) : model_report(options);
+  const Page page = page_of(options);
   const std::string text = written(page, options);
   if (options.output == "-") {
     print(text);
@@ -108,28 +127,38 @@ void run_report(const ReportOptions& options) {
 }  // namespace
 
 void add_report(Command& app) {
-  Command& command = app.add("report", "Write a page about a model or a campaign, to look at in a browser",
+  Command& command = app.add("report", "Write a page about a model, a campaign or a study, to look at in a browser",
                              "  dissent report y.model --table held_out.csv --output report.html\n"
                              "  dissent report DIR --output report.html\n"
+                             "  dissent report sqlite:runs.db --output report.html\n"
                              "The page is one file and loads nothing. Rows of --table must be new to the model.");
   const auto options = std::make_shared<ReportOptions>();
-  command.argument("MODEL|DIR", options->source, "Model file of 'dissent fit', or directory of 'learn' or 'ask'");
+  command.argument(
+      "SOURCE", options->source,
+      "Model file of 'fit', directory of 'learn' or 'ask', store of 'study run' or table of 'study export'");
   command.option(
       "--table", options->table,
       {.help = "Rows with targets, new to the model, to judge it by; 'ask' may have its own", .shown = "FILE"});
   command.option("--pool", options->pool,
                  {.help = "The pool of a campaign of 'learn', for the map; 'ask' keeps a copy", .shown = "FILE"});
+  command.option("--study", options->study, {.help = "One of the studies in a store", .shown = "NAME"});
   command.option("-o,--output", options->output, {.help = "The page; - is standard output", .shown = "FILE"},
                  Need::kRequired);
   command.option(
       "--format", options->format,
-      {.help = "html; md: texts and tables; csv: all tables and data of charts, a line per cell", .shown = "NAME"});
+      {.help =
+           "html; markdown or md: texts and tables; latex: tables; csv: all tables and data of charts, a line per cell",
+       .shown = "NAME"});
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
   command.files([options] {
     const bool of_campaign = is_directory(options->source);
-    return CommandFiles{.read = {of_campaign ? "" : options->source, options->table, options->pool},
+    const bool of_study = names_study(options->source);
+    return CommandFiles{.read = {of_campaign ? ""
+                                 : of_study  ? study_file(options->source)
+                                             : options->source,
+                                 options->table, options->pool},
                         .written = {options->output},
                         .campaign = of_campaign ? options->source : ""};
   });

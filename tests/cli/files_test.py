@@ -33,6 +33,7 @@ COMMANDS = {
                 ["policy.txt", "robot.xml"], ".csv"),
     "policy train": (["policy", "train", "pendulum", "--start", "policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".txt"),
     "policy draw": (["policy", "draw", "pendulum", "--policy", "./policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".svg"),
+    "study show": (["study", "show", "r.csv", "-o", "OUTPUT"], ["r.csv"], ".csv"),
 }
 # Others that write: more than one output, or more than one way to read.
 MORE = [
@@ -41,6 +42,8 @@ MORE = [
     (["suggest", "--mixture", "mean.npy,stddev.npy", "-o", "OUTPUT"], ["mean.npy", "stddev.npy"], ".csv"),
     (["suggest", "--mixture", "e.npz", "-o", "OUTPUT"], ["e.npz"], ".csv"),
     (["score", "mean.npy,stddev.npy", "-o", "OUTPUT"], ["mean.npy", "stddev.npy"], ".npy"),
+    (["report", "d.csv", "-o", "OUTPUT"], ["d.csv"], ".html"),
+    (["report", "sqlite:d.csv", "-o", "OUTPUT"], ["d.csv"], ".html"),
     (["fit", "d.csv", "--targets", "y", *QUICK, "-o", "new", "--checkpoint", "OUTPUT"], ["d.csv"], ".state"),
     (["fit", "d.csv", "--targets", "y", *QUICK, "-o", "m.model", "--checkpoint", "OUTPUT"], ["m.model"], ".state"),
     (["policy", "train", "pendulum", "--start", "policy.txt", "-o", "new", "--checkpoint", "OUTPUT"], ["policy.txt"],
@@ -58,7 +61,8 @@ class OutputTest(CampaignTest):
         self.save("e.npz", mean=mean, stddev=stddev)
         self.save_array("mean.npy", mean)
         self.save_array("stddev.npy", stddev)
-        for name, text in {"w.csv": "w\n0.25\n0.25\n0.5\n", "policy.txt": "no policy", "robot.xml": "no robot"}.items():
+        for name, text in {"w.csv": "w\n0.25\n0.25\n0.5\n", "policy.txt": "no policy", "robot.xml": "no robot",
+                           "r.csv": "no rounds"}.items():
             with open(self.path(name), "w") as file:
                 file.write(text)
 
@@ -92,7 +96,8 @@ class OutputTest(CampaignTest):
         found = set()
         listed = self.run_ok("--help").split("Commands:")[1].split("Exit codes")[0]
         commands = [[name] for name in re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)]
-        for command in [*commands, ["policy", "train"], ["policy", "evaluate"], ["policy", "draw"]]:
+        for command in [*commands, ["policy", "train"], ["policy", "evaluate"], ["policy", "draw"],
+                        ["study", "show"]]:
             if "-o,--output" in self.run_ok(*command, "--help"):
                 found.add(" ".join(command))
         self.assertEqual(found, set(COMMANDS))

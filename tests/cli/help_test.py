@@ -108,12 +108,20 @@ class Example(CliTest):
     def test_demo(self):
         path = os.path.dirname(PROGRAM) + ":" + os.environ["PATH"]
         result = subprocess.run(["bash", os.path.join(self.examples, "demo.sh")], text=True,
-                                capture_output=True, env={**os.environ, "PATH": path, "DISSENT_DEMO_ROUNDS": "2"})
+                                capture_output=True, env={**os.environ, "PATH": path, "DISSENT_DEMO_ROUNDS": "2",
+                                                          "DISSENT_DEMO_PAGE": self.path("page.html")})
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("b  random  3 models", result.stdout)
         self.assertIn("161 inputs, 5 components, 1 output", result.stdout)
         self.assertIn("o: measured", result.stdout)
         self.assertRegex(result.stdout, r"Measure next at x = -?\d\.\d\d \(input \d+, \d\.\d\d nats\)")
+        last = result.stdout.splitlines()[-1]
+        if os.path.exists(self.path("page.html")):
+            self.assertEqual(last, "Look at it in a browser: " + self.path("page.html"))
+            with open(self.path("page.html"), encoding="utf-8") as file:
+                self.assertIn("<h1>Study demo</h1>", file.read())
+        else:
+            self.assertRegex(last, "There is no page to look at: .*built without")
 
 
 if __name__ == "__main__":

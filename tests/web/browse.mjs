@@ -1,15 +1,16 @@
 // Opens a page in Chromium and prints, as JSON, what a test may ask of it; pictures go to a folder if one is named.
 //
-//   node browse.mjs MODULES CHROMIUM PAGE.html [FOLDER]     MODULES is the folder of playwright-core
+//   node browse.mjs MODULES CHROMIUM PAGE [FOLDER]     MODULES is the folder of playwright-core, PAGE a file or an address
 import { createRequire } from "node:module";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [modules, executablePath, file, folder] = process.argv.slice(2);
 const { chromium } = createRequire(path.resolve(modules, "x.js"))("playwright-core");
-const address = pathToFileURL(path.resolve(file)).href;
+const served = file.startsWith("http:");
+const address = served ? file : pathToFileURL(path.resolve(file)).href;
 const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
@@ -20,6 +21,7 @@ async function open(context, facts) {
   });
   page.on("pageerror", (error) => facts.console.push(String(error)));
   page.on("request", (request) => {
+    if (served && request.url() === new URL("version", address).href) return;
     if (request.url() !== address && !/^(data|blob):/.test(request.url())) facts.requests.push(request.url());
   });
   await page.goto(address);
@@ -30,7 +32,7 @@ async function open(context, facts) {
 // Of each chart: marks that stand for data, and texts.
 const charts = (page) => page.$$eval("figure.chart", (figures) => figures.map((figure) => ({
   id: figure.id,
-  marks: figure.querySelectorAll(".drawing .mark-symbol path, .drawing .mark-line path").length,
+  marks: figure.querySelectorAll(".drawing .mark-symbol.role-mark path, .drawing .mark-line.role-mark path").length,
   caption: figure.querySelector("figcaption").textContent,
   label: figure.querySelector(".drawing [role=graphics-document]")?.getAttribute("aria-label") ?? "",
 })));
@@ -87,12 +89,29 @@ async function play(page) {
     }
     const select = await figure.$(".controls select");
     if (select) await act("list", () => select.selectOption({ index: 1 }));
+    const box = await figure.$(".controls input[type=checkbox]");
+    if (box) {
+      await act("box", async () => { await box.focus(); await page.keyboard.press("Space"); });
+      await page.keyboard.press("Space");
+    }
     for (const name of ["in", "reset", "out"]) {
       const button = await figure.$(`[data-zoom=${name}]`);
       if (button) await act(name, async () => { await button.focus(); await page.keyboard.press("Enter"); });
     }
   }
   return changed;
+}
+
+// The first chart as the button at its corner saves it.
+async function savedSvg(page) {
+  const menu = await page.$("figure.chart .vega-embed summary");
+  if (!menu) return null;
+  await menu.press("Enter");
+  const link = await page.$("figure.chart .vega-actions a >> text=SVG");
+  const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+  const text = readFileSync(await download.path(), "utf8");
+  await menu.press("Enter");
+  return { name: download.suggestedFilename(), begin: text.slice(0, 4), marks: text.split("<path").length - 1 };
 }
 
 const profile = mkdtempSync(path.join(tmpdir(), "dissent-page-"));
@@ -114,6 +133,7 @@ try {
   }
   facts.changed = await play(page);
   facts.data = await openData(page);
+  facts.svg = await savedSvg(page);
   const phone = await open(context, facts);
   await phone.setViewportSize({ width: 390, height: 844 });
   await phone.reload();

@@ -13,7 +13,8 @@
 namespace dissent::report {
 namespace {
 
-constexpr std::size_t kLongText = 40;  // characters of a cell that is given room to wrap
+constexpr std::size_t kLongText = 40;   // characters of a cell that is given room to wrap
+constexpr std::size_t kTallTable = 45;  // rows of a table that scrolls on a screen
 
 // A column is aligned as numbers are if it holds nothing else.
 bool is_numeric(const Grid& grid, std::size_t column) {
@@ -64,9 +65,10 @@ std::string html_of(const TableBlock& block) {
   const std::string note = block.note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", escaped(block.note));
   return fmt::format(
       "<div class=\"table\" id=\"{0}\">\n<h3 id=\"{0}-title\">{1}</h3>\n{2}"
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{0}-title\">\n"
+      "<div class=\"{4}\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{0}-title\">\n"
       "<table aria-labelledby=\"{0}-title\">\n{3}\n</table>\n</div>\n</div>\n",
-      block.id, escaped(block.title), note, grid_html(block.grid));
+      block.id, escaped(block.title), note, grid_html(block.grid),
+      block.grid.rows.size() > kTallTable ? "scroll tall" : "scroll");
 }
 
 std::string zoom_buttons(const Chart& chart) {
@@ -141,15 +143,39 @@ std::string script_word(const std::string& content) {
   return fmt::format("{:016x}{:016x}", digest(content), backwards.value());
 }
 
-std::string head(const Page& page, const PageFiles& files, const std::string& word) {
+// `version` is that of a live page; empty: none.
+std::string head(const Page& page, const PageFiles& files, const std::string& word, const std::string& version) {
   return fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-{}'; "
-      "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
+      "<!doctype html>\n<html lang=\"en\"{4}>\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-{0}'; "
+      "style-src 'unsafe-inline'; img-src data: blob:;{5} base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"dissent {}\">\n"
-      "<title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{}</style>\n</head>\n",
-      word, kVersion, escaped(page.title), files.style);
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"dissent {1}\">\n"
+      "<title>{2}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{3}</style>\n</head>\n",
+      word, kVersion, escaped(page.title), files.style,
+      version.empty() ? "" : fmt::format(" data-version=\"{}\"", escaped(version)),
+      version.empty() ? "" : " connect-src 'self';");
+}
+
+std::string html_page(const Page& page, const PageFiles& files, const std::string& version) {
+  const std::string content = body(page);
+  const std::string charts = charts_json(page);
+  const std::string word = script_word(content + charts);
+  std::string out = head(page, files, word, version);
+  out += fmt::format(
+      "<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n<h1>{}</h1>\n"
+      "<p class=\"subtitle\">{}</p>\n{}</header>\n<noscript><p>Charts are drawn by a script that this page holds. "
+      "Without "
+      "scripts, captions and tables say what they show.</p></noscript>\n<main id=\"main\">\n{}</main>\n"
+      "<footer><p>Written by dissent {}. {}</p></footer>\n"
+      "<script type=\"application/json\" id=\"charts\">{}</script>\n",
+      escaped(page.title), escaped(page.subtitle), navigation(page), content, kVersion,
+      version.empty() ? "This file is complete: it loads nothing." : "This page loads itself again when there is more.",
+      charts);
+  for (const std::string_view script : files.scripts) {
+    out += fmt::format("<script nonce=\"{}\">\n{}</script>\n", word, script);
+  }
+  return out + "</body>\n</html>\n";
 }
 
 }  // namespace
@@ -164,23 +190,10 @@ std::string shown(const Json& cell, int digits) {
   return is_finite(cell) ? fmt::format("{:.{}g}", cell.get<double>(), digits) : "–";
 }
 
-std::string to_html(const Page& page, const PageFiles& files) {
-  const std::string content = body(page);
-  const std::string charts = charts_json(page);
-  const std::string word = script_word(content + charts);
-  std::string out = head(page, files, word);
-  out += fmt::format(
-      "<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n<h1>{}</h1>\n"
-      "<p class=\"subtitle\">{}</p>\n{}</header>\n<noscript><p>Charts are drawn by a script that this page holds. "
-      "Without "
-      "scripts, captions and tables say what they show.</p></noscript>\n<main id=\"main\">\n{}</main>\n"
-      "<footer><p>Written by dissent {}. This file is complete: it loads nothing.</p></footer>\n"
-      "<script type=\"application/json\" id=\"charts\">{}</script>\n",
-      escaped(page.title), escaped(page.subtitle), navigation(page), content, kVersion, charts);
-  for (const std::string_view script : files.scripts) {
-    out += fmt::format("<script nonce=\"{}\">\n{}</script>\n", word, script);
-  }
-  return out + "</body>\n</html>\n";
+std::string to_html(const Page& page, const PageFiles& files) { return html_page(page, files, ""); }
+
+std::string to_live_html(const Page& page, const PageFiles& files, const std::string& version) {
+  return html_page(page, files, version);
 }
 
 }  // namespace dissent::report

@@ -18,6 +18,10 @@ struct PageFiles {
 
 std::string to_html(const Page& page, const PageFiles& files);
 
+// As a server shows it: the page asks the server now and then for its `version`, and loads itself again when it is
+// another. Its policy lets it connect to that server, and to nothing else.
+std::string to_live_html(const Page& page, const PageFiles& files, const std::string& version);
+
 // A number as people read it: whole ones in full, others with `digits` significant digits; "–" for null.
 std::string shown(const Json& cell, int digits = 4);
 

@@ -4,6 +4,7 @@
 
 #include "dissent/report/html.hpp"
 #include "dissent/report/page_html.hpp"
+#include "dissent/study/text_table.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent::report {
@@ -63,6 +64,30 @@ std::string markdown_of(const Chart& block) {
   return fmt::format("### {}\n\n{}\n\n", plain(block.title), plain(block.caption));
 }
 
+TextTable text_table(const TableBlock& block) {
+  TextTable table{.title = valid_utf8(block.title), .columns = {}, .num_labels = 0};
+  for (const Heading& heading : block.grid.columns) {
+    table.columns.push_back(valid_utf8(heading.title));
+  }
+  for (const auto& row : block.grid.rows) {
+    std::vector<TextCell> cells;
+    for (const Json& cell : row) {
+      cells.push_back({valid_utf8(shown(cell))});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  const auto is_label = [&](std::size_t k) {
+    return !block.grid.rows.empty() && block.grid.rows.front()[k].is_string();
+  };
+  while (table.num_labels < table.columns.size() && is_label(table.num_labels)) {
+    ++table.num_labels;
+  }
+  if (!block.note.empty()) {
+    table.notes.push_back(valid_utf8(block.note));
+  }
+  return table;
+}
+
 void add_cells(CsvText& csv, const std::string& id, const Grid& grid) {
   for (std::size_t row = 0; row < grid.rows.size(); ++row) {
     for (std::size_t k = 0; k < grid.columns.size(); ++k) {
@@ -101,6 +126,14 @@ std::string to_markdown(const Page& page) {
     }
   }
   return out;
+}
+
+std::string to_latex(const Page& page) {
+  std::vector<TextTable> tables;
+  for (const TableBlock* table : blocks_of<TableBlock>(page)) {
+    tables.push_back(text_table(*table));
+  }
+  return format_tables(tables, TableFormat::kLatex);
 }
 
 std::string to_csv(const Page& page) {

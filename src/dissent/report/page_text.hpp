@@ -1,4 +1,4 @@
-// The tables of a page for other programs: Markdown, CSV, JSON. Charts are tables here.
+// The tables of a page for other programs: Markdown, LaTeX, CSV, JSON. Charts are tables in the last two.
 #pragma once
 
 #include <string>
@@ -9,6 +9,9 @@ namespace dissent::report {
 
 // Titles, texts, key numbers, tables, and the captions of charts.
 std::string to_markdown(const Page& page);
+
+// Tables alone, as study/text_table.hpp writes them.
+std::string to_latex(const Page& page);
 
 // One line per cell of every table, and of the data of every chart: table, row (from 0), column, value.
 std::string to_csv(const Page& page);

@@ -1,0 +1,12 @@
+// What a study has found, as a page: verdicts, results beside the paper's, curves, comparisons over problems, side
+// studies, and where its campaigns ran. A study that is not done yet has a page of what there is.
+#pragma once
+
+#include "dissent/report/page.hpp"
+#include "dissent/study/results.hpp"
+
+namespace dissent::report {
+
+Page study_page(const StudyResults& results);
+
+}  // namespace dissent::report
