@@ -32,6 +32,7 @@ COMMANDS = {
     "collect": (["collect", "pendulum", "-n", 5, "--policy", "./policy.txt", "--model", "robot.xml", "-o", "OUTPUT"],
                 ["policy.txt", "robot.xml"], ".csv"),
     "policy train": (["policy", "train", "pendulum", "--start", "policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".txt"),
+    "study export": (["study", "export", "sqlite:runs.db", "-o", "OUTPUT"], ["runs.db"], ".csv"),
     "policy draw": (["policy", "draw", "pendulum", "--policy", "./policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".svg"),
 }
 # Others that write: more than one output, or more than one way to read.
@@ -58,7 +59,8 @@ class OutputTest(CampaignTest):
         self.save("e.npz", mean=mean, stddev=stddev)
         self.save_array("mean.npy", mean)
         self.save_array("stddev.npy", stddev)
-        for name, text in {"w.csv": "w\n0.25\n0.25\n0.5\n", "policy.txt": "no policy", "robot.xml": "no robot"}.items():
+        for name, text in {"w.csv": "w\n0.25\n0.25\n0.5\n", "policy.txt": "no policy", "robot.xml": "no robot",
+                           "runs.db": "no store"}.items():
             with open(self.path(name), "w") as file:
                 file.write(text)
 
