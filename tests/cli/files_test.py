@@ -32,6 +32,7 @@ COMMANDS = {
     "collect": (["collect", "pendulum", "-n", 5, "--policy", "./policy.txt", "--model", "robot.xml", "-o", "OUTPUT"],
                 ["policy.txt", "robot.xml"], ".csv"),
     "policy train": (["policy", "train", "pendulum", "--start", "policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".txt"),
+    "study export": (["study", "export", "sqlite:runs.db", "-o", "OUTPUT"], ["runs.db"], ".csv"),
     "policy draw": (["policy", "draw", "pendulum", "--policy", "./policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".svg"),
     "study show": (["study", "show", "r.csv", "-o", "OUTPUT"], ["r.csv"], ".csv"),
 }
@@ -62,7 +63,7 @@ class OutputTest(CampaignTest):
         self.save_array("mean.npy", mean)
         self.save_array("stddev.npy", stddev)
         for name, text in {"w.csv": "w\n0.25\n0.25\n0.5\n", "policy.txt": "no policy", "robot.xml": "no robot",
-                           "r.csv": "no rounds"}.items():
+                           "runs.db": "no store", "r.csv": "no rounds"}.items():
             with open(self.path(name), "w") as file:
                 file.write(text)
 

@@ -109,6 +109,23 @@ class ShowTest(CliTest):
         self.assertTrue(all(verdict["verdict"] in ("holds", "does not hold", "not enough data")
                             for verdict in whole["verdicts"]))
 
+    def test_a_store_and_its_export_show_the_same(self):
+        with open(self.path("small.toml"), "w") as file:
+            file.write('name = "small"\nrounds = 2\n[settings]\nmodel = "gp"\nbatch = 2\n[grid]\nproblem = "hetero"\n'
+                       'acquisition = ["random", "kl"]\ncandidates = [50, 100]\nseed = "0-1"\n')
+        self.run_ok("study", "run", "small.toml", "-q")
+        self.run_ok("study", "export", "sqlite:runs.db", "-o", "small.csv", "-q")
+        shown = []
+        for source in ("sqlite:runs.db", "small.csv"):
+            shown.append(json.loads(self.run_ok("study", "show", source, "--format", "json")))
+            self.assertEqual(shown[-1]["studies"][0].pop("source"), source)
+        self.assertEqual(shown[0], shown[1])
+        self.assertEqual({row["method"] for row in shown[0]["studies"][0]["areas"]},
+                         {f"{name}, candidates={count}" for name in ("random", "kl") for count in (50, 100)})
+        self.assertEqual({row["after"] for row in shown[0]["studies"][0]["curves"]}, {0, 1, 2})
+        self.refuse("study", "show", "sqlite:runs.db", "--study", "smal", says="did you mean 'small'?")
+        self.refuse("study", "show", "sqlite:runs.db", "-o", "runs.db", says="would be overwritten")
+
     def test_methods_by_name(self):
         rows = self.table("paired", "--ours", "badge", "--against", "random,mc")
         self.assertEqual({(row["ours"], row["baseline"]) for row in rows}, {("badge", "random"), ("badge", "mc:5000")})

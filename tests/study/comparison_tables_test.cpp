@@ -30,15 +30,15 @@ const RecordTable& named(const std::vector<RecordTable>& tables, const std::stri
 TEST(ComparisonTables, ThePapersNumberStandsBeside) {
   const Comparison comparison = compare(study_of("humanoid"), {.num_draws = 20});
   EXPECT_EQ(shown_rounds(comparison), std::vector<std::size_t>{10});
-  const std::vector<TextTable> tables = curve_tables(comparison, std::vector<std::size_t>{5, 10, 25});
+  const std::vector<TextTable> tables = curve_tables(comparison, std::vector<std::size_t>{5, 10, 100});
   ASSERT_EQ(tables.size(), 1U);
-  EXPECT_EQ(tables[0].columns, (std::vector<std::string>{"method", "seeds", "after 5", "after 10", "after 25"}));
+  EXPECT_EQ(tables[0].columns, (std::vector<std::string>{"method", "seeds", "after 5", "after 10", "after 100"}));
   const std::vector<TextCell>& kl = tables[0].rows[0];
   EXPECT_EQ(kl[1].text, "6");
   EXPECT_EQ(kl[2].text, "2.02 ± 0.019***");
   EXPECT_EQ(kl[3].text, "2.02 ± 0.019*** [6.82 ± 1.3]");
   EXPECT_TRUE(kl[3].best);
-  EXPECT_EQ(kl[4].text, "- [5.11 ± 1.3]");
+  EXPECT_EQ(kl[4].text, "- [3.4 ± 0.48**]");
   EXPECT_EQ(tables[0].rows[1][3].text, "2.97 ± 0.019 [8.79 ± 1.2]");
   EXPECT_FALSE(tables[0].rows[1][3].best);
   EXPECT_EQ(tables[0].notes.size(), 3U);  // marks, source, how far RMSE compares

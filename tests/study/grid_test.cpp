@@ -88,6 +88,9 @@ TEST(Grid, ErrorsSayWhere) {
             "g.toml:3:9: 'batch' = -3; it must not be negative");
   EXPECT_EQ(message_of("name = \"a\"\n[grid]\nseed = \"9-0\"\n"),
             "g.toml:3:8: '9-0' is no range of seeds; give one such as \"0-9\"");
+  EXPECT_TRUE(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\nacquisition = [\"random\", \"kll\"]\n")
+                  .starts_with("g.toml:4:26: "));
+  EXPECT_TRUE(message_of("name = \"a\"\n[grid]\nproblem = \"hoper\"\n").starts_with("g.toml:3:11: "));
   EXPECT_TRUE(message_of("name = \"a\n").starts_with("g.toml:1:")) << message_of("name = \"a\n");
   EXPECT_EQ(message_of("name = \"a\"\n[gird]\nproblem = \"hetero\"\n"),
             "g.toml:2:2: 'gird' is not known; did you mean 'grid'? (known: name, settings, grid, where, table, rounds, "
