@@ -52,7 +52,8 @@ class Learn(CampaignTest):
                          ["chosen.csv", "lock", "model.safetensors", "rounds.csv", "state.safetensors"])
         rounds = self.read_csv("out/rounds.csv")
         self.assertEqual(rounds.dtype.names, ("round", "labelled", "rmse", "rmse_paper", "log_likelihood",
-                                              "chosen_epistemic", "fit_seconds", "score_seconds"))
+                                              "chosen_epistemic", "fit_seconds", "score_seconds", "scoring_seconds",
+                                              "expert_share"))
         np.testing.assert_array_equal(rounds["labelled"], [15, 19, 23, 27])  # the last model knows all labels
         np.testing.assert_array_equal(np.isnan(rounds["chosen_epistemic"]), [False, False, False, True])
         self.assertRegex(text, r"\n +4 +27 +[\d.]+ +[-\d.]+ +- +[\d.]+\nout: 3 rounds")
