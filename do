@@ -4,12 +4,13 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-# What each task needs: MuJoCo and HDF5 are optional, but the program is built once, with all it can do.
+# What each task needs: MuJoCo, HDF5 and SOCI are optional, but the program is built once, with all it can do.
 program_packages=(g++ cmake ninja-build libfmt-dev libeigen3-dev libhwy-dev librandom123-dev libboost-math-dev
-  libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev)
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libmujoco-dev libhdf5-dev libsoci-dev libsqlite3-dev libpq-dev
+  libtomlplusplus-dev)
 python_packages=(python3-dev python3-venv pybind11-dev python3-numpy)
 test_packages=(libgtest-dev librapidcheck-dev python3-h5py python3-pip python3-sklearn python3-pandas python3-tqdm
-  python3-matplotlib python3-torch mypy r-base-core r-cran-ggplot2 r-cran-modeldata)
+  python3-matplotlib python3-torch mypy r-base-core r-cran-ggplot2 r-cran-modeldata postgresql openmpi-bin)
 page_packages=(chromium) # what opens the pages of `dissent report`; npm, which builds them, may come from elsewhere
 bench_packages=(python3-torch python3-sklearn libopenblas0-serial)
 tables_packages=(r-base-core r-cran-ggplot2 r-cran-modeldata) # data of `bench tables` and `bench choices`

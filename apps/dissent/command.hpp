@@ -46,5 +46,6 @@ void add_policy_draw(Command& policy);
 // Below study.
 void add_study_status(Command& study);
 void add_study_export(Command& study);
+void add_study_compare(Command& study);
 
 }  // namespace dissent::cli

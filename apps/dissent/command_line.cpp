@@ -183,6 +183,8 @@ void Command::files(const std::function<CommandFiles()>& files) {
   before_.emplace_back([files] { check_files(files()); });
 }
 
+void Command::accept_anything() { parser_->app->allow_extras(); }
+
 void Command::run(const std::function<void()>& work) {
   parser_->app->callback([this, work] {
     for (const std::function<void()>& prepare : before_) {

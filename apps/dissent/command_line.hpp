@@ -62,6 +62,8 @@ class Command {
   // By its place: one, or all there are, which are required.
   void argument(const std::string& name, std::string& target, std::string_view help, Need need = Need::kRequired);
   void arguments(const std::string& name, std::vector<std::string>& target, std::string_view help);
+  // Whatever else is typed is taken and not looked at: for a command that can only say why it does not work.
+  void accept_anything();
 
   // An option for every field of S, under a heading of their own. `given` receives those that are typed; before the
   // command runs they are set in `target`.

@@ -1,4 +1,5 @@
 // dissent study run: the campaigns of a grid, as one of any number of processes that share a store.
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -158,6 +159,7 @@ void add_study(Command& app) {
   Command& study = app.add("study", "Run grids of campaigns, here or on many machines, and look at their results",
                            "  dissent study run quick.toml --store sqlite:runs.db --jobs 2\n"
                            "  dissent study status sqlite:runs.db\n"
+                           "  dissent study show sqlite:runs.db\n"
                            "  dissent study export sqlite:runs.db -o rounds.csv");
   Command& command = study.add("run", "Run every campaign of a grid that has not ended, and record each round",
                                "  dissent study run quick.toml --jobs 2\n"
@@ -179,6 +181,7 @@ void add_study(Command& app) {
   add_quiet(command, arguments->quiet);
   command.run([arguments] { run_study(*arguments); });
   add_study_status(study);
+  add_study_compare(study);
   add_study_export(study);
 }
 

@@ -1,5 +1,5 @@
 // dissent study status | export: what a store of studies holds.
-#include <chrono>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/study/store.hpp"

@@ -91,6 +91,36 @@ TEST_F(Store, WhatIsRecordedIsReadBack) {
   EXPECT_EQ(loaded.chosen[1].targets, campaign.chosen[1].targets);
 }
 
+TEST_F(Store, MeasurementsReplaceThoseOfTheirKind) {
+  const auto store = StudyStore::open(url_);
+  const Measurement time{.kind = "seconds",
+                         .problem = "hopper",
+                         .model = "flow",
+                         .estimator = "mc:5000",
+                         .outputs = 11,
+                         .components = 5,
+                         .samples = 5000,
+                         .seed = ~std::uint64_t{0},
+                         .at = 0.5,
+                         .value = 1.0 / 3};
+  const Measurement bias{.kind = "bias", .estimator = "kl", .value = -0.25};
+  store->record("small", {time, time, bias});
+  store->record("small", {time});
+  store->record("other", {bias, bias});
+  const std::vector<Measurement> read = store->measurements("small");
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].kind, "bias");
+  EXPECT_EQ(read[0].value, -0.25);
+  EXPECT_EQ(read[1].estimator, "mc:5000");
+  EXPECT_EQ(read[1].outputs, 11u);
+  EXPECT_EQ(read[1].samples, 5000u);
+  EXPECT_EQ(read[1].seed, ~std::uint64_t{0});
+  EXPECT_EQ(read[1].at, 0.5);
+  EXPECT_EQ(read[1].value, 1.0 / 3);
+  EXPECT_EQ(store->measurements("other").size(), 2u);
+  EXPECT_TRUE(store->measurements("none").empty());
+}
+
 TEST_F(Store, ACellPassesOnWhenItsLeaseIsOver) {
   const auto store = StudyStore::open(url_);
   store->add(small_grid());

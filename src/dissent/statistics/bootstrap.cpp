@@ -4,7 +4,6 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
-#include "dissent/statistics/location.hpp"
 
 namespace dissent {
 namespace {

@@ -10,15 +10,11 @@
 #include <span>
 #include <vector>
 
+#include "dissent/statistics/location.hpp"
+
 namespace dissent {
 
 using TaskRuns = std::vector<std::vector<double>>;
-
-struct Interval {
-  double estimate = 0;
-  double low = 0;
-  double high = 0;
-};
 
 struct BootstrapOptions {
   std::size_t num_draws = 2000;

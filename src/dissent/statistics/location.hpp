@@ -14,6 +14,12 @@ struct Moments {
   std::size_t count = 0;
 };
 
+struct Interval {
+  double estimate = 0;
+  double low = 0;
+  double high = 0;
+};
+
 // All of these throw InputError for an empty sample and for what is not finite.
 Moments moments(std::span<const double> sample);
 double median(std::span<const double> sample);

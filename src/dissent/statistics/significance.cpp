@@ -166,6 +166,16 @@ TestResult sign_flip_test(std::span<const double> differences, std::uint64_t see
   return {sum / static_cast<double>(differences.size()), p};
 }
 
+Interval mean_interval(std::span<const double> sample, double confidence) {
+  check(sample.size() > 1, "mean_interval: {} values; it takes two", sample.size());
+  check(confidence > 0 && confidence < 1, "mean_interval: confidence = {} is not in (0, 1)", confidence);
+  const Moments found = moments(sample);
+  const double n = static_cast<double>(found.count);
+  const double t = boost::math::quantile(boost::math::students_t(n - 1), (1 + confidence) / 2);
+  const double half = t * found.stddev / std::sqrt(n);
+  return {found.mean, found.mean - half, found.mean + half};
+}
+
 std::vector<double> holm_adjusted(std::span<const double> p_values) {
   const std::size_t m = p_values.size();
   std::vector<std::size_t> order(m);

@@ -30,6 +30,9 @@ TestResult wilcoxon_test(std::span<const double> differences);
 // by the seed, and the choice observed.
 TestResult sign_flip_test(std::span<const double> differences, std::uint64_t seed = 0);
 
+// The mean, and the interval that Student's t gives for that of a normal sample of two values or more.
+Interval mean_interval(std::span<const double> sample, double confidence = 0.95);
+
 // Holm's step-down correction: p-values that may be compared with a level for all tests at once, in the order given.
 std::vector<double> holm_adjusted(std::span<const double> p_values);
 

@@ -68,7 +68,7 @@ struct Cell {
 
 struct Grid {
   std::string name;
-  std::vector<Cell> cells;        // seed by seed, so that an early look sees everything
+  std::vector<Cell> cells;  // seed by seed, so that an early look sees everything
 };
 
 Grid read_grid(const std::string& path);

@@ -42,6 +42,7 @@ class CellStore final : public CampaignStore {
   std::optional<Ensemble> load_model(std::uint64_t) const override { return std::nullopt; }
   void save_data(const CampaignTables&) override {}
   CampaignTables load_data() const override { fail("{}: a study keeps no tables", name()); }
+  void clear() override { fail("{}: a study removes no campaign", name()); }
   void write_tables(const Campaign&, const Problem&) override {}
 
  private:

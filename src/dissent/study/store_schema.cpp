@@ -15,15 +15,19 @@ std::string number_columns() {
   return list;
 }
 
+std::string_view key_type(const Database& database) {
+  return database.is_sqlite() ? "INTEGER PRIMARY KEY" : "BIGSERIAL PRIMARY KEY";
+}
+
+// Version 1.
 void create_tables(soci::session& sql, const Database& database) {
-  const std::string_view key = database.is_sqlite() ? "INTEGER PRIMARY KEY" : "BIGSERIAL PRIMARY KEY";
   sql << fmt::format(
       "CREATE TABLE cell (id {}, study TEXT NOT NULL, name TEXT NOT NULL, description TEXT NOT NULL, position INTEGER "
       "NOT NULL, state INTEGER NOT NULL DEFAULT 0, worker TEXT NOT NULL DEFAULT '', version TEXT NOT NULL DEFAULT '', "
       "error TEXT NOT NULL DEFAULT '', lease_end double precision NOT NULL DEFAULT 0, started double precision NOT "
       "NULL DEFAULT 0, changed double precision NOT NULL DEFAULT 0, rounds INTEGER NOT NULL DEFAULT 0, chosen INTEGER "
       "NOT NULL DEFAULT 0, campaign TEXT NOT NULL DEFAULT '', UNIQUE (study, name))",
-      key);
+      key_type(database));
   sql << "CREATE INDEX cell_by_state ON cell (study, state, position)";
   const std::string_view reference = database.is_sqlite() ? "INTEGER" : "BIGINT";
   sql << fmt::format(
@@ -33,8 +37,18 @@ void create_tables(soci::session& sql, const Database& database) {
       "CREATE TABLE choice (cell {} NOT NULL REFERENCES cell, number INTEGER NOT NULL{}, PRIMARY KEY (cell, number))",
       reference, number_columns<ChosenRow>());
   sql << "CREATE TABLE dissent (version INTEGER NOT NULL)";
-  const int version = kSchemaVersion;
-  sql << "INSERT INTO dissent (version) VALUES (:v)", soci::use(version);
+  sql << "INSERT INTO dissent (version) VALUES (1)";
+}
+
+// Version 2.
+void create_measurements(soci::session& sql, const Database& database) {
+  sql << fmt::format(
+      "CREATE TABLE measurement (id {}, study TEXT NOT NULL, kind TEXT NOT NULL, problem TEXT NOT NULL, model TEXT NOT "
+      "NULL, estimator TEXT NOT NULL, outputs BIGINT NOT NULL, components BIGINT NOT NULL, samples BIGINT NOT NULL, "
+      "seed BIGINT NOT NULL, at double precision NOT NULL, value double precision NOT NULL)",
+      key_type(database));
+  sql << "CREATE INDEX measurement_by_study ON measurement (study, kind)";
+  sql << "UPDATE dissent SET version = 2";
 }
 
 // 0: the tables are not there.
@@ -58,17 +72,27 @@ void prepare_schema(soci::session& sql, const Database& database) {
   if (!database.is_sqlite()) {
     sql << "SELECT pg_advisory_xact_lock(7305108)";  // one process makes the tables, others wait
   }
-  if (schema_version(sql, database) == 0) {
+  const int version = schema_version(sql, database);
+  if (version < 1) {
     create_tables(sql, database);
+  }
+  if (version < 2) {
+    create_measurements(sql, database);
   }
   check_schema(sql, database);
 }
 
 void check_schema(soci::session& sql, const Database& database) {
   const int version = schema_version(sql, database);
-  check(version != 0, "{}: there are no studies in it", database.url().shown);
-  check(version == kSchemaVersion, "{}: it has version {} of the store, which a later version of the program made",
-        database.url().shown, version);
+  const std::string& store = database.url().shown;
+  check(version != 0, "{}: there are no studies in it", store);
+  check(version >= kSchemaVersion,
+        "{}: it has version {} of the store, this program reads {}; the next 'dissent study run' on it brings it up",
+        store, version, kSchemaVersion);
+  check(version <= kSchemaVersion,
+        "{}: it has version {} of the store, this program knows {}: a later program made it; use that one, or another "
+        "store",
+        store, version, kSchemaVersion);
 }
 
 }  // namespace dissent

@@ -1,9 +1,10 @@
 // The tables of a store of studies, by version. Internal.
 //
-//   dissent  version of the schema, one row
-//   cell     one campaign each: where it stands, who has it until when, its state
-//   round    one row a round of a cell, and the last model: the fields of RoundRecord
-//   choice   one row a chosen row: the fields of ChosenRow
+//   dissent      version of the schema, one row
+//   cell         one campaign each: where it stands, who has it until when, its state
+//   round        one row a round of a cell, and the last model: the fields of RoundRecord
+//   choice       one row a chosen row: the fields of ChosenRow
+//   measurement  one number of a side study each; since version 2
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace dissent {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 // ", round, labelled, ...": the fields of a record as columns; `round` and `row` are words of SQL.
 template <class S>

@@ -1,0 +1,46 @@
+// The claims of the paper, and some of our own, each with a rule that was written down before the runs, and what the
+// results say: it holds, it does not hold, or there is not enough data. docs/studies.md ("Verdicts") explains the
+// rules.
+//
+// No verdict but the last rests on fewer than kLeastSeeds seeds.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissent/study/results.hpp"
+
+namespace dissent {
+
+constexpr std::size_t kLeastSeeds = 5;
+
+enum class Verdict { kHolds, kFails, kOpen };
+std::string_view verdict_name(Verdict verdict);  // "holds", "does not hold", "not enough data"
+
+// What a claim's rule found on one problem, or at one size.
+struct Finding {
+  std::string where;  // "flow, hopper: kl against mc"
+  Verdict verdict = Verdict::kOpen;
+  std::string says = {};      // in words and numbers: effect, interval or p-value
+  std::size_t num_seeds = 0;  // pairs, or runs of the smaller side
+};
+
+struct JudgedClaim {
+  std::string name;      // "humanoid"; unique
+  std::string claim;     // one sentence
+  bool of_paper = true;  // or what we add
+  std::string rule;      // one or two sentences
+  Verdict verdict = Verdict::kOpen;
+  std::string test;                    // "Welch, Holm within the problem"
+  std::vector<Finding> findings = {};  // empty: nothing to judge by
+  std::size_t num_seeds = 0;           // the fewest of the findings that decided
+};
+
+// All claims, in a fixed order, whatever the results have. Several studies may be judged together: each brings its own
+// findings, and flows of one are compared with PNEs of another.
+std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies);
+
+}  // namespace dissent

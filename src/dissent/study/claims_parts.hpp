@@ -1,0 +1,46 @@
+// What the claims are judged by. Internal.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissent/study/claims.hpp"
+#include "dissent/study/comparison.hpp"
+
+namespace dissent {
+
+// One study with its comparisons, made once for all claims.
+struct StudyEvidence {
+  const StudyResults* results;
+  std::string label;  // "quick: " where there are several studies
+  Comparison rmse;
+  Comparison log_likelihood;
+};
+using Evidence = std::span<const StudyEvidence>;
+using Findings = std::vector<Finding>;
+
+// Rules (docs/studies.md). Each gives a finding for every place where it could be decided.
+constexpr double kMargin = 1.10;     // "matches": an area at most so many times that of the other
+constexpr double kRankLimit = 0.95;  // "ranks like": Spearman's correlation
+constexpr double kCheaper = 10;      // times
+constexpr double kFewSamples = 100;
+constexpr double kBiasShare = 0.1;  // of ln M
+constexpr std::size_t kManyOutputs = 11;
+
+Findings match_in_low_dimension(Evidence evidence);
+Findings beat_all_on_humanoid(Evidence evidence);
+Findings five_components_suffice(Evidence evidence);
+Findings flows_beat_pne(Evidence evidence);
+Findings deficit_beats_value(Evidence evidence);
+Findings joint_beats_single(Evidence evidence);
+Findings aim_beats_none(Evidence evidence);
+Findings match_with_equal_candidates(Evidence evidence);
+
+Findings cheaper_than_samples(Evidence evidence);
+Findings rank_like_samples(Evidence evidence);
+Findings few_samples_in_the_time(Evidence evidence);
+Findings small_bias(Evidence evidence);
+
+}  // namespace dissent

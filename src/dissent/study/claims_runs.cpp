@@ -1,0 +1,271 @@
+// Claims that are judged by the runs of campaigns.
+#include <algorithm>
+#include <cmath>
+
+#include "dissent/base/names.hpp"
+#include "dissent/statistics/significance.hpp"
+#include "dissent/study/claims_parts.hpp"
+#include "dissent/study/comparison_parts.hpp"
+#include "dissent/study/paper_numbers.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr double kLevel = 0.05;
+constexpr double kConfidence = 0.90;  // both ends: each is a one-sided test at the level
+constexpr std::string_view kLowDimension[] = {"hetero", "bimodal", "pendulum", "hopper"};
+constexpr std::string_view kPairwise[] = {"kl", "bhattacharyya"};
+constexpr std::string_view kBaselines[] = {"random", "batchbald", "badge", "bait", "mc"};
+
+using Runs = std::vector<RunValue> MethodCurve::*;
+
+std::vector<std::string> models_of(Evidence evidence) {
+  std::vector<std::string> models;
+  for (const StudyEvidence& study : evidence) {
+    for (const ModelComparison& model : study.rmse.models) {
+      if (std::ranges::find(models, model.model) == models.end()) {
+        models.push_back(model.model);
+      }
+    }
+  }
+  return models;
+}
+
+const MethodCurve* find_curve(const TaskComparison& task, std::string_view acquisition, std::string_view variant) {
+  const auto found = std::ranges::find_if(task.methods, [&](const MethodCurve& curve) {
+    return curve.acquisition == acquisition && curve.variant == variant;
+  });
+  return found == task.methods.end() ? nullptr : &*found;
+}
+
+std::string place(const StudyEvidence& study, const TaskComparison& task) {
+  return fmt::format("{}{}, {}", study.label, task.model, task.problem);
+}
+
+Finding missing(const std::string& where) { return {.where = where, .says = "there are no runs"}; }
+
+// Whether ours is at most kMargin times theirs. Not for numbers that may be negative.
+Finding ratio_finding(const std::string& where, const MethodCurve& ours, const MethodCurve& theirs, Runs runs) {
+  const PairedValues pairs = paired_values(ours.*runs, theirs.*runs);
+  std::vector<double> ratios;
+  for (std::size_t k = 0; k < pairs.ours.size(); ++k) {
+    if (pairs.ours[k] > 0 && pairs.baseline[k] > 0) {
+      ratios.push_back(std::log(pairs.ours[k] / pairs.baseline[k]));
+    }
+  }
+  Finding finding{.where = fmt::format("{}: {} against {}", where, ours.method, theirs.method),
+                  .num_seeds = ratios.size()};
+  if (ratios.size() < 2) {
+    finding.says = fmt::format("{} in common", counted(ratios.size(), "seed"));
+    return finding;
+  }
+  const Interval interval = mean_interval(ratios, kConfidence);
+  finding.verdict = interval.high < std::log(kMargin)  ? Verdict::kHolds
+                    : interval.low > std::log(kMargin) ? Verdict::kFails
+                                                       : Verdict::kOpen;
+  finding.says = fmt::format("{:.3f} times, 90% interval {:.3f} to {:.3f}", std::exp(interval.estimate),
+                             std::exp(interval.low), std::exp(interval.high));
+  return finding;
+}
+
+// One difference between paired runs, not yet tested.
+struct Difference {
+  std::string where;
+  std::vector<double> values;
+};
+
+// Sign flip tests of all, corrected together. A tie stays open.
+Findings sign_flip_findings(const std::vector<Difference>& differences, bool less_is_better) {
+  std::vector<double> p_values;
+  for (const Difference& difference : differences) {
+    p_values.push_back(difference.values.empty() ? 1.0 : sign_flip_test(difference.values).p_value);
+  }
+  const std::vector<double> adjusted = holm_adjusted(p_values);
+  Findings findings;
+  for (std::size_t k = 0; k < differences.size(); ++k) {
+    const std::vector<double>& values = differences[k].values;
+    Finding finding{.where = differences[k].where, .num_seeds = values.size()};
+    if (values.size() < 2) {
+      finding.says = fmt::format("{} in common", counted(values.size(), "seed"));
+      findings.push_back(std::move(finding));
+      continue;
+    }
+    const Moments spread = moments(values);
+    if (adjusted[k] < kLevel) {
+      finding.verdict = (spread.mean < 0) == less_is_better ? Verdict::kHolds : Verdict::kFails;
+    }
+    const double better = less_is_better ? -spread.mean : spread.mean;
+    finding.says = fmt::format("better by {:.3g}, {:.2f} standard deviations, adjusted p {:.2g}", better,
+                               spread.mean == 0 ? 0.0 : better / spread.stddev, adjusted[k]);
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+// Each method against its counterpart on areas under RMSE curves, wherever both are.
+template <class Counterpart>
+Findings area_findings(Evidence evidence, const Counterpart& counterpart) {
+  std::vector<Difference> differences;
+  for (const StudyEvidence& study : evidence) {
+    for (const TaskComparison& task : study.rmse.tasks) {
+      for (const MethodCurve& curve : task.methods) {
+        if (const MethodCurve* other = counterpart(task, curve)) {
+          differences.push_back({fmt::format("{}: {} against {}", place(study, task), curve.method, other->method),
+                                 paired_values(curve.areas, other->areas).differences()});
+        }
+      }
+    }
+  }
+  return sign_flip_findings(differences, true);
+}
+
+// "candidates=1000" is the only other axis, or one of several.
+bool has_axis(std::string_view variant, std::string_view axis) {
+  return fmt::format(", {}", variant).find(fmt::format(", {}=", axis)) != std::string::npos;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  return at == std::string::npos ? std::string() : text.replace(at, from.size(), to);
+}
+
+// A method that a baseline was not separated from, or was.
+Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, std::string_view ours,
+                      std::string_view baseline) {
+  Finding finding{.where = fmt::format("{}: {} against {}", place(study, task), ours, baseline)};
+  const MethodCurve* a = find_curve(task, ours, "");
+  const MethodCurve* b = find_curve(task, baseline, "");
+  const ContrastFamily* family = task.family(task.last);
+  if (a == nullptr || b == nullptr || family == nullptr) {
+    finding.says = "there are no runs";
+    return finding;
+  }
+  for (const Contrast& contrast : family->contrasts) {
+    if (contrast.ours == a->method && contrast.baseline == b->method) {
+      finding.num_seeds = std::min(contrast.num_ours, contrast.num_baseline);
+      const bool enough = finding.num_seeds >= kPaperSeeds;
+      finding.verdict = contrast.outcome == Outcome::kBetter            ? Verdict::kHolds
+                        : contrast.outcome == Outcome::kWorse || enough ? Verdict::kFails
+                                                                        : Verdict::kOpen;
+      finding.says = fmt::format("{:.3g} against {:.3g}, {:.2f} standard deviations better, adjusted p {:.2g}",
+                                 a->end.mean, b->end.mean, contrast.effect, contrast.adjusted);
+    }
+  }
+  return finding;
+}
+
+}  // namespace
+
+Findings match_in_low_dimension(Evidence evidence) {
+  Findings findings;
+  for (const std::string& model : models_of(evidence)) {
+    for (const std::string_view problem : kLowDimension) {
+      for (const std::string_view ours : kPairwise) {
+        const std::size_t before = findings.size();
+        for (const StudyEvidence& study : evidence) {
+          const TaskComparison* task = study.rmse.find(problem, model);
+          const MethodCurve* a = task == nullptr ? nullptr : find_curve(*task, ours, "");
+          const MethodCurve* b = task == nullptr ? nullptr : find_curve(*task, "mc", "");
+          if (a != nullptr && b != nullptr) {
+            findings.push_back(ratio_finding(place(study, *task), *a, *b, &MethodCurve::areas));
+          }
+        }
+        if (findings.size() == before) {
+          findings.push_back(missing(fmt::format("{}, {}: {} against mc", model, problem, ours)));
+        }
+      }
+    }
+  }
+  return findings;
+}
+
+Findings beat_all_on_humanoid(Evidence evidence) {
+  Findings findings;
+  for (const StudyEvidence& study : evidence) {
+    for (const TaskComparison& task : study.rmse.tasks) {
+      for (const std::string_view ours : kPairwise) {
+        for (const std::string_view baseline : kBaselines) {
+          if (task.problem == "humanoid") {
+            findings.push_back(welch_finding(study, task, ours, baseline));
+          }
+        }
+      }
+    }
+  }
+  return findings;
+}
+
+Findings five_components_suffice(Evidence evidence) {
+  Findings findings;
+  for (const StudyEvidence& study : evidence) {
+    for (const TaskComparison& task : study.rmse.tasks) {
+      for (const std::string_view ours : kPairwise) {
+        const MethodCurve* five = find_curve(task, ours, "components=5");
+        const MethodCurve* ten = find_curve(task, ours, "components=10");
+        if (task.problem == "hopper" && five != nullptr && ten != nullptr) {
+          findings.push_back(ratio_finding(place(study, task), *five, *ten, &MethodCurve::ends));
+        }
+      }
+    }
+  }
+  return findings;
+}
+
+Findings flows_beat_pne(Evidence evidence) {
+  std::vector<Difference> differences;
+  for (const StudyEvidence& study : evidence) {
+    const TaskComparison* flows = study.log_likelihood.find("bimodal", "flow");
+    for (const StudyEvidence& other : evidence) {
+      const TaskComparison* networks = other.log_likelihood.find("bimodal", "pne");
+      if (flows == nullptr || networks == nullptr || flows->last != networks->last) {
+        continue;
+      }
+      for (const MethodCurve& curve : flows->methods) {
+        if (const MethodCurve* match = networks->find(curve.method)) {
+          differences.push_back({fmt::format("bimodal: {}, flow against pne", curve.method),
+                                 paired_values(curve.ends, match->ends).differences()});
+        }
+      }
+    }
+  }
+  return sign_flip_findings(differences, false);
+}
+
+Findings deficit_beats_value(Evidence evidence) {
+  return area_findings(evidence, [](const TaskComparison& task, const MethodCurve& curve) {
+    const std::string other = replaced(curve.method, "ranking=deficit", "ranking=value");
+    return other.empty() ? nullptr : task.find(other);
+  });
+}
+
+Findings joint_beats_single(Evidence evidence) {
+  return area_findings(evidence, [](const TaskComparison& task, const MethodCurve& curve) {
+    const bool joint = curve.acquisition == "kl-joint" || curve.acquisition == "bhattacharyya-joint";
+    return joint ? task.find(replaced(curve.method, "-joint", "")) : nullptr;
+  });
+}
+
+Findings aim_beats_none(Evidence evidence) {
+  return area_findings(evidence, [](const TaskComparison& task, const MethodCurve& curve) {
+    const bool aimed = curve.acquisition == "aim" || curve.acquisition == "kl-aim";
+    return aimed ? find_curve(task, "kl", curve.variant) : nullptr;
+  });
+}
+
+Findings match_with_equal_candidates(Evidence evidence) {
+  Findings findings;
+  for (const StudyEvidence& study : evidence) {
+    for (const TaskComparison& task : study.rmse.tasks) {
+      for (const MethodCurve& curve : task.methods) {
+        const bool pairwise = std::ranges::find(kPairwise, curve.acquisition) != std::end(kPairwise);
+        const MethodCurve* mc = find_curve(task, "mc", curve.variant);
+        if (pairwise && has_axis(curve.variant, "candidates") && mc != nullptr) {
+          findings.push_back(ratio_finding(place(study, task), curve, *mc, &MethodCurve::areas));
+        }
+      }
+    }
+  }
+  return findings;
+}
+
+}  // namespace dissent

@@ -1,0 +1,47 @@
+// The parts that compare() is made of. Internal.
+#pragma once
+
+#include <vector>
+
+#include "dissent/study/comparison.hpp"
+
+namespace dissent {
+
+struct MethodPair {
+  const MethodCurve* ours;
+  const MethodCurve* baseline;
+};
+
+// Ours against each baseline of the same variant; of any, where both are named.
+std::vector<MethodPair> compared_pairs(const TaskComparison& task, const CompareOptions& options);
+
+// Values of two methods for the same seed and data_seed, where both are finite.
+struct PairedValues {
+  std::vector<double> ours = {};
+  std::vector<double> baseline = {};
+
+  std::vector<double> differences() const;
+};
+PairedValues paired_values(std::span<const RunValue> ours, std::span<const RunValue> baseline);
+
+// Welch's test of two summaries; not yet corrected.
+Contrast welch_contrast(const std::string& ours, const Moments& a, const std::string& baseline, const Moments& b,
+                        bool less_is_better);
+// Holm's correction, and the outcomes by it.
+void correct(ContrastFamily& family, bool less_is_better, double level);
+
+// Holm's correction of one p-value of each.
+void correct(std::span<PairedContrast* const> contrasts, double PairedContrast::*p_value,
+             double PairedContrast::*adjusted);
+
+// All tests of a task, those over all tasks left at 1.
+void test_task(TaskComparison& task, const MetricTraits& metric, const CompareOptions& options);
+
+// What the seeds of these tasks can show: within one of them, and over all.
+using TaskList = std::vector<const TaskComparison*>;
+std::vector<Power> powers_of(const TaskList& tasks, double level);
+
+// Scores, profiles, wins and power, by model; and the correction of paired tests over all tasks of a model.
+void compare_overall(Comparison& comparison);
+
+}  // namespace dissent

@@ -1,0 +1,180 @@
+// Tables of one task: curves by rounds, areas, and the tests paired by seed.
+#include "dissent/study/comparison_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dissent/base/names.hpp"
+#include "dissent/study/paper_numbers.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr std::size_t kPaperRounds[] = {10, 25, 50, 100};
+
+std::string mean_text(double mean, double stddev) { return fmt::format("{:.3g} ± {:.2g}", mean, stddev); }
+
+std::string number_text(double value, const char* format = "{:.3g}") {
+  return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
+}
+
+std::string p_text(double p) { return p < 0.0001 ? "<0.0001" : fmt::format("{:.2g}", p); }
+
+std::string task_name(const TaskComparison& task) { return fmt::format("{}, {}", task.problem, task.model); }
+
+// The method with the best mean after so many rounds.
+const MethodCurve* best_method(const TaskComparison& task, std::size_t after, bool less_is_better) {
+  const MethodCurve* best = nullptr;
+  for (const MethodCurve& curve : task.methods) {
+    const CurvePoint* point = curve.at(after);
+    if (point == nullptr || point->summary.count == 0) {
+      continue;
+    }
+    const double sign = less_is_better ? 1 : -1;
+    if (best == nullptr || sign * point->summary.mean < sign * best->at(after)->summary.mean) {
+      best = &curve;
+    }
+  }
+  return best;
+}
+
+std::string curve_cell(const Comparison& comparison, const TaskComparison& task, const MethodCurve& curve,
+                       std::size_t after) {
+  std::string text = "-";
+  const CurvePoint* point = curve.at(after);
+  if (point != nullptr && point->summary.count > 0) {
+    text = mean_text(point->summary.mean, point->summary.stddev);
+    if (point->summary.count < curve.num_runs) {
+      text += fmt::format(" (n={})", point->summary.count);
+    }
+    if (const ContrastFamily* family = task.family(after); family != nullptr && curve.ours) {
+      text += significance_mark(family->better_than_all(curve.method).value_or(1));
+    }
+  }
+  if (const PaperPoint* paper =
+          find_paper_point(task.model, comparison.metric->paper, task.problem, after, curve.acquisition)) {
+    text += fmt::format(" [{}]", mean_text(paper->mean, paper->stddev));
+  }
+  return text;
+}
+
+std::size_t num_lost(const TaskComparison& task) {
+  std::size_t lost = 0;
+  for (const MethodCurve& curve : task.methods) {
+    for (const CurvePoint& point : curve.points) {
+      lost += point.summary.num_lost;
+    }
+  }
+  return lost;
+}
+
+bool has_paper_numbers(const Comparison& comparison, const TaskComparison& task, std::span<const std::size_t> rounds) {
+  return std::ranges::any_of(rounds, [&](std::size_t after) {
+    return find_paper_point(task.model, comparison.metric->paper, task.problem, after, "kl") != nullptr;
+  });
+}
+
+TextTable curve_table(const Comparison& comparison, const TaskComparison& task, std::span<const std::size_t> rounds) {
+  TextTable table{
+      .title = fmt::format("{}: {}, mean and standard deviation over seeds", task_name(task), comparison.metric->title),
+      .columns = {"method", "seeds"}};
+  for (const std::size_t after : rounds) {
+    table.columns.push_back(fmt::format("after {}", after));
+  }
+  for (const MethodCurve& curve : task.methods) {
+    std::vector<TextCell> row{{curve.method}, {std::to_string(curve.num_runs)}};
+    for (const std::size_t after : rounds) {
+      const bool best = best_method(task, after, comparison.metric->less_is_better) == &curve;
+      row.push_back({curve_cell(comparison, task, curve, after), best});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.notes.emplace_back(
+      "*, **, ***: better than every baseline, p below 0.05, 0.01, 0.001 (Welch, Holm within the problem and round).");
+  if (has_paper_numbers(comparison, task, rounds)) {
+    table.notes.push_back(fmt::format("[]: {}.", paper_source()));
+    if (!comparison.metric->note.empty()) {
+      table.notes.emplace_back(comparison.metric->note);
+    }
+  }
+  if (const std::size_t lost = num_lost(task); lost > 0) {
+    table.notes.push_back(fmt::format("Left out, for they are not finite: {}.", counted(lost, "value")));
+  }
+  return table;
+}
+
+TextTable area_table(const Comparison& comparison, const TaskComparison& task) {
+  TextTable table{.title = fmt::format("{}: area under the curve of {}, as its mean height over {}", task_name(task),
+                                       comparison.metric->title, counted(task.last, "round")),
+                  .columns = {"method", "seeds", "mean", "median", "trimmed mean", "interquartile mean"}};
+  for (const MethodCurve& curve : task.methods) {
+    const Summary& area = curve.area;
+    table.rows.push_back({{curve.method},
+                          {std::to_string(area.count)},
+                          {area.count == 0 ? "-" : mean_text(area.mean, area.stddev)},
+                          {number_text(area.median)},
+                          {number_text(area.trimmed_mean)},
+                          {number_text(area.interquartile_mean)}});
+  }
+  return table;
+}
+
+TextTable paired_table(const TaskComparison& task, std::string_view what,
+                       const std::vector<PairedContrast>& contrasts) {
+  TextTable table{.title = fmt::format("{}: {}, tests paired by seed", task_name(task), what),
+                  .columns = {"ours", "against", "seeds", "difference", "effect", "sign flip p", "Holm", "Holm, all",
+                              "Wilcoxon, Holm", "ours is"},
+                  .num_labels = 2};
+  for (const PairedContrast& contrast : contrasts) {
+    table.rows.push_back({{contrast.ours},
+                          {contrast.baseline},
+                          {std::to_string(contrast.num_pairs)},
+                          {number_text(contrast.difference)},
+                          {number_text(contrast.effect, "{:.2f}")},
+                          {p_text(contrast.sign_flip_p)},
+                          {p_text(contrast.sign_flip_adjusted)},
+                          {p_text(contrast.sign_flip_overall)},
+                          {p_text(contrast.wilcoxon_adjusted)},
+                          {std::string(outcome_name(contrast.outcome))}});
+  }
+  table.notes.emplace_back(
+      "difference: ours - theirs; effect: in its standard deviations, positive where ours is better; Holm: within this "
+      "table; Holm, all: over all problems of the model.");
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::size_t> shown_rounds(const Comparison& comparison) {
+  std::size_t last = 0;
+  for (const TaskComparison& task : comparison.tasks) {
+    last = std::max(last, task.last);
+  }
+  std::vector<std::size_t> rounds;
+  std::ranges::copy_if(kPaperRounds, std::back_inserter(rounds), [&](std::size_t after) { return after < last; });
+  rounds.push_back(last);
+  return rounds;
+}
+
+std::vector<TextTable> curve_tables(const Comparison& comparison, std::span<const std::size_t> rounds) {
+  std::vector<TextTable> tables;
+  for (const TaskComparison& task : comparison.tasks) {
+    tables.push_back(curve_table(comparison, task, rounds));
+  }
+  return tables;
+}
+
+std::vector<TextTable> paired_tables(const Comparison& comparison) {
+  std::vector<TextTable> tables;
+  for (const TaskComparison& task : comparison.tasks) {
+    tables.push_back(area_table(comparison, task));
+    if (!task.by_area.empty()) {
+      tables.push_back(paired_table(task, fmt::format("area under {}", comparison.metric->title), task.by_area));
+      tables.push_back(
+          paired_table(task, fmt::format("{} after {}", comparison.metric->title, task.last), task.at_end));
+    }
+  }
+  return tables;
+}
+
+}  // namespace dissent

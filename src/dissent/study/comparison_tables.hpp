@@ -1,0 +1,42 @@
+// A comparison as tables for people, and as records with every digit for programs.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dissent/base/field.hpp"
+#include "dissent/study/claims.hpp"
+#include "dissent/study/comparison.hpp"
+#include "dissent/study/text_table.hpp"
+
+namespace dissent {
+
+// Rounds that tables have a column for: those of the paper's tables that the study came to, and its last.
+std::vector<std::size_t> shown_rounds(const Comparison& comparison);
+
+// One table a task: methods by rounds, mean and deviation over seeds, the paper's beside them in brackets. Marks are
+// those of significance_mark() for a method of ours that is better than every baseline.
+std::vector<TextTable> curve_tables(const Comparison& comparison, std::span<const std::size_t> rounds);
+// One table a task of areas under curves, and two of the tests paired by seed: of areas and after the last round.
+std::vector<TextTable> paired_tables(const Comparison& comparison);
+// By model: scores over problems; wins, ties and losses; what so few seeds can show.
+std::vector<TextTable> overall_tables(const Comparison& comparison);
+// The verdicts, and what they rest on.
+std::vector<TextTable> claim_tables(std::span<const JudgedClaim> claims);
+
+// Rows of values; what is not known is NaN or nothing.
+struct RecordTable {
+  std::string name;
+  std::vector<std::string> columns;
+  std::vector<std::vector<Value>> rows = {};
+};
+
+// Names of the tables there are: curves, contrasts, areas, paired, scores, profiles, wins, power, verdicts, findings.
+const std::vector<std::string>& record_names();
+std::vector<RecordTable> record_tables(const Comparison& comparison, std::span<const JudgedClaim> claims);
+std::string format_csv(const RecordTable& table);
+
+}  // namespace dissent

@@ -1,0 +1,148 @@
+#include "dissent/study/sql_store.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+#include "dissent/base/error.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/study/store_schema.hpp"
+
+namespace dissent {
+
+SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access) : database_(std::move(url), kPatience) {
+  if (access == Access::kWrite) {
+    database_.write([&](soci::session& sql) { prepare_schema(sql, database_); });
+  } else {
+    database_.read([&](soci::session& sql) { check_schema(sql, database_); });
+  }
+}
+
+void SqlStudyStore::add(const Grid& grid) {
+  database_.write([&](soci::session& sql) {
+    std::unordered_map<std::string, std::string> known;
+    soci::rowset<soci::row> rows =
+        (sql.prepare << "SELECT name, description FROM cell WHERE study = :s", soci::use(grid.name));
+    for (const soci::row& row : rows) {
+      known[row.get<std::string>(0)] = row.get<std::string>(1);
+    }
+    long long position = static_cast<long long>(known.size());
+    for (const Cell& cell : grid.cells) {
+      const std::string description = cell.describe();
+      if (const auto found = known.find(cell.name); found != known.end()) {
+        check(found->second == description,
+              "{}: study '{}' has '{}' with other settings: it has {}, the grid {}; give the grid another name, or use "
+              "another store",
+              name(), grid.name, cell.name, found->second, description);
+        continue;
+      }
+      sql << "INSERT INTO cell (study, name, description, position) VALUES (:s, :n, :d, :p)", soci::use(grid.name),
+          soci::use(cell.name), soci::use(description), soci::use(position);
+      ++position;
+    }
+  });
+}
+
+std::optional<Claim> SqlStudyStore::claim(const std::string& study, const std::string& worker, double lease,
+                                          const std::string& only) {
+  std::optional<Claim> claimed;
+  database_.write([&](soci::session& sql) {
+    claimed.reset();
+    const std::string query = fmt::format(
+        "SELECT id, name FROM cell WHERE study = :s AND (:o = '' OR name = :m) AND (state = 0 OR (state = 1 AND "
+        "lease_end < {})) ORDER BY position LIMIT 1{}",
+        database_.now(), database_.is_sqlite() ? "" : " FOR UPDATE SKIP LOCKED");
+    long long id = 0;
+    std::string cell;
+    sql << query, soci::use(study, "s"), soci::use(only, "o"), soci::use(only, "m"), soci::into(id), soci::into(cell);
+    if (!sql.got_data()) {
+      return;
+    }
+    sql << fmt::format(
+        "UPDATE cell SET state = 1, worker = :w, version = :v, lease_end = {0} + {1}, changed = {0}, started = CASE "
+        "WHEN started = 0 THEN {0} ELSE started END WHERE id = :i",
+        database_.now(), lease),
+        soci::use(worker, "w"), soci::use(std::string(kVersion), "v"), soci::use(id, "i");
+    claimed = Claim{id, cell, worker, lease};
+  });
+  return claimed;
+}
+
+void SqlStudyStore::update(const Claim& claim, const std::string& assignments) {
+  database_.write([&](soci::session& sql) { update_in(sql, claim, assignments); });
+}
+
+void SqlStudyStore::update_in(soci::session& sql, const Claim& claim, const std::string& assignments) {
+  const auto id = static_cast<long long>(claim.id);
+  soci::statement statement =
+      (sql.prepare << fmt::format("UPDATE cell SET {}, changed = {} WHERE id = :i AND worker = :w AND state = 1",
+                                  assignments, database_.now()),
+       soci::use(id, "i"), soci::use(claim.worker, "w"));
+  statement.execute(true);
+  if (statement.get_affected_rows() != 1) {
+    throw LeaseLost(fmt::format("{}: '{}' was taken over by another worker", name(), claim.name));
+  }
+}
+
+void SqlStudyStore::fail(const Claim& claim, const std::string& error) {
+  database_.write([&](soci::session& sql) {
+    update_in(sql, claim, "lease_end = 0");
+    const auto id = static_cast<long long>(claim.id);
+    sql << "UPDATE cell SET state = 3, error = :e WHERE id = :i", soci::use(error, "e"), soci::use(id, "i");
+  });
+}
+
+std::size_t SqlStudyStore::num_claimed(const std::string& study, const std::string& only) {
+  int count = 0;
+  database_.read([&](soci::session& sql) {
+    sql << fmt::format("SELECT {} FROM cell WHERE study = :s AND (:o = '' OR name = :m) AND state = 1",
+                       database_.is_sqlite() ? "count(*)" : "count(*)::int4"),
+        soci::use(study, "s"), soci::use(only, "o"), soci::use(only, "m"), soci::into(count);
+  });
+  return static_cast<std::size_t>(count);
+}
+
+std::size_t SqlStudyStore::retry(const std::string& study) {
+  long long count = 0;
+  database_.write([&](soci::session& sql) {
+    soci::statement statement =
+        (sql.prepare << "UPDATE cell SET state = 0 WHERE study = :s AND state = 3", soci::use(study));
+    statement.execute(true);
+    count = statement.get_affected_rows();
+  });
+  return static_cast<std::size_t>(count);
+}
+
+std::vector<std::string> SqlStudyStore::studies() {
+  std::vector<std::string> names;
+  database_.read([&](soci::session& sql) {
+    names.clear();
+    soci::rowset<std::string> rows = (sql.prepare << "SELECT study FROM cell GROUP BY study ORDER BY min(id)");
+    names.assign(rows.begin(), rows.end());
+  });
+  return names;
+}
+
+std::vector<CellRecord> SqlStudyStore::cells(const std::string& study) {
+  std::vector<CellRecord> cells;
+  database_.read([&](soci::session& sql) {
+    cells.clear();
+    soci::rowset<soci::row> rows = (sql.prepare << "SELECT name, description, state, rounds, worker, version, error, "
+                                                   "started, changed FROM cell WHERE study = :s ORDER BY position",
+                                    soci::use(study));
+    for (const soci::row& row : rows) {
+      cells.push_back({.study = study,
+                       .name = row.get<std::string>(0),
+                       .description = row.get<std::string>(1),
+                       .state = static_cast<CellState>(row.get<int>(2)),
+                       .rounds = static_cast<std::size_t>(row.get<int>(3)),
+                       .worker = row.get<std::string>(4),
+                       .version = row.get<std::string>(5),
+                       .error = row.get<std::string>(6),
+                       .started = row.get<double>(7),
+                       .changed = row.get<double>(8)});
+    }
+  });
+  return cells;
+}
+
+}  // namespace dissent
