@@ -47,5 +47,6 @@ void add_policy_draw(Command& policy);
 void add_study_status(Command& study);
 void add_study_export(Command& study);
 void add_study_compare(Command& study);
+void add_study_measure(Command& study);
 
 }  // namespace dissent::cli

@@ -91,7 +91,7 @@ TEST(Grid, ErrorsSayWhere) {
   EXPECT_TRUE(message_of("name = \"a\n").starts_with("g.toml:1:")) << message_of("name = \"a\n");
   EXPECT_EQ(message_of("name = \"a\"\n[gird]\nproblem = \"hetero\"\n"),
             "g.toml:2:2: 'gird' is not known; did you mean 'grid'? (known: name, settings, grid, where, table, rounds, "
-            "data_seed, aim)");
+            "data_seed, pool_policy, aim)");
 }
 
 TEST(Grid, RefusesWhatCannotRun) {

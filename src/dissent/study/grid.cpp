@@ -21,6 +21,7 @@ struct CellFields {
   std::string problem;
   std::size_t rounds = 20;
   std::uint64_t data_seed = 0;
+  PoolPolicy pool_policy = PoolPolicy::kMixed;
   std::string aim;
 };
 
@@ -33,6 +34,11 @@ std::span<const Field<CellFields>> fields() {
       field("problem", &S::problem, {.help = "Problem, file or table of the grid"}),
       field("rounds", &S::rounds, {.help = "Rounds of the campaign", .least = 1, .most = 1'000'000}),
       field("data_seed", &S::data_seed, {.help = "Seed of pool and test rows"}),
+      named_field<S, PoolPolicy>(
+          "pool_policy", &S::pool_policy,
+          [](const PoolPolicy& policy) { return std::string(pool_policy_name(policy)); },
+          [](const std::string& name) { return pool_policy_from_name(name); },
+          {.help = "Who acted in the rows of a robot's pool", .names = pool_policy_names}),
       field("aim", &S::aim, {.help = "Where predictions will be needed"}),
   };
   return list;
@@ -358,6 +364,7 @@ Cell make_cell(std::span<const Axis> axes, Values values, const std::map<std::st
   }
   cell.rounds = own.rounds;
   cell.data_seed = own.data_seed;
+  cell.pool_policy = own.pool_policy;
   cell.aim = own.aim;
   cell.settings = std::move(values);
   return cell;
@@ -401,7 +408,8 @@ void check_names(const std::vector<Cell>& cells) {
 }
 
 Grid build_grid(const Reader& reader, const toml::table& file) {
-  std::vector<std::string> known = {"name", "settings", "grid", "where", "table", "rounds", "data_seed", "aim"};
+  std::vector<std::string> known = {"name",   "settings",  "grid",        "where", "table",
+                                    "rounds", "data_seed", "pool_policy", "aim"};
   reader.check_keys(file, known);
   Grid grid;
   if (const toml::node* name = file.get("name")) {
@@ -409,7 +417,7 @@ Grid build_grid(const Reader& reader, const toml::table& file) {
   }
   check(!grid.name.empty(), "the grid has no name: give name = \"...\" at its beginning");
   Values common;
-  for (const char* name : {"rounds", "data_seed", "aim"}) {
+  for (const char* name : {"rounds", "data_seed", "pool_policy", "aim"}) {
     if (const toml::node* node = file.get(name)) {
       common[name] = reader.value(*find_info(name), *node);
     }
@@ -458,6 +466,9 @@ std::string Cell::describe() const {
     json["axes"].push_back({axis, value});
   }
   json.update({{"problem", problem}, {"rounds", rounds}, {"data_seed", data_seed}, {"aim", aim}});
+  if (pool_policy != PoolPolicy::kMixed) {
+    json["pool_policy"] = pool_policy_name(pool_policy);
+  }
   if (table) {
     json["table"] = {{"file", table->file},
                      {"targets", table->targets},
