@@ -208,6 +208,7 @@ cmd_deb() {
 cmd_bench() {
   need "${program_packages[@]}" "${python_packages[@]}" "${bench_packages[@]}"
   [[ ! " $* " =~ " "(tables|choices)" " ]] || need "${tables_packages[@]}"
+  [[ ! " $* " =~ " studies " ]] || need postgresql
   say "build release"
   configure_release BENCHMARKS PYTHON
   compile release
@@ -298,7 +299,8 @@ usage: ./do COMMAND
   bench [NAME]    build and measure: estimator, ensemble, acquisition (against PyTorch), python (against numpy and C++),
                   and the fits of docs/ensembles.md: quality, tables (real data, against scikit-learn and
                   PyTorch; hours, but a run that was stopped goes on; --help after the name lists its options);
-                  and choices: what each way to choose rows is worth (hours, likewise)
+                  choices: what each way to choose rows is worth (hours, likewise);
+                  and studies: what it costs to record campaigns
   format          format the C++ sources in place
   lint            check format, shell scripts and clang-tidy
   fuzz [SECONDS]  fuzz each file reader that long (60)

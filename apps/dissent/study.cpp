@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "study_rank.hpp"
 
 namespace dissent::cli {
 namespace {
@@ -27,31 +29,35 @@ struct Arguments {
   std::string only;
   std::size_t jobs = 1;
   double lease = 60;
+  double patience = StudyStore::kPatience;
   bool retry = false;
   int threads = 1;
   bool json = false;
   bool quiet = false;
+
+  std::unique_ptr<StudyStore> open() const { return StudyStore::open(store, StudyStore::Access::kWrite, patience); }
 };
 
 // What all jobs of this process tell, one at a time.
 class Account {
  public:
-  Account(const Arguments& arguments, std::size_t total, std::size_t done)
-      : talk_(!arguments.quiet && !arguments.json), progress_("study", total, !talk_), total_(total), done_(done) {}
+  Account(bool talk, std::size_t total, std::size_t done)
+      : talk_(talk), progress_("study", total, !talk), total_(total), done_(done) {}
 
   void round() {
     const std::lock_guard lock(mutex_);
     progress_.update(done_, fmt::format("{} of {} campaigns", done_, total_));
   }
 
-  void ended(const Claim& claim, const std::string& error) {
+  // `done` counts those of other processes too.
+  void ended(const Claim& claim, const std::string& error, std::size_t done) {
     const std::lock_guard lock(mutex_);
-    ++done_;
+    done_ = std::max(done_, done);
     ++ended_;
     failed_ += !error.empty();
     progress_.wipe();
     if (talk_) {
-      print_line("{:>5} of {}  {}{}", done_, total_, claim.name, error.empty() ? "" : "  failed: " + error);
+      print_line("{:>5} of {}  {}{}", done, total_, claim.name, error.empty() ? "" : "  failed: " + error);
       flush_output();
     }
   }
@@ -69,27 +75,36 @@ class Account {
   std::size_t failed_ = 0;
 };
 
+// What a job on a thread of its own does: run cells, until there is none or `stop` says so.
+void run_job(const Arguments& arguments, const Grid& grid, std::size_t number, Account& account,
+             const std::function<bool()>& stop) {
+  const auto store = arguments.open();
+  ThreadPool threads(arguments.threads);
+  StudyControl control;
+  control.worker = worker_name(number);
+  control.lease = arguments.lease;
+  control.only = arguments.only;
+  control.executor = &threads;
+  control.problem.num_threads = arguments.threads;
+  control.finished_round = [&](const Claim&, const RoundRecord&) { account.round(); };
+  control.ended = [&](const Claim& claim, const std::string& error) {
+    account.ended(claim, error, store->num_ended(grid.name));
+  };
+  control.stop = stop;
+  run_cells(*store, grid, control);
+}
+
+// The first that fails stops the others.
 void run_jobs(const Arguments& arguments, const Grid& grid, Account& account, const Interrupt& interrupt) {
   std::atomic<bool> broken = false;
   std::exception_ptr failure;
   std::mutex mutex;
   const auto job = [&](std::size_t number) {
     try {
-      const auto store = StudyStore::open(arguments.store);
-      ThreadPool threads(arguments.threads);
-      StudyControl control;
-      control.worker = worker_name(number);
-      control.lease = arguments.lease;
-      control.only = arguments.only;
-      control.executor = &threads;
-      control.problem.num_threads = arguments.threads;
-      control.finished_round = [&](const Claim&, const RoundRecord&) { account.round(); };
-      control.ended = [&](const Claim& claim, const std::string& error) { account.ended(claim, error); };
-      control.stop = [&] { return broken || interrupt.noted(); };
-      run_cells(*store, grid, control);
+      run_job(arguments, grid, number, account, [&] { return broken || interrupt.noted(); });
     } catch (...) {
       const std::lock_guard lock(mutex);
-      failure = std::current_exception();
+      failure = broken ? failure : std::current_exception();
       broken = true;
     }
   };
@@ -115,42 +130,84 @@ void check_only(const Arguments& arguments, const Grid& grid) {
   }
 }
 
+// SQLite locks files by means that a network's file systems lack.
+void check_store(const Arguments& arguments, const Rank& rank) {
+  check(rank.on_one_machine || !arguments.store.starts_with("sqlite:"),
+        "--store {}: processes on several machines need a server: postgresql://USER@HOST/DATABASE", arguments.store);
+}
+
+nlohmann::ordered_json summary_json(const Grid& grid, StudyStore& store, const Account& account) {
+  return {{"version", kVersion},
+          {"study", grid.name},
+          {"store", store.name()},
+          {"campaigns", grid.cells.size()},
+          {"done", store.num_ended(grid.name)},
+          {"ended", account.num_ended()},
+          {"failed", account.num_failed()}};
+}
+
 void run_study(const Arguments& arguments) {
+  const Rank rank = rank_of_process();
+  check_store(arguments, rank);
   const Grid grid = read_grid(arguments.grid);
   check_only(arguments, grid);
-  const auto store = StudyStore::open(arguments.store);
+  const auto store = arguments.open();
   store->add(grid);
   if (arguments.retry) {
     store->retry(grid.name);
   }
-  std::size_t done = 0;
-  for (const CellRecord& cell : store->cells(grid.name)) {
-    done += cell.state == CellState::kDone || cell.state == CellState::kFailed;
-  }
-  if (!arguments.quiet && !arguments.json) {
+  const std::size_t done = store->num_ended(grid.name);
+  const bool talk = !arguments.quiet && !arguments.json && rank.number == 0;
+  if (talk) {
     print_line("{}: {}, {} done before; results in {}", grid.name, counted(grid.cells.size(), "campaign"), done,
                store->name());
     flush_output();
   }
-  Account account(arguments, grid.cells.size(), done);
+  Account account(talk, grid.cells.size(), done);
   const Interrupt interrupt;
   run_jobs(arguments, grid, account, interrupt);
   if (interrupt.noted()) {
     fmt::print(stderr, "stopped; all is recorded, and the same command goes on from there\n");
     Interrupt::end_program();
   }
-  if (arguments.json) {
-    print_json({{"version", kVersion},
-                {"study", grid.name},
-                {"store", store->name()},
-                {"campaigns", grid.cells.size()},
-                {"ended", account.num_ended()},
-                {"failed", account.num_failed()}});
+  if (talk && !arguments.only.empty() && account.num_ended() == 0) {
+    print_line("'{}' has been run; to run it again, give another store", arguments.only);
+  }
+  if (arguments.json && rank.number == 0) {
+    print_json(summary_json(grid, *store, account));
   }
   if (account.num_failed() > 0) {
     fail_system("{} failed: 'dissent study status' says why, and --retry runs them again",
                 counted(account.num_failed(), "campaign"));
   }
+}
+
+void add_study_run(Command& study) {
+  Command& command =
+      study.add("run", "Run every campaign of a grid that has not ended, and record each round",
+                "  dissent study run quick.toml --jobs 2\n"
+                "  dissent study run paper.toml --store postgresql://me@server/runs --jobs 16\n"
+                "  mpirun -n 8 dissent study run quick.toml\n"
+                "  dissent study run quick.toml --only 'problem=hetero acquisition=kl seed=3' --store sqlite:again.db\n"
+                "Any number of these may work on one store at once. After Ctrl-C, a crash or a kill the same command\n"
+                "goes on and ends with the same result.");
+  const auto arguments = std::make_shared<Arguments>();
+  command.argument("GRID", arguments->grid, "TOML file that describes the campaigns");
+  command.option("-s,--store", arguments->store,
+                 {.help = "Where results are kept: sqlite:FILE or postgresql://USER@HOST/DATABASE", .shown = "URL"});
+  command.option("-j,--jobs", arguments->jobs,
+                 {.help = "Campaigns at a time in this process", .shown = "J", .least = 1, .most = 1024});
+  command.option("--only", arguments->only, {.help = "One campaign, by its name", .shown = "NAME"});
+  command.option("--lease", arguments->lease,
+                 {.help = "Seconds of silence after which a worker is taken for dead", .shown = "S", .least = 1});
+  command.option("--patience", arguments->patience,
+                 {.help = "Seconds to wait for a server that went away", .shown = "S", .least = 0});
+  command.flag("--retry", arguments->retry, "Run campaigns that failed before again");
+  command.option("-t,--threads", arguments->threads,
+                 {.help = "Threads of each campaign; results do not depend on it", .shown = "T", .least = 1});
+  add_json(command, arguments->json);
+  add_quiet(command, arguments->quiet);
+  command.run([arguments] { run_study(*arguments); });
 }
 
 }  // namespace
@@ -161,25 +218,7 @@ void add_study(Command& app) {
                            "  dissent study status sqlite:runs.db\n"
                            "  dissent study show sqlite:runs.db\n"
                            "  dissent study export sqlite:runs.db -o rounds.csv");
-  Command& command = study.add("run", "Run every campaign of a grid that has not ended, and record each round",
-                               "  dissent study run quick.toml --jobs 2\n"
-                               "  dissent study run paper.toml --store postgresql://me@server/runs --jobs 16\n"
-                               "Any number of these may work on one store at once. After Ctrl-C, a crash or a kill the "
-                               "same command goes on and ends with the same result.");
-  const auto arguments = std::make_shared<Arguments>();
-  command.argument("GRID", arguments->grid, "TOML file that describes the campaigns");
-  command.option("-s,--store", arguments->store,
-                 {.help = "Where results are kept: sqlite:FILE or postgresql://USER@HOST/DATABASE", .shown = "URL"});
-  command.option("-j,--jobs", arguments->jobs,
-                 {.help = "Campaigns at a time in this process", .shown = "J", .least = 1, .most = 1024});
-  command.option("--only", arguments->only, {.help = "One campaign, by its name", .shown = "NAME"});
-  command.option("--lease", arguments->lease,
-                 {.help = "Seconds of silence after which a worker is taken for dead", .shown = "S", .least = 1});
-  command.flag("--retry", arguments->retry, "Run campaigns that failed before again");
-  command.option("-t,--threads", arguments->threads, {.help = "Threads of each campaign", .shown = "T", .least = 1});
-  add_json(command, arguments->json);
-  add_quiet(command, arguments->quiet);
-  command.run([arguments] { run_study(*arguments); });
+  add_study_run(study);
   add_study_status(study);
   add_study_compare(study);
   add_study_export(study);

@@ -1,5 +1,4 @@
 // dissent study status | export: what a store of studies holds.
-#include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,8 +9,8 @@
 #include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
-#include "dissent/study/store.hpp"
-#include "dissent/table/csv.hpp"
+#include "dissent/study/export.hpp"
+#include "dissent/table/text_file.hpp"
 #include "options.hpp"
 
 namespace dissent::cli {
@@ -23,18 +22,13 @@ struct Arguments {
   std::string output;
   bool choices = false;
   bool json = false;
+  bool quiet = false;
 };
 
-std::string chosen_study(StudyStore& store, const std::string& study) {
-  const std::vector<std::string> names = store.studies();
-  check(!names.empty(), "{}: there is no study in it", store.name());
-  if (study.empty()) {
-    check(names.size() == 1, "{}: it has {} studies; name one by --study: {}", store.name(), names.size(),
-          fmt::join(names, ", "));
-    return names.front();
-  }
-  check_name("study", study, names);
-  return study;
+// Files of the store that an output must not replace.
+std::vector<std::string> store_files(const std::string& url) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  return url.starts_with(kSqlite) ? std::vector{url.substr(kSqlite.size())} : std::vector<std::string>();
 }
 
 struct Counts {
@@ -63,13 +57,16 @@ nlohmann::ordered_json status_json(const std::string& study, const std::vector<C
                     {"changed", cell.changed},
                     {"error", cell.error}});
   }
-  return {{"version", kVersion}, {"study", study}, {"campaigns", list}};
+  return {{"study", study}, {"campaigns", list}};
 }
 
 void run_status(const Arguments& arguments) {
   const auto store = StudyStore::open(arguments.store, StudyStore::Access::kRead);
-  const std::vector<std::string> names =
-      arguments.study.empty() ? store->studies() : std::vector{chosen_study(*store, arguments.study)};
+  std::vector<std::string> names = store->studies();
+  if (!arguments.study.empty()) {
+    check_name("study", arguments.study, names);
+    names = {arguments.study};
+  }
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& study : names) {
     const std::vector<CellRecord> cells = store->cells(study);
@@ -90,59 +87,27 @@ void run_status(const Arguments& arguments) {
     }
   }
   if (arguments.json) {
-    print_json(all);
+    print_json({{"version", kVersion}, {"store", store->name()}, {"studies", all}});
   }
-}
-
-// One row a record, its axes in front.
-template <class S, class Rows>
-std::string records_csv(const std::vector<CellRecord>& cells, const Rows& rows,
-                        const S& (*record_of)(const typename Rows::value_type&)) {
-  std::map<std::string, std::vector<std::string>> values;
-  std::vector<std::string> names;
-  for (const CellRecord& cell : cells) {
-    for (const auto& [axis, value] : described_axes(cell.description)) {
-      values[cell.name].push_back(value);
-      if (cell.name == cells.front().name) {
-        names.push_back(axis);
-      }
-    }
-  }
-  const std::vector<std::string> fields_of_record = field_names<S>();
-  names.insert(names.end(), fields_of_record.begin(), fields_of_record.end());
-  CsvText text("records", names);
-  std::string csv;
-  for (const auto& row : rows) {
-    for (const std::string& value : values[row.cell]) {
-      text.field(value);
-    }
-    for (const Field<S>& field : fields<S>()) {
-      const double number = as_number(field.get(record_of(row)));
-      std::isnan(number) ? text.missing() : text.field(number);
-    }
-    text.end_row();
-  }
-  return text.text();
 }
 
 void run_export(const Arguments& arguments) {
-  check_csv_output(arguments.output);
+  const bool packed = arguments.output.ends_with(".csv.gz");
+  check(arguments.output == "-" || packed || arguments.output.ends_with(".csv"),
+        "--output: '{}' must end in .csv or .csv.gz; - is standard output", arguments.output);
   const auto store = StudyStore::open(arguments.store, StudyStore::Access::kRead);
-  const std::string study = chosen_study(*store, arguments.study);
-  const std::vector<CellRecord> cells = store->cells(study);
-  const std::string csv =
-      arguments.choices
-          ? records_csv<ChosenRow>(
-                cells, store->choices(study), +[](const CellChoice& row) -> const ChosenRow& { return row.chosen; })
-          : records_csv<RoundRecord>(
-                cells, store->rounds(study), +[](const CellRound& row) -> const RoundRecord& { return row.record; });
+  const StudyResults results = read_results(*store, arguments.study);
+  const std::string csv = arguments.choices ? choices_csv(results, store->choices(results.study)) : rounds_csv(results);
   if (arguments.output == "-") {
     print(csv);
     return;
   }
   AtomicFile file(arguments.output);
-  file.write(csv);
+  file.write(packed ? pack_gzip(csv) : csv);
   file.commit();
+  if (!arguments.quiet) {
+    print_line("{}: {}", arguments.output, counted(results.runs.size(), "campaign"));
+  }
 }
 
 }  // namespace
@@ -166,7 +131,11 @@ void add_study_export(Command& study) {
   command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
   command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
   command.flag("--choices", arguments->choices, "The rows that were chosen, with their scores");
-  command.option("-o,--output", arguments->output, {.help = "Where to write; - is standard output", .shown = "FILE"});
+  command.option("-o,--output", arguments->output,
+                 {.help = "Where to write; - is standard output", .shown = "FILE.csv|FILE.csv.gz"});
+  add_quiet(command, arguments->quiet);
+  command.files(
+      [arguments] { return CommandFiles{.read = store_files(arguments->store), .written = {arguments->output}}; });
   command.run([arguments] { run_export(*arguments); });
 }
 

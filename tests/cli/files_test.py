@@ -32,7 +32,9 @@ COMMANDS = {
     "collect": (["collect", "pendulum", "-n", 5, "--policy", "./policy.txt", "--model", "robot.xml", "-o", "OUTPUT"],
                 ["policy.txt", "robot.xml"], ".csv"),
     "policy train": (["policy", "train", "pendulum", "--start", "policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".txt"),
+    "study export": (["study", "export", "sqlite:runs.db", "-o", "OUTPUT"], ["runs.db"], ".csv"),
     "policy draw": (["policy", "draw", "pendulum", "--policy", "./policy.txt", "-o", "OUTPUT"], ["policy.txt"], ".svg"),
+    "study show": (["study", "show", "r.csv", "-o", "OUTPUT"], ["r.csv"], ".csv"),
 }
 # Others that write: more than one output, or more than one way to read.
 MORE = [
@@ -58,7 +60,8 @@ class OutputTest(CampaignTest):
         self.save("e.npz", mean=mean, stddev=stddev)
         self.save_array("mean.npy", mean)
         self.save_array("stddev.npy", stddev)
-        for name, text in {"w.csv": "w\n0.25\n0.25\n0.5\n", "policy.txt": "no policy", "robot.xml": "no robot"}.items():
+        for name, text in {"w.csv": "w\n0.25\n0.25\n0.5\n", "policy.txt": "no policy", "robot.xml": "no robot",
+                           "runs.db": "no store", "r.csv": "no rounds"}.items():
             with open(self.path(name), "w") as file:
                 file.write(text)
 
@@ -92,7 +95,8 @@ class OutputTest(CampaignTest):
         found = set()
         listed = self.run_ok("--help").split("Commands:")[1].split("Exit codes")[0]
         commands = [[name] for name in re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)]
-        for command in [*commands, ["policy", "train"], ["policy", "evaluate"], ["policy", "draw"]]:
+        for command in [*commands, ["policy", "train"], ["policy", "evaluate"], ["policy", "draw"],
+                        ["study", "show"]]:
             if "-o,--output" in self.run_ok(*command, "--help"):
                 found.add(" ".join(command))
         self.assertEqual(found, set(COMMANDS))

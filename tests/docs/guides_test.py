@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from support import PROGRAM, ROOT, ShellTest, indented, read
+from support import PROGRAM, ROOT, ShellTest, fenced, indented, read
 
 
 class Guides(ShellTest):
@@ -29,6 +29,11 @@ class Guides(ShellTest):
 
     def test_active_learning(self):
         self.run_guide("active_learning.md", {"suggest", "learn", "ask", "tell", "status", "rounds"})
+
+    def test_studies(self):
+        with open(self.path("small.toml"), "w") as file:
+            file.write(fenced(read(os.path.join(ROOT, "docs", "studies.md")), "toml")[0])
+        self.run_guide("studies.md", {"study"})
 
 
 if __name__ == "__main__":

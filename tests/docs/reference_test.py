@@ -47,6 +47,8 @@ class Json(DocsTest):
             np.savetxt(self.path(f"{name}.csv"), np.column_stack([x, np.sin(x)]), delimiter=",", comments="", header="x,y")
         with open(self.path("E.csv"), "w") as file:
             file.write("x,y\n0.5,1e6\n")  # an answer far outside
+        with open(self.path("small.toml"), "w") as file:
+            file.write('name = "small"\nrounds = 1\n[grid]\nproblem = "hetero"\nmodel = "pne"\nepochs = 2\n')
         np.savez(self.path("e.npz"), mean=random.normal(size=(20, 3, 2)), stddev=np.ones((20, 3, 2)))
 
     def documented(self, command):
@@ -79,8 +81,10 @@ class Json(DocsTest):
             "report out --format md --output out.md",
             "collect hetero --rows 5 --output h.csv",
             "policy evaluate pendulum --episodes 1",
+            "study run small.toml",
+            "study status sqlite:runs.db",
         ):
-            name = re.match(r"(policy )?\w+", command).group()
+            name = re.match(r"((policy|study) )?\w+", command).group()
             with self.subTest(command):
                 printed = json.loads(self.shell(f"dissent {command} --json 2>notes.txt"))
                 self.assertEqual(keys(printed) - self.documented(name) - also.get(name, set()), set())

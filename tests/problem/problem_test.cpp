@@ -138,8 +138,7 @@ TEST(Problem, PoolsAreMixedRandomOrTheExpertsAlone) {
   EXPECT_EQ(experts(PoolPolicy::kExpert), 500);
   EXPECT_TRUE(load_problem("hetero").from_expert.empty());
   EXPECT_EQ(message_of<InputError>([&] { load_problem("hetero", options); }),
-            "pool_policy = expert; the pool of 'hetero' is there as it is; give it for a robot: pendulum, hopper, ant, "
-            "humanoid");
+            "pool_policy = expert; no policy made the pool of 'hetero'; give it for: pendulum, hopper, ant, humanoid");
   EXPECT_EQ(pool_policy_from_name("random"), PoolPolicy::kRandom);
   EXPECT_THROW(pool_policy_from_name("both"), InputError);
 }

@@ -90,6 +90,15 @@ TEST_F(Run, StoppedAnywhereItEndsWithTheSameNumbers) {
   EXPECT_EQ(numbers_of(*broken), numbers_of(*whole));
 }
 
+TEST_F(Run, CellsOfALargerGridAreLeftToOthers) {
+  const auto store = StudyStore::open(url("more.db"));
+  store->add(grid_);
+  Grid fewer = grid_;
+  fewer.cells.pop_back();
+  EXPECT_EQ(run_cells(*store, fewer, control_), 3u);
+  EXPECT_EQ(store->cells("wave")[3].state, CellState::kWaiting);
+}
+
 TEST_F(Run, SeedsDrawOtherRowsAndDataSeedsOtherTests) {
   Cell cell = grid_.cells[0];
   const Problem first = cell_problem(cell);

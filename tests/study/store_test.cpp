@@ -156,9 +156,31 @@ TEST_F(Store, RefusesOtherSettingsUnderTheSameName) {
   store->add(grid);
   grid.cells[1].rounds = 9;
   EXPECT_THROW(store->add(grid), InputError);
+  EXPECT_EQ(store->cells("small").size(), 4u);
 }
 
-TEST_F(Store, WorkersNeverShareACell) {
+TEST_F(Store, AGridMayGrowButNotShrink) {
+  const auto store = StudyStore::open(url_);
+  Grid grid = small_grid();
+  grid.cells.pop_back();
+  store->add(grid);
+  store->add(small_grid());
+  EXPECT_EQ(store->cells("small").size(), 4u);
+  EXPECT_THROW(store->add(grid), InputError);
+}
+
+TEST_F(Store, CountsWhatHasEnded) {
+  const auto store = StudyStore::open(url_);
+  store->add(small_grid());
+  EXPECT_EQ(store->num_ended("small"), 0u);
+  store->finish(store->claim("small", "w", 60).value());
+  store->fail(store->claim("small", "w", 60).value(), "broken");
+  EXPECT_TRUE(store->claim("small", "w", 60));
+  EXPECT_EQ(store->num_ended("small"), 2u);
+  EXPECT_EQ(store->num_claimed("small"), 1u);
+}
+
+TEST_F(Store, ThreadsNeverShareACell) {
   const auto store = StudyStore::open(url_);
   Grid grid = parse_grid("name = \"many\"\n[grid]\nproblem = \"hetero\"\nseed = \"0-99\"\n", "many.toml");
   store->add(grid);

@@ -200,6 +200,16 @@ TEST(PackedTable, IsReadWholeOrRefused) {
                        "holds more than 1048576 bytes"));
 }
 
+TEST(PackedTable, IsWrittenAsGzipReadsIt) {
+  const auto unpacked = [](const std::string& packed) {
+    return unpack_gzip(std::as_bytes(std::span(packed)), "t.csv.gz");
+  };
+  for (const std::string& text : {std::string(), std::string("x,y\n1,2\n"), "x,y\n" + rows(200000)}) {
+    EXPECT_EQ(unpacked(pack_gzip(text)), text);
+  }
+  EXPECT_EQ(pack_gzip("x,y\n"), pack_gzip("x,y\n"));
+}
+
 TEST(TextTable, TabsAreTheDelimiterOfTsv) {
   const TempDir dir;
   write_bytes(dir.file("t.tsv"), "a,b\ty\n1\t2\n");

@@ -247,7 +247,7 @@ Array SafetensorsFile::load(const std::string& name, DType dtype, const Shape& s
 namespace {
 
 // Length and header; `source` names the file in errors.
-std::string head_of(const std::string& source, const NamedArrays& arrays, const Metadata& metadata) {
+std::string head_of(const std::string& source, const ArrayList& arrays, const Metadata& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   Metadata own = metadata;
   own[kChecksumName] = checksum_of(arrays, metadata);
@@ -275,7 +275,7 @@ std::string head_of(const std::string& source, const NamedArrays& arrays, const 
 
 }  // namespace
 
-void write_safetensors(const std::string& path, const NamedArrays& arrays, const Metadata& metadata) {
+void write_safetensors(const std::string& path, const ArrayList& arrays, const Metadata& metadata) {
   const std::string head = head_of(path, arrays, metadata);
   AtomicFile file(path);
   file.write(head);
@@ -285,7 +285,7 @@ void write_safetensors(const std::string& path, const NamedArrays& arrays, const
   file.commit();
 }
 
-std::vector<std::byte> format_safetensors(const NamedArrays& arrays, const Metadata& metadata) {
+std::vector<std::byte> format_safetensors(const ArrayList& arrays, const Metadata& metadata) {
   const std::string head = head_of("", arrays, metadata);
   const auto* begin = reinterpret_cast<const std::byte*>(head.data());
   std::vector<std::byte> bytes(begin, begin + head.size());

@@ -58,11 +58,11 @@ class SafetensorsFile {
   std::map<std::string, Tensor> tensors_;
 };
 
-using NamedArrays = std::vector<std::pair<std::string, ArrayView>>;
+using ArrayList = std::vector<std::pair<std::string, ArrayView>>;
 
 // Written through AtomicFile: whole or not at all. Names must be unique. The same content gives the same bytes.
-void write_safetensors(const std::string& path, const NamedArrays& arrays, const Metadata& metadata = {});
+void write_safetensors(const std::string& path, const ArrayList& arrays, const Metadata& metadata = {});
 // The file in memory.
-std::vector<std::byte> format_safetensors(const NamedArrays& arrays, const Metadata& metadata = {});
+std::vector<std::byte> format_safetensors(const ArrayList& arrays, const Metadata& metadata = {});
 
 }  // namespace dissent

@@ -69,8 +69,7 @@ ProblemRows draw_rows(Draw draw, InputDistribution inputs, std::size_t num_rows,
 
 void check_no_policies(std::string_view name, const ProblemOptions& options) {
   check_argument(options.pool_policy == PoolPolicy::kMixed, "pool_policy", pool_policy_name(options.pool_policy),
-                 "the pool of '{}' is there as it is; give it for a robot: {}", name,
-                 fmt::join(environment_names(), ", "));
+                 "no policy made the pool of '{}'; give it for: {}", name, fmt::join(environment_names(), ", "));
 }
 
 Problem load_one_dimensional(const OneDimensional& which, const ProblemOptions& options) {

@@ -29,6 +29,18 @@ constexpr double kFewSamples = 100;
 constexpr double kBiasShare = 0.1;  // of ln M
 constexpr std::size_t kManyOutputs = 11;
 
+// Whether ours is at most kMargin times theirs. Not for numbers that may be negative.
+Finding ratio_finding(const std::string& where, const MethodCurve& ours, const MethodCurve& theirs,
+                      std::vector<RunValue> MethodCurve::*runs);
+
+// Differences between paired runs, by place.
+struct Difference {
+  std::string where;
+  std::vector<double> values;
+};
+// Sign flip tests of all, corrected together. A tie stays open.
+Findings sign_flip_findings(const std::vector<Difference>& differences, bool less_is_better);
+
 Findings match_in_low_dimension(Evidence evidence);
 Findings beat_all_on_humanoid(Evidence evidence);
 Findings five_components_suffice(Evidence evidence);

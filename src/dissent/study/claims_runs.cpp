@@ -1,9 +1,6 @@
 // Claims that are judged by the runs of campaigns.
 #include <algorithm>
-#include <cmath>
 
-#include "dissent/base/names.hpp"
-#include "dissent/statistics/significance.hpp"
 #include "dissent/study/claims_parts.hpp"
 #include "dissent/study/comparison_parts.hpp"
 #include "dissent/study/paper_numbers.hpp"
@@ -11,13 +8,9 @@
 namespace dissent {
 namespace {
 
-constexpr double kLevel = 0.05;
-constexpr double kConfidence = 0.90;  // both ends: each is a one-sided test at the level
 constexpr std::string_view kLowDimension[] = {"hetero", "bimodal", "pendulum", "hopper"};
 constexpr std::string_view kPairwise[] = {"kl", "bhattacharyya"};
 constexpr std::string_view kBaselines[] = {"random", "batchbald", "badge", "bait", "mc"};
-
-using Runs = std::vector<RunValue> MethodCurve::*;
 
 std::vector<std::string> models_of(Evidence evidence) {
   std::vector<std::string> models;
@@ -43,64 +36,6 @@ std::string place(const StudyEvidence& study, const TaskComparison& task) {
 }
 
 Finding missing(const std::string& where) { return {.where = where, .says = "there are no runs"}; }
-
-// Whether ours is at most kMargin times theirs. Not for numbers that may be negative.
-Finding ratio_finding(const std::string& where, const MethodCurve& ours, const MethodCurve& theirs, Runs runs) {
-  const PairedValues pairs = paired_values(ours.*runs, theirs.*runs);
-  std::vector<double> ratios;
-  for (std::size_t k = 0; k < pairs.ours.size(); ++k) {
-    if (pairs.ours[k] > 0 && pairs.baseline[k] > 0) {
-      ratios.push_back(std::log(pairs.ours[k] / pairs.baseline[k]));
-    }
-  }
-  Finding finding{.where = fmt::format("{}: {} against {}", where, ours.method, theirs.method),
-                  .num_seeds = ratios.size()};
-  if (ratios.size() < 2) {
-    finding.says = fmt::format("{} in common", counted(ratios.size(), "seed"));
-    return finding;
-  }
-  const Interval interval = mean_interval(ratios, kConfidence);
-  finding.verdict = interval.high < std::log(kMargin)  ? Verdict::kHolds
-                    : interval.low > std::log(kMargin) ? Verdict::kFails
-                                                       : Verdict::kOpen;
-  finding.says = fmt::format("{:.3f} times, 90% interval {:.3f} to {:.3f}", std::exp(interval.estimate),
-                             std::exp(interval.low), std::exp(interval.high));
-  return finding;
-}
-
-// One difference between paired runs, not yet tested.
-struct Difference {
-  std::string where;
-  std::vector<double> values;
-};
-
-// Sign flip tests of all, corrected together. A tie stays open.
-Findings sign_flip_findings(const std::vector<Difference>& differences, bool less_is_better) {
-  std::vector<double> p_values;
-  for (const Difference& difference : differences) {
-    p_values.push_back(difference.values.empty() ? 1.0 : sign_flip_test(difference.values).p_value);
-  }
-  const std::vector<double> adjusted = holm_adjusted(p_values);
-  Findings findings;
-  for (std::size_t k = 0; k < differences.size(); ++k) {
-    const std::vector<double>& values = differences[k].values;
-    Finding finding{.where = differences[k].where, .num_seeds = values.size()};
-    if (values.size() < 2) {
-      finding.says = fmt::format("{} in common", counted(values.size(), "seed"));
-      findings.push_back(std::move(finding));
-      continue;
-    }
-    const Moments spread = moments(values);
-    if (adjusted[k] < kLevel) {
-      finding.verdict = (spread.mean < 0) == less_is_better ? Verdict::kHolds : Verdict::kFails;
-    }
-    const double better = less_is_better ? -spread.mean : spread.mean;
-    finding.says = fmt::format("better by {:.3g}, {:.2f} standard deviations, adjusted p {:.2g}", better,
-                               spread.mean == 0 ? 0.0 : better / spread.stddev, adjusted[k]);
-    findings.push_back(std::move(finding));
-  }
-  return findings;
-}
 
 // Each method against its counterpart on areas under RMSE curves, wherever both are.
 template <class Counterpart>

@@ -53,7 +53,8 @@ std::string curve_cell(const Comparison& comparison, const TaskComparison& task,
   }
   if (const PaperPoint* paper =
           find_paper_point(task.model, comparison.metric->paper, task.problem, after, curve.acquisition)) {
-    text += fmt::format(" [{}]", mean_text(paper->mean, paper->stddev));
+    const std::string_view mark = paper->level > 0 ? significance_mark(0.99 * paper->level) : "";
+    text += fmt::format(" [{}{}]", mean_text(paper->mean, paper->stddev), mark);
   }
   return text;
 }
@@ -92,7 +93,7 @@ TextTable curve_table(const Comparison& comparison, const TaskComparison& task, 
   table.notes.emplace_back(
       "*, **, ***: better than every baseline, p below 0.05, 0.01, 0.001 (Welch, Holm within the problem and round).");
   if (has_paper_numbers(comparison, task, rounds)) {
-    table.notes.push_back(fmt::format("[]: {}.", paper_source()));
+    table.notes.push_back(fmt::format("[]: the numbers and marks of {}.", paper_source()));
     if (!comparison.metric->note.empty()) {
       table.notes.emplace_back(comparison.metric->note);
     }

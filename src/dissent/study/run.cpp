@@ -188,11 +188,15 @@ std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& c
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kLongestWait, control.lease / 4)));
       continue;
     }
+    const auto cell = by_name.find(claim->name);
+    if (cell == by_name.end()) {  // another worker has brought more of them
+      store.release(*claim);
+      break;
+    }
     std::string error;
     try {
       const Heartbeat heartbeat(store, *claim);
-      check(by_name.contains(claim->name), "'{}' is not in this grid", claim->name);
-      if (run_cell(store, *by_name[claim->name], *claim, control) == LearnEnd::kStopped) {
+      if (run_cell(store, *cell->second, *claim, control) == LearnEnd::kStopped) {
         store.release(*claim);
         break;
       }

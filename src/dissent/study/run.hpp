@@ -33,7 +33,8 @@ std::string worker_name(std::size_t thread = 0);
 
 // Claims cells and runs them until all have ended, or it is stopped; a cell in the middle waits again then. While
 // others have the last cells it waits, to take them over if their workers die. A campaign that fails is recorded as
-// failed, with its message, and the next begins. How many cells it ended.
+// failed, with its message, and the next begins. Cells that another worker has added and
+// the grid has not are left to that one. How many cells it ended.
 std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& control);
 
 }  // namespace dissent

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "dissent/study/sql_store.hpp"
+#include "dissent/study/store_schema.hpp"
 
 namespace dissent {
 namespace {
@@ -55,6 +56,9 @@ std::vector<Measurement> SqlStudyStore::measurements(const std::string& study) {
   std::vector<Measurement> all;
   database_.read([&](soci::session& sql) {
     all.clear();
+    if (table_columns(sql, database_, "measurement").empty()) {
+      return;  // a store of version 1
+    }
     soci::rowset<soci::row> rows =
         (sql.prepare << "SELECT kind, problem, model, estimator, outputs, components, samples, seed, at, value FROM "
                         "measurement WHERE study = :s ORDER BY id",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "dissent/base/base64.hpp"
 #include "dissent/base/error.hpp"
@@ -40,8 +41,11 @@ class NumberBinder {
     std::size_t k = begin;
     for (const Field<S>& field : fields<S>()) {
       const bool null = row.get_indicator(k) == soci::i_null;
-      const double number = null ? std::nan("") : row.get<double>(k);
-      field.set(result, field.type == FieldType::kWhole ? Value(static_cast<std::uint64_t>(number)) : Value(number));
+      if (field.type != FieldType::kWhole) {
+        field.set(result, null ? std::nan("") : row.get<double>(k));
+      } else if (!null) {
+        field.set(result, static_cast<std::uint64_t>(row.get<double>(k)));
+      }
       ++k;
     }
     return result;
@@ -70,13 +74,26 @@ std::string updates() {
   return text;
 }
 
+// ", record.round, record.labelled, NULL, ...": fields that an earlier version did not record are NULL.
+template <class S>
+std::string recorded_columns(const std::set<std::string>& known) {
+  std::string list;
+  for (const std::string& name : field_names<S>()) {
+    list += known.contains(name) ? ", record." + name : ", NULL";
+  }
+  return list;
+}
+
 // Inserts the records from `first` on, or replaces them.
 template <class S>
-void put(soci::session& sql, const Claim& claim, std::string_view table, std::string_view key, std::size_t first,
+void put(soci::session& sql, const Claim& claim, std::string_view table, std::size_t first,
          const std::vector<S>& records) {
+  if (first >= records.size()) {
+    return;
+  }
   const std::string text =
-      fmt::format("INSERT INTO {} (cell, {}{}) VALUES (:cell, :key{}) ON CONFLICT (cell, {}) DO UPDATE SET {}", table,
-                  key, column_list<S>(), placeholders<S>(), key, updates<S>());
+      fmt::format("INSERT INTO {} (cell, number{}) VALUES (:c, :n{}) ON CONFLICT (cell, number) DO UPDATE SET {}",
+                  table, column_list<S>(), placeholders<S>(), updates<S>());
   auto id = static_cast<long long>(claim.id);
   long long number = 0;
   NumberBinder binder(fields<S>().size());
@@ -95,14 +112,14 @@ void put(soci::session& sql, const Claim& claim, std::string_view table, std::st
 }
 
 template <class S, class Row>
-std::vector<Row> collect(Database& database, const std::string& study, std::string_view table, std::string_view order) {
+std::vector<Row> collect(Database& database, const std::string& study, const std::string& table) {
   std::vector<Row> all;
   database.read([&](soci::session& sql) {
     all.clear();
     const std::string query = fmt::format(
         "SELECT cell.name{} FROM cell JOIN {} AS record ON record.cell = cell.id WHERE cell.study = :s "
-        "ORDER BY cell.position, record.{}",
-        column_list<S>("record."), table, order);
+        "ORDER BY cell.position, record.number",
+        recorded_columns<S>(table_columns(sql, database, table)), table);
     const NumberBinder binder(0);
     soci::rowset<soci::row> rows = (sql.prepare << query, soci::use(study));
     for (const soci::row& row : rows) {
@@ -125,8 +142,8 @@ void SqlStudyStore::record(const Claim& claim, const Campaign& campaign) {
     sql << "SELECT rounds, chosen FROM cell WHERE id = :i", soci::use(id), soci::into(num_rounds),
         soci::into(num_chosen);
     // The last one may have been of a model that had not chosen yet.
-    put(sql, claim, "round", "number", static_cast<std::size_t>(std::max(num_rounds - 1, 0LL)), measured);
-    put(sql, claim, "choice", "number", static_cast<std::size_t>(num_chosen), campaign.chosen);
+    put(sql, claim, "round", static_cast<std::size_t>(std::max(num_rounds - 1, 0LL)), measured);
+    put(sql, claim, "choice", static_cast<std::size_t>(num_chosen), campaign.chosen);
     num_rounds = static_cast<long long>(measured.size());
     num_chosen = static_cast<long long>(campaign.chosen.size());
     sql << "UPDATE cell SET campaign = :c, rounds = :r, chosen = :n WHERE id = :i", soci::use(state, "c"),
@@ -150,11 +167,11 @@ std::optional<Campaign> SqlStudyStore::load(const Claim& claim) {
 }
 
 std::vector<CellRound> SqlStudyStore::rounds(const std::string& study) {
-  return collect<RoundRecord, CellRound>(database_, study, "round", "number");
+  return collect<RoundRecord, CellRound>(database_, study, "round");
 }
 
 std::vector<CellChoice> SqlStudyStore::choices(const std::string& study) {
-  return collect<ChosenRow, CellChoice>(database_, study, "choice", "number");
+  return collect<ChosenRow, CellChoice>(database_, study, "choice");
 }
 
 }  // namespace dissent

@@ -9,7 +9,7 @@
 
 namespace dissent {
 
-SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access) : database_(std::move(url), kPatience) {
+SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access, double patience) : database_(std::move(url), patience) {
   if (access == Access::kWrite) {
     database_.write([&](soci::session& sql) { prepare_schema(sql, database_); });
   } else {
@@ -26,9 +26,11 @@ void SqlStudyStore::add(const Grid& grid) {
       known[row.get<std::string>(0)] = row.get<std::string>(1);
     }
     long long position = static_cast<long long>(known.size());
+    std::size_t num_known = 0;
     for (const Cell& cell : grid.cells) {
       const std::string description = cell.describe();
       if (const auto found = known.find(cell.name); found != known.end()) {
+        ++num_known;
         check(found->second == description,
               "{}: study '{}' has '{}' with other settings: it has {}, the grid {}; give the grid another name, or use "
               "another store",
@@ -39,6 +41,9 @@ void SqlStudyStore::add(const Grid& grid) {
           soci::use(cell.name), soci::use(description), soci::use(position);
       ++position;
     }
+    check(num_known == known.size(),
+          "{}: study '{}' has {} campaigns that the grid has not; give the grid another name, or use another store",
+          name(), grid.name, known.size() - num_known);
   });
 }
 
@@ -97,6 +102,16 @@ std::size_t SqlStudyStore::num_claimed(const std::string& study, const std::stri
     sql << fmt::format("SELECT {} FROM cell WHERE study = :s AND (:o = '' OR name = :m) AND state = 1",
                        database_.is_sqlite() ? "count(*)" : "count(*)::int4"),
         soci::use(study, "s"), soci::use(only, "o"), soci::use(only, "m"), soci::into(count);
+  });
+  return static_cast<std::size_t>(count);
+}
+
+std::size_t SqlStudyStore::num_ended(const std::string& study) {
+  int count = 0;
+  database_.read([&](soci::session& sql) {
+    sql << fmt::format("SELECT {} FROM cell WHERE study = :s AND state >= 2",
+                       database_.is_sqlite() ? "count(*)" : "count(*)::int4"),
+        soci::use(study), soci::into(count);
   });
   return static_cast<std::size_t>(count);
 }

@@ -14,7 +14,7 @@ namespace dissent {
 
 class SqlStudyStore final : public StudyStore {
  public:
-  SqlStudyStore(DatabaseUrl url, Access access);
+  SqlStudyStore(DatabaseUrl url, Access access, double patience);
 
   std::string name() const override { return database_.url().shown; }
   void add(const Grid& grid) override;
@@ -27,6 +27,7 @@ class SqlStudyStore final : public StudyStore {
   void fail(const Claim& claim, const std::string& error) override;
   void release(const Claim& claim) override { update(claim, "state = 0"); }
   std::size_t num_claimed(const std::string& study, const std::string& only) override;
+  std::size_t num_ended(const std::string& study) override;
   std::size_t retry(const std::string& study) override;
   std::optional<Campaign> load(const Claim& claim) override;
   std::vector<Measurement> measurements(const std::string& study) override;

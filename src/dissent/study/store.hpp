@@ -8,7 +8,7 @@
 // claimed by another, which goes on from the last saved step. Nothing is recorded without the lease, and a step is
 // recorded whole or not at all, so no round is lost or counted twice.
 //
-// A server that goes away is waited for (kPatience seconds). InputError for a URL that is none, a store of a later
+// A server that goes away is waited for (`patience` seconds). InputError for a URL that is none, a store of a later
 // version, and a cell that was begun with other settings; SystemError for what the database refuses.
 #pragma once
 
@@ -82,16 +82,18 @@ class LeaseLost : public Error {
 
 class StudyStore {
  public:
-  static constexpr double kPatience = 300;
+  static constexpr double kPatience = 300;  // seconds
 
   // For reading alone the store must exist; else it is made, or brought up to this version.
   enum class Access { kRead, kWrite };
-  static std::unique_ptr<StudyStore> open(const std::string& url, Access access = Access::kWrite);
+  static std::unique_ptr<StudyStore> open(const std::string& url, Access access = Access::kWrite,
+                                          double patience = kPatience);
   virtual ~StudyStore() = default;
 
   virtual std::string name() const = 0;  // its URL without a password, for messages
 
-  // The cells of the grid that are not there yet wait from now on. InputError for one that is there and another.
+  // The cells of the grid that are not there yet wait from now on. InputError for one that is there with other
+  // settings, and where the store has cells of the study that the grid has not.
   virtual void add(const Grid& grid) = 0;
 
   // A cell that waits, or whose lease is over; of the study, or the one that is named. None when there is none.
@@ -105,6 +107,8 @@ class StudyStore {
   virtual void release(const Claim& claim) = 0;  // it waits again
   // How many cells are claimed, by anyone; of the study, or the one that is named.
   virtual std::size_t num_claimed(const std::string& study, const std::string& only = {}) = 0;
+  // How many cells are done or have failed.
+  virtual std::size_t num_ended(const std::string& study) = 0;
   // Cells that failed wait again; how many.
   virtual std::size_t retry(const std::string& study) = 0;
 

@@ -51,6 +51,17 @@ void create_measurements(soci::session& sql, const Database& database) {
   sql << "UPDATE dissent SET version = 2";
 }
 
+// Fields that a record has since the table was made.
+template <class S>
+void add_columns(soci::session& sql, const Database& database, const std::string& table) {
+  const std::set<std::string> known = table_columns(sql, database, table);
+  for (const std::string& name : field_names<S>()) {
+    if (!known.contains(name)) {
+      sql << fmt::format("ALTER TABLE {} ADD COLUMN {} double precision", table, name);
+    }
+  }
+}
+
 // 0: the tables are not there.
 int schema_version(soci::session& sql, const Database& database) {
   int count = 0;
@@ -79,20 +90,29 @@ void prepare_schema(soci::session& sql, const Database& database) {
   if (version < 2) {
     create_measurements(sql, database);
   }
+  if (version <= kSchemaVersion) {
+    add_columns<RoundRecord>(sql, database, "round");
+    add_columns<ChosenRow>(sql, database, "choice");
+  }
   check_schema(sql, database);
 }
 
 void check_schema(soci::session& sql, const Database& database) {
   const int version = schema_version(sql, database);
-  const std::string& store = database.url().shown;
-  check(version != 0, "{}: there are no studies in it", store);
-  check(version >= kSchemaVersion,
-        "{}: it has version {} of the store, this program reads {}; the next 'dissent study run' on it brings it up",
-        store, version, kSchemaVersion);
+  check(version != 0, "{}: there are no studies in it", database.url().shown);
   check(version <= kSchemaVersion,
         "{}: it has version {} of the store, this program knows {}: a later program made it; use that one, or another "
         "store",
-        store, version, kSchemaVersion);
+        database.url().shown, version, kSchemaVersion);
+}
+
+std::set<std::string> table_columns(soci::session& sql, const Database& database, const std::string& table) {
+  soci::rowset<std::string> names =
+      (sql.prepare << (database.is_sqlite() ? "SELECT name FROM pragma_table_info(:t)"
+                                            : "SELECT column_name::text FROM information_schema.columns WHERE "
+                                              "table_schema = current_schema() AND table_name = :t"),
+       soci::use(table));
+  return {names.begin(), names.end()};
 }
 
 }  // namespace dissent

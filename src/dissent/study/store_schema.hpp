@@ -7,6 +7,7 @@
 //   measurement  one number of a side study each; since version 2
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -19,17 +20,22 @@ constexpr int kSchemaVersion = 2;
 
 // ", round, labelled, ...": the fields of a record as columns; `round` and `row` are words of SQL.
 template <class S>
-std::string column_list(std::string_view prefix = {}) {
+std::string column_list() {
   std::string list;
   for (const std::string& name : field_names<S>()) {
-    list += fmt::format(", {}{}", prefix, name);
+    list += ", " + name;
   }
   return list;
 }
 
-// Makes the tables, or brings those of an earlier version up to this one. InputError for a later one.
+// Makes the tables, or brings those of an earlier version up to this one: tables that were added since, and columns for
+// fields that records have since. InputError for a later version, which is left as it is.
 void prepare_schema(soci::session& sql, const Database& database);
-// InputError unless they are of this version.
+// InputError for a database without studies, and for a later version. An earlier one can be read: what it lacks is not
+// there.
 void check_schema(soci::session& sql, const Database& database);
+
+// Names of a table's columns; none if there is no such table.
+std::set<std::string> table_columns(soci::session& sql, const Database& database, const std::string& table);
 
 }  // namespace dissent

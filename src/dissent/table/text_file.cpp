@@ -79,6 +79,29 @@ std::string unpack_gzip(std::span<const std::byte> packed, const std::string& so
   }
 }
 
+std::string pack_gzip(std::string_view text) {
+  z_stream z{};
+  constexpr int kUsualMemory = 8;
+  if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, kGzipWindow, kUsualMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
+    fail_system("a table cannot be packed: no memory");
+  }
+  std::string packed;
+  std::string block(kBlock, '\0');
+  int result = Z_OK;
+  while (result == Z_OK) {
+    const std::size_t given = std::min<std::size_t>(text.size(), std::numeric_limits<uInt>::max());
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    z.avail_in = static_cast<uInt>(given);
+    z.next_out = reinterpret_cast<Bytef*>(block.data());
+    z.avail_out = static_cast<uInt>(block.size());
+    result = deflate(&z, given == text.size() ? Z_FINISH : Z_NO_FLUSH);
+    text.remove_prefix(given - z.avail_in);
+    packed.append(block, 0, block.size() - z.avail_out);
+  }
+  deflateEnd(&z);
+  return packed;
+}
+
 std::string read_standard_input() {
   const std::string source = "standard input";
   check_in(source, ::isatty(STDIN_FILENO) == 0, "a table is awaited there; '< FILE' or '|' brings one");

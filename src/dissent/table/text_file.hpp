@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace dissent {
 
@@ -15,6 +16,9 @@ inline constexpr const char* kStandardStream = "-";
 // `most_bytes`: it is held in memory, and a small file may claim to be endless.
 std::string unpack_gzip(std::span<const std::byte> packed, const std::string& source,
                         std::uint64_t most_bytes = std::uint64_t{1} << 32);
+
+// Text as gzip packs it, the same bytes for the same text.
+std::string pack_gzip(std::string_view text);
 
 // Whether bytes begin as gzip does.
 bool is_gzip(std::span<const std::byte> bytes);

@@ -1,0 +1,118 @@
+"""What a study costs beyond its campaigns: 1,000 tiny ones alone, on SQLite and on PostgreSQL, and with three workers.
+
+The campaigns are so small that recording them shows: a model of two networks with four units, one epoch, two rounds of
+two rows. Each way is run `--repeats` times in turn, and medians are compared. A store's cost is the time of its run
+beyond that of the campaigns alone, for each model fitted. Three workers share one grid; what they lose to each other is
+how much more of the processor's time they take than one worker does, and how much later they end than three that have a
+grid and a store each.
+The server of PostgreSQL is one of the script's own (Debian's package); without it that line is left out.
+Called by run.sh with the folder of the benchmark programs.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "cli"))
+from postgresql_server import Server, server_programs  # noqa: E402
+
+GRID = """name = "tiny"
+rounds = 2
+
+[settings]
+model = "pne"
+epochs = 1
+hidden = [4]
+components = 2
+batch = 2
+candidates = 10
+
+[grid]
+problem = "hetero"
+acquisition = ["random", "kl"]
+seed = "0-{last}"
+"""
+
+
+def run_all(commands):
+    """Runs them at the same time; what each has printed."""
+    children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    outputs = [child.communicate()[0] for child in children]
+    if any(child.returncode for child in children):
+        sys.exit("studies_bench failed")
+    return [json.loads(output) for output in outputs]
+
+
+class Bench:
+    def __init__(self, program, folder, cells):
+        self.program = program
+        self.folder = folder
+        self.grid = self.write("grid.toml", cells)
+        self.third = self.write("third.toml", cells // 3)
+        self.count = 0
+
+    def write(self, name, cells):
+        path = self.folder / name
+        path.write_text(GRID.format(last=cells // 2 - 1))
+        return path
+
+    def store(self):
+        self.count += 1
+        return f"sqlite:{self.folder}/{self.count}.db"
+
+    def alone(self):
+        return run_all([[self.program, self.grid]])[0]
+
+    def on(self, store):
+        return run_all([[self.program, self.grid, store]])[0]
+
+    def shared(self):
+        store = self.store()
+        return run_all([[self.program, self.grid, store]] * 3)
+
+    def apart(self):
+        return run_all([[self.program, self.third, self.store()] for _ in range(3)])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("bin")
+    parser.add_argument("--cells", type=int, default=1000)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    server = Server() if server_programs() else None
+    times, extra, losses, delays = {}, {}, [], []
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(pathlib.Path(options.bin) / "studies_bench", pathlib.Path(folder), options.cells)
+        for repeat in range(options.repeats):
+            alone = bench.alone()
+            runs = {"SQLite": bench.on(bench.store())}
+            if server:
+                runs["PostgreSQL"] = bench.on(server.make_database(f"run{repeat}"))
+            times.setdefault("alone", []).append(1e3 * alone["seconds"] / alone["models"])
+            for name, run in runs.items():
+                times.setdefault(name, []).append(1e3 * run["seconds"] / run["models"])
+                extra.setdefault(name, []).append(1e3 * (run["seconds"] - alone["seconds"]) / run["models"])
+            shared, apart = bench.shared(), bench.apart()
+            losses.append(sum(run["cpu_seconds"] for run in shared) / runs["SQLite"]["cpu_seconds"] - 1)
+            delays.append(max(run["seconds"] for run in shared) / max(run["seconds"] for run in apart) - 1)
+    if server:
+        server.close()
+    print(f"{options.cells} campaigns, {alone['models']} models")
+    print()
+    print("| | ms a model | beyond the campaigns, ms | ratio |")
+    print("|---|---|---|---|")
+    base = statistics.median(times["alone"])
+    for name, values in times.items():
+        beyond = f"{statistics.median(extra[name]):.2f}" if name in extra else ""
+        print(f"| {name} | {statistics.median(values):.2f} | {beyond} | {statistics.median(values) / base:.2f}x |")
+    print()
+    print(f"Three workers on one store: {100 * statistics.median(losses):+.1f}% of the processor's time against one worker, "
+          f"{100 * statistics.median(delays):+.1f}% of the time until the last one ends against three stores.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+// A study as one table, for other programs; read_results() takes it back.
+//
+//   study, cell, problem, model, acquisition, seed, data_seed, other axes of the grid,
+//   state, worker, version, error, started, changed, and the fields of a round or of a chosen row
+//
+// One row a round of a campaign, or one a chosen row; a campaign that has none yet has one row without them. Times are
+// seconds since 1970.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dissent/study/results.hpp"
+
+namespace dissent {
+
+std::string rounds_csv(const StudyResults& results);
+std::string choices_csv(const StudyResults& results, const std::vector<CellChoice>& choices);
+
+}  // namespace dissent

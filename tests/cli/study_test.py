@@ -1,0 +1,193 @@
+"""Studies: grids that run, what is written of them, and what is said of stores and grids that cannot be."""
+
+import contextlib
+import csv
+import gzip
+import json
+import os
+import resource
+import sqlite3
+import stat
+import subprocess
+import unittest
+
+from study_support import StudyTest
+from support import PROGRAM, SANITIZED, dissent
+
+
+class Study(StudyTest):
+    def test_run_status_export(self):
+        grid = self.grid()
+        lines = self.run_ok("study", "run", grid, "--store", "sqlite:runs.db").splitlines()
+        self.assertEqual(lines[0], "small: 4 campaigns, 0 done before; results in sqlite:runs.db")
+        self.assertEqual(lines[-1], "    4 of 4  problem=hetero acquisition=kl seed=1")
+        again = json.loads(self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--json"))
+        self.assertEqual((again["campaigns"], again["done"], again["ended"], again["failed"]), (4, 4, 0, 0))
+        self.assertEqual(self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--quiet"), "")
+        self.assertIn("small: 4 campaigns: 4 done, 0 running, 0 waiting, 0 failed; 16 models recorded",
+                      self.run_ok("study", "status", "sqlite:runs.db"))
+
+        rounds = self.export("sqlite:runs.db")
+        self.assertEqual(len(rounds), 4 * 4)  # three rounds, and the model after them
+        for name, value in {"study": "small", "cell": "problem=hetero acquisition=random seed=0", "problem": "hetero",
+                            "model": "pne", "acquisition": "random", "seed": "0", "data_seed": "0", "round": "1",
+                            "labelled": "200"}.items():
+            self.assertEqual(rounds[0][name], value)
+        choices = self.export("sqlite:runs.db", "--choices")
+        self.assertEqual(len(choices), 4 * 3 * 4)
+        self.assertEqual({row["round"] for row in choices}, {"1", "2", "3"})
+        self.assertTrue(all(float(row["epistemic"]) >= 0 for row in choices))
+
+    def test_an_export_says_where_and_when(self):
+        self.run_ok("study", "run", self.grid(rounds=1, last=0), "--store", "sqlite:runs.db", "-q")
+        self.assertEqual(self.run_ok("study", "export", "sqlite:runs.db", "-o", "a.csv"), "a.csv: 2 campaigns\n")
+        self.assertEqual(self.run_ok("study", "export", "sqlite:runs.db", "-o", "a.csv.gz", "--quiet"), "")
+        with open(self.path("a.csv")) as plain, gzip.open(self.path("a.csv.gz"), "rt") as packed:
+            text = plain.read()
+            self.assertEqual(packed.read(), text)
+        row = next(csv.DictReader(text.splitlines()))
+        self.assertIn(os.uname().nodename, row["worker"])
+        self.assertEqual(self.run_ok("--version").split()[1], row["version"])
+        self.assertLess(1.7e9, float(row["started"]))
+        self.assertLessEqual(float(row["started"]), float(row["changed"]))
+
+    def test_one_campaign_is_reproduced(self):
+        grid = self.grid()
+        name = "problem=hetero acquisition=kl seed=1"
+        whole = self.unbroken(grid)
+        self.run_ok("study", "run", grid, "--store", "sqlite:one.db", "--only", name, "-q")
+        for rows, expected in zip(self.all_results("sqlite:one.db"), whole):
+            expected = [row for row in expected if row["cell"] == name]
+            self.assertEqual([row for row in rows if row["cell"] == name], expected)
+        self.assertEqual([cell["name"] for cell in self.status("sqlite:one.db") if cell["state"] == "done"], [name])
+        self.assertIn("give another store", self.run_ok("study", "run", grid, "--store", "sqlite:one.db", "--only", name))
+        self.run_bad(2, "study", "run", grid, "--store", "sqlite:one.db", "--only", name + "0", says="did you mean")
+
+    def test_jobs_and_threads_change_nothing(self):
+        grid = self.grid()
+        expected = self.unbroken(grid)
+        self.run_ok("study", "run", grid, "--store", "sqlite:jobs.db", "--jobs", 3, "--threads", 2, "--quiet")
+        self.check_complete("sqlite:jobs.db", expected)
+
+    def test_a_campaign_that_fails_says_why(self):
+        with open(self.path("t.toml"), "w") as file:
+            file.write('name = "t"\n[grid]\nproblem = ["hetero", "t"]\nseed = 0\nrounds = 1\nmodel = "pne"\nepochs = 5\n'
+                       '[table.t]\nfile = "t.csv"\ntargets = "y"\nlabelled = 5\ntest = 5\n')
+        result = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", "-q", cwd=self.dir)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("1 campaign failed", result.stderr)
+        self.assertRegex(self.run_ok("study", "status", "sqlite:runs.db"), r"failed   problem=t .*: t\.csv: ")
+        with open(self.path("t.csv"), "w") as file:
+            file.write("x,y\n" + "".join(f"{k},{k % 7}\n" for k in range(40)))
+        self.run_ok("study", "run", "t.toml", "--store", "sqlite:runs.db", "--retry", "-q")
+        self.assertEqual({cell["state"] for cell in self.status("sqlite:runs.db")}, {"done"})
+
+
+class Refusals(StudyTest):
+    def refuse_grid(self, text, says):
+        with open(self.path("g.toml"), "w") as file:
+            file.write(text)
+        self.run_bad(2, "study", "run", "g.toml", says=says)
+
+    def test_grids(self):
+        head = 'name = "g"\n'
+        self.refuse_grid(head + '[grid]\nproblem = "hetero"\nacquisiton = "kl"\n',
+                         "g.toml:4:1: 'acquisiton' is not known; did you mean 'acquisition'?")
+        self.refuse_grid(head + '[grid]\nproblem = "hetero"\nacquisition = ["random", "kll"]\n',
+                         ["g.toml:4:26: ", "did you mean 'kl'?"])
+        self.refuse_grid(head + '[grid]\nproblem = ["hetreo"]\n', ["g.toml:3:12: ", "did you mean 'hetero'?"])
+        self.refuse_grid(head + '[settings]\nmodel = "pnee"\n[grid]\nproblem = "hetero"\n',
+                         ["g.toml:3:9: ", "did you mean 'pne'?"])
+        self.refuse_grid(head + "[grid]\nseed = [1, 2\n", "g.toml:")
+        self.refuse_grid(head + '[grid]\nproblem = "hetero"\nepochs = 0\n', ["g.toml:4:10: ", ">= 1"])
+        self.run_bad(2, "study", "run", "none.toml", says="none.toml")
+
+    def test_stores(self):
+        grid = self.grid()
+        self.run_bad(2, "study", "status", "sqlite:none.db", says="no such file")
+        self.run_bad(2, "study", "run", grid, "--store", "runs.db", says="sqlite:FILE or postgresql://")
+        self.run_bad(1, "study", "run", grid, "--store", "sqlite:none/runs.db", says="must be writable")
+        with open(self.path("text.db"), "w") as file:
+            file.write("some notes that are no database\n" * 40)
+        self.run_bad(1, "study", "run", grid, "--store", "sqlite:text.db", says="another kind of file")
+        with open(self.path("text.db")) as file:
+            self.assertTrue(file.read().startswith("some notes"))
+
+    def test_another_grid_of_the_same_name(self):
+        self.run_ok("study", "run", self.grid(rounds=1, last=1), "--store", "sqlite:runs.db", "-q")
+        self.run_bad(2, "study", "run", self.grid(rounds=2, last=1), "--store", "sqlite:runs.db", says="other settings")
+        self.run_bad(2, "study", "run", self.grid(rounds=1, last=0), "--store", "sqlite:runs.db",
+                     says="2 campaigns that the grid has not")
+        self.run_ok("study", "run", self.grid(rounds=1, last=2), "--store", "sqlite:runs.db", "-q")  # more of them
+        self.assertEqual(len(self.status("sqlite:runs.db")), 6)
+
+    def test_a_file_that_may_not_be_written(self):
+        grid = self.grid(rounds=1, last=0)
+        self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "-q")
+        expected = self.all_results("sqlite:runs.db")
+        self.grid(rounds=1, last=1)
+        os.chmod(self.path("runs.db"), stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
+        os.chmod(self.dir, 0o555)
+        self.addCleanup(os.chmod, self.dir, 0o755)
+        user = 65534 if os.geteuid() == 0 else None  # root may write to anything
+        try:
+            run = subprocess.run([PROGRAM, "study", "run", grid, "--store", "sqlite:runs.db"], cwd=self.dir, text=True,
+                                 capture_output=True, user=user)
+        except PermissionError:
+            self.skipTest("others may not run the program")
+        self.assertEqual((run.returncode, run.stdout), (1, ""), run.stderr)
+        self.assertIn("must be writable", run.stderr)
+        os.chmod(self.dir, 0o755)
+        self.assertEqual(self.all_results("sqlite:runs.db"), expected)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer writes files of its own")
+    def test_a_full_disk_loses_nothing(self):
+        grid = self.grid()
+        run = dissent("study", "run", grid, "--store", "sqlite:runs.db", cwd=self.dir,
+                      limit=(resource.RLIMIT_FSIZE, 130_000))
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertRegex(run.stderr, r"make room and run the same command again: what was recorded is whole")
+        self.assertGreater(sum(cell["rounds"] for cell in self.status("sqlite:runs.db")), 0)
+        self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--lease", 1, "--quiet")
+        self.check_complete("sqlite:runs.db", self.unbroken(grid))
+
+
+class Versions(StudyTest):
+    """Stores that other versions of the program have made."""
+
+    def change(self, *statements):
+        with contextlib.closing(sqlite3.connect(self.path("runs.db"))) as database:
+            for statement in statements:
+                database.execute(statement)
+            database.commit()
+            return list(database.iterdump())
+
+    def test_an_earlier_one_is_read_and_brought_up(self):
+        grid = self.grid(rounds=1, last=0)
+        self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "-q")
+        before = self.change("DROP TABLE measurement", "ALTER TABLE round DROP COLUMN score_seconds",
+                             "UPDATE dissent SET version = 1")
+        rows = self.export("sqlite:runs.db")
+        self.assertEqual(self.change(), before)  # reading changes nothing
+        self.grid(rounds=1, last=1)
+        self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "-q")
+        after = "\n".join(self.change())
+        self.assertIn('INSERT INTO "dissent" VALUES(2)', after)
+        self.assertIn("CREATE TABLE measurement", after)
+        self.assertIn("score_seconds", after)
+        self.assertEqual(self.export("sqlite:runs.db")[:len(rows)], rows)
+        self.assertEqual({cell["state"] for cell in self.status("sqlite:runs.db")}, {"done"})
+
+    def test_a_later_one_is_left_alone(self):
+        grid = self.grid(rounds=1, last=0)
+        self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "-q")
+        before = self.change("UPDATE dissent SET version = 99")
+        says = "it has version 99 of the store, this program knows 2: a later program made it"
+        self.run_bad(2, "study", "run", grid, "--store", "sqlite:runs.db", says=says)
+        self.run_bad(2, "study", "status", "sqlite:runs.db", says=says)
+        self.run_bad(2, "study", "export", "sqlite:runs.db", says=says)
+        self.assertEqual(self.change(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,192 @@
+#include "dissent/study/claims.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "study/made_results.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr const char* kBaselines[] = {"random", "batchbald", "badge", "bait", "mc:5000"};
+
+JudgedClaim judged(const std::vector<StudyResults>& studies, const std::string& name) {
+  const std::vector<JudgedClaim> claims = judge_claims(studies);
+  const auto found = std::ranges::find(claims, name, &JudgedClaim::name);
+  EXPECT_NE(found, claims.end()) << name;
+  return *found;
+}
+
+StudyResults humanoid(std::size_t num_seeds, double ours, double mc) {
+  StudyResults results;
+  for (const char* method : {"kl", "bhattacharyya"}) {
+    add_runs(results, "humanoid", "flow", method, num_seeds, ours);
+  }
+  for (const std::string method : kBaselines) {
+    add_runs(results, "humanoid", "flow", method, num_seeds, method.starts_with("mc") ? mc : 7);
+  }
+  return results;
+}
+
+StudyResults low_dimension(std::size_t num_seeds, double kl, double mc) {
+  StudyResults results;
+  for (const char* problem : {"hetero", "bimodal", "pendulum", "hopper"}) {
+    add_runs(results, problem, "pne", "kl", num_seeds, kl);
+    add_runs(results, problem, "pne", "bhattacharyya", num_seeds, mc);
+    add_runs(results, problem, "pne", "mc:5000", num_seeds, mc);
+  }
+  return results;
+}
+
+// One value for each of the seeds, alternating a little about `value`.
+void measure(StudyResults& results, Measurement measurement, double value, std::size_t num_seeds) {
+  for (std::uint64_t seed = 0; seed < num_seeds; ++seed) {
+    measurement.seed = seed;
+    measurement.value = value * (seed % 2 == 0 ? 1.01 : 0.99);
+    results.measurements.push_back(measurement);
+  }
+}
+
+TEST(Claims, WithoutResultsAllAreOpen) {
+  std::set<std::string> names;
+  for (const JudgedClaim& claim : judge_claims({})) {
+    EXPECT_EQ(claim.verdict, Verdict::kOpen) << claim.name;
+    EXPECT_TRUE(claim.findings.empty());
+    EXPECT_FALSE(claim.rule.empty() || claim.test.empty() || claim.claim.empty());
+    EXPECT_TRUE(names.insert(claim.name).second) << claim.name;
+  }
+  EXPECT_EQ(names.size(), 12U);
+  EXPECT_EQ(verdict_name(Verdict::kFails), "does not hold");
+}
+
+TEST(Claims, Humanoid) {
+  const JudgedClaim holds = judged({humanoid(5, 3, 8)}, "humanoid");
+  EXPECT_EQ(holds.verdict, Verdict::kHolds);
+  EXPECT_EQ(holds.findings.size(), 10U);
+  EXPECT_EQ(holds.num_seeds, 5U);
+  const JudgedClaim fails = judged({humanoid(5, 3, 2)}, "humanoid");
+  EXPECT_EQ(fails.verdict, Verdict::kFails);
+  EXPECT_EQ(std::ranges::count(fails.findings, Verdict::kFails, &Finding::verdict), 2);
+  // Four seeds decide nothing, whatever the tests say.
+  EXPECT_EQ(judged({humanoid(4, 3, 8)}, "humanoid").verdict, Verdict::kOpen);
+  EXPECT_EQ(judged({humanoid(4, 3, 2)}, "humanoid").verdict, Verdict::kOpen);
+}
+
+TEST(Claims, HumanoidWithoutADifference) {
+  EXPECT_EQ(judged({humanoid(5, 3, 3)}, "humanoid").verdict, Verdict::kOpen);
+  EXPECT_EQ(judged({humanoid(10, 3, 3)}, "humanoid").verdict, Verdict::kFails);
+}
+
+TEST(Claims, HumanoidWithoutABaseline) {
+  StudyResults results = humanoid(10, 3, 8);
+  std::erase_if(results.runs, [](const StudyRun& run) { return run.acquisition == "badge"; });
+  EXPECT_EQ(judged({results}, "humanoid").verdict, Verdict::kOpen);
+}
+
+TEST(Claims, LowDimension) {
+  EXPECT_EQ(judged({low_dimension(5, 1.02, 1)}, "low-dimension").verdict, Verdict::kHolds);
+  EXPECT_EQ(judged({low_dimension(5, 0.5, 1)}, "low-dimension").verdict, Verdict::kHolds);
+  EXPECT_EQ(judged({low_dimension(5, 1.2, 1)}, "low-dimension").verdict, Verdict::kFails);
+  EXPECT_EQ(judged({low_dimension(4, 1.02, 1)}, "low-dimension").verdict, Verdict::kOpen);
+  StudyResults some = low_dimension(10, 1, 1);
+  std::erase_if(some.runs, [](const StudyRun& run) { return run.problem == "hopper"; });
+  const JudgedClaim claim = judged({some}, "low-dimension");
+  EXPECT_EQ(claim.verdict, Verdict::kOpen);
+  EXPECT_EQ(claim.findings.size(), 8U);
+  EXPECT_EQ(claim.findings.back().says, "there are no runs");
+}
+
+TEST(Claims, EnsembleSize) {
+  StudyResults results;
+  add_runs(results, "hopper", "flow", "kl", 6, 1.0, {{"components", "5"}});
+  add_runs(results, "hopper", "flow", "kl", 6, 1.01, {{"components", "10"}});
+  EXPECT_EQ(judged({results}, "ensemble-size").verdict, Verdict::kHolds);
+  EXPECT_EQ(judged({results}, "ensemble-size").findings.size(), 1U);
+  add_runs(results, "hopper", "pne", "kl", 6, 1.3, {{"components", "5"}});
+  add_runs(results, "hopper", "pne", "kl", 6, 1.0, {{"components", "10"}});
+  EXPECT_EQ(judged({results}, "ensemble-size").verdict, Verdict::kFails);
+}
+
+// In two studies, as the shipped grids have it. Six seeds: 2 / 64 of one test.
+TEST(Claims, FlowsAgainstNetworks) {
+  StudyResults flows{.study = "flows"};
+  StudyResults networks{.study = "networks"};
+  add_runs(flows, "bimodal", "flow", "kl", 6, 1);
+  add_runs(networks, "bimodal", "pne", "kl", 6, 2);
+  EXPECT_EQ(judged({flows, networks}, "flows").verdict, Verdict::kHolds);
+  EXPECT_EQ(judged({flows}, "flows").verdict, Verdict::kOpen);
+  add_runs(flows, "bimodal", "flow", "random", 6, 1);
+  add_runs(networks, "bimodal", "pne", "random", 6, 2);
+  EXPECT_EQ(judged({flows, networks}, "flows").verdict, Verdict::kOpen);  // two tests need 2 / 2^7
+}
+
+TEST(Claims, JointBatches) {
+  StudyResults results;
+  add_runs(results, "hetero", "gp", "kl", 10, 2);
+  add_runs(results, "hetero", "gp", "kl-joint", 10, 1);
+  EXPECT_EQ(judged({results}, "joint").verdict, Verdict::kHolds);
+  add_runs(results, "hopper", "gp", "kl", 10, 1);
+  add_runs(results, "hopper", "gp", "kl-joint", 10, 2);
+  EXPECT_EQ(judged({results}, "joint").verdict, Verdict::kFails);
+}
+
+TEST(Claims, TiesWithManySeedsAreNoGain) {
+  StudyResults results;
+  for (const std::size_t num_seeds : {9, 10}) {
+    results.runs.clear();
+    add_runs(results, "hetero", "pne", "kl", num_seeds, 1, {{"ranking", "deficit"}});
+    add_runs(results, "hetero", "pne", "kl", num_seeds, 1, {{"ranking", "value"}});
+    EXPECT_EQ(judged({results}, "log-deficit").verdict, num_seeds < 10 ? Verdict::kOpen : Verdict::kFails);
+  }
+  EXPECT_EQ(judged({results}, "log-deficit").num_seeds, 10U);
+}
+
+TEST(Claims, EqualCandidates) {
+  StudyResults results;
+  add_runs(results, "ant", "flow", "kl", 5, 1, {{"candidates", "1000"}});
+  add_runs(results, "ant", "flow", "mc:5000", 5, 1, {{"candidates", "1000"}});
+  EXPECT_EQ(judged({results}, "equal-candidates").verdict, Verdict::kHolds);
+}
+
+TEST(Claims, Cost) {
+  StudyResults results;
+  const Measurement base{.kind = "seconds", .outputs = 11, .components = 5};
+  for (const auto& [estimator, samples, seconds] :
+       {std::tuple("kl", 0, 0.1), std::tuple("mc", 500, 0.2), std::tuple("mc", 5000, 2.0)}) {
+    Measurement measurement = base;
+    measurement.estimator = estimator;
+    measurement.samples = static_cast<std::size_t>(samples);
+    measure(results, measurement, seconds, 5);
+  }
+  const JudgedClaim claim = judged({results}, "cost");
+  EXPECT_EQ(claim.verdict, Verdict::kHolds);
+  ASSERT_EQ(claim.findings.size(), 1U);
+  EXPECT_EQ(claim.findings[0].where, "11 outputs, 5 components: kl");
+  EXPECT_EQ(claim.findings[0].says, "20 times cheaper, 90% interval 20 to 20");
+  for (Measurement& measurement : results.measurements) {
+    measurement.value *= measurement.estimator == "kl" ? 4 : 1;
+  }
+  EXPECT_EQ(judged({results}, "cost").verdict, Verdict::kFails);
+}
+
+TEST(Claims, RanksSamplesAndBias) {
+  StudyResults results;
+  measure(results, {.kind = "spearman", .problem = "hetero", .model = "flow", .estimator = "kl"}, 0.98, 5);
+  measure(results, {.kind = "matched_samples", .estimator = "kl", .outputs = 27, .components = 5}, 8, 5);
+  measure(results, {.kind = "matched_samples", .estimator = "kl", .outputs = 1, .components = 5}, 800, 5);
+  measure(results, {.kind = "bias", .problem = "hetero", .model = "flow", .estimator = "kl", .components = 5},
+          -0.05 * std::log(5), 5);
+  EXPECT_EQ(judged({results}, "ranking").verdict, Verdict::kHolds);
+  EXPECT_EQ(judged({results}, "no-samples").verdict, Verdict::kHolds);
+  EXPECT_EQ(judged({results}, "bias").verdict, Verdict::kHolds);
+  measure(results, {.kind = "spearman", .problem = "bimodal", .model = "flow", .estimator = "kl"}, 0.5, 5);
+  measure(results, {.kind = "bias", .problem = "bimodal", .model = "flow", .estimator = "kl", .components = 5}, 0.5, 4);
+  EXPECT_EQ(judged({results}, "ranking").verdict, Verdict::kFails);
+  EXPECT_EQ(judged({results}, "bias").verdict, Verdict::kOpen);
+}
+
+}  // namespace
+}  // namespace dissent

@@ -1,0 +1,115 @@
+#include "dissent/study/comparison_tables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "dissent/table/csv.hpp"
+#include "study/made_results.hpp"
+
+namespace dissent {
+namespace {
+
+// After 10 rounds on Humanoid, where the paper has numbers.
+StudyResults study_of(const std::string& problem) {
+  StudyResults results{.study = "made", .source = "test"};
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const double noise = 0.01 * static_cast<double>(seed);
+    std::vector<double> kl(11, 2 + noise);
+    std::vector<double> random(11, 3 - noise);
+    results.runs.push_back(made_run(problem, "flow", "kl", seed, kl));
+    results.runs.push_back(made_run(problem, "flow", "random", seed, random));
+  }
+  return results;
+}
+
+const RecordTable& named(const std::vector<RecordTable>& tables, const std::string& name) {
+  return *std::ranges::find(tables, name, &RecordTable::name);
+}
+
+TEST(ComparisonTables, ThePapersNumberStandsBeside) {
+  const Comparison comparison = compare(study_of("humanoid"), {.num_draws = 20});
+  EXPECT_EQ(shown_rounds(comparison), std::vector<std::size_t>{10});
+  const std::vector<TextTable> tables = curve_tables(comparison, std::vector<std::size_t>{5, 10, 100});
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables[0].columns, (std::vector<std::string>{"method", "seeds", "after 5", "after 10", "after 100"}));
+  const std::vector<TextCell>& kl = tables[0].rows[0];
+  EXPECT_EQ(kl[1].text, "6");
+  EXPECT_EQ(kl[2].text, "2.02 ± 0.019***");
+  EXPECT_EQ(kl[3].text, "2.02 ± 0.019*** [6.82 ± 1.3]");
+  EXPECT_TRUE(kl[3].best);
+  EXPECT_EQ(kl[4].text, "- [3.4 ± 0.48**]");
+  EXPECT_EQ(tables[0].rows[1][3].text, "2.97 ± 0.019 [8.79 ± 1.2]");
+  EXPECT_FALSE(tables[0].rows[1][3].best);
+  EXPECT_EQ(tables[0].notes.size(), 3U);  // marks, source, how far RMSE compares
+  const Comparison alike = compare(study_of("humanoid"), {.metric = "rmse_paper", .num_draws = 20});
+  EXPECT_EQ(curve_tables(alike, std::vector<std::size_t>{10})[0].notes.size(), 2U);
+  const Comparison other = compare(study_of("wave"), {.num_draws = 20});
+  EXPECT_EQ(curve_tables(other, std::vector<std::size_t>{10})[0].notes.size(), 1U);
+}
+
+TEST(ComparisonTables, RunsThatAreNotSoFar) {
+  StudyResults results = study_of("wave");
+  results.runs[0].rounds.resize(4);
+  results.runs[2].rounds[8].rmse = std::numeric_limits<double>::infinity();
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  const TextTable table = curve_tables(comparison, std::vector<std::size_t>{3, 10})[0];
+  EXPECT_EQ(table.rows[0][2].text, "2.02 ± 0.019***");
+  EXPECT_EQ(table.rows[0][3].text, "2.03 ± 0.016 (n=5)***");
+  EXPECT_EQ(table.notes.back(), "Left out, for they are not finite: 1 value.");
+}
+
+TEST(ComparisonTables, PairedTestsScoresAndPower) {
+  const Comparison comparison = compare(study_of("humanoid"), {.num_draws = 20});
+  const std::vector<TextTable> paired = paired_tables(comparison);
+  ASSERT_EQ(paired.size(), 3U);
+  EXPECT_EQ(paired[0].rows[0][2].text, "2.02 ± 0.019");
+  const std::vector<TextCell>& test = paired[1].rows[0];
+  EXPECT_EQ(test[0].text, "kl");
+  EXPECT_EQ(test[1].text, "random");
+  EXPECT_EQ(test[2].text, "6");
+  EXPECT_EQ(test[3].text, "-0.95");
+  EXPECT_EQ(test[5].text, "0.031");
+  EXPECT_EQ(test[9].text, "better");
+  const std::vector<TextTable> overall = overall_tables(comparison);
+  ASSERT_EQ(overall.size(), 3U);
+  EXPECT_EQ(overall[1].rows[0][3].text, "1");  // a win
+  EXPECT_TRUE(overall[2].columns.empty());
+  EXPECT_NE(overall[2].notes[0].find("6 seeds can clear Holm over 1 test"), std::string::npos);
+}
+
+TEST(ComparisonTables, VerdictsWithWhatTheyRestOn) {
+  const std::vector<StudyResults> studies = {study_of("humanoid")};
+  const std::vector<JudgedClaim> claims = judge_claims(studies);
+  const std::vector<TextTable> tables = claim_tables(claims);
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_EQ(tables[0].rows.size(), claims.size());
+  EXPECT_EQ(tables[0].rows[1][1].text, "not enough data");
+  EXPECT_EQ(tables[1].rows.size(), 8U + 10U);
+}
+
+// Every digit comes back.
+TEST(ComparisonTables, RecordsAsCsv) {
+  StudyResults results = study_of("a,b \"c\"\nd");
+  const std::vector<StudyResults> studies = {results};
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  const std::vector<RecordTable> tables = record_tables(comparison, judge_claims(studies));
+  ASSERT_EQ(tables.size(), record_names().size());
+  for (std::size_t k = 0; k < tables.size(); ++k) {
+    EXPECT_EQ(tables[k].name, record_names()[k]);
+    for (const std::vector<Value>& row : tables[k].rows) {
+      EXPECT_EQ(row.size(), tables[k].columns.size()) << tables[k].name;
+    }
+    EXPECT_NO_THROW(parse_csv(format_csv(tables[k]), tables[k].name));
+  }
+  const Table curves = parse_csv(format_csv(named(tables, "curves")), "curves");
+  EXPECT_EQ(curves.num_rows, 2U * 11);
+  EXPECT_EQ(curves.column("problem").text[0], "a,b \"c\"\nd");
+  EXPECT_EQ(curves.column("mean").values[10], comparison.tasks[0].methods[0].points[10].summary.mean);
+  EXPECT_TRUE(curves.column("paper_mean").is_missing(10));
+  EXPECT_EQ(named(tables, "paired").rows.size(), 2U);
+  EXPECT_EQ(named(tables, "contrasts").rows.size(), 11U);
+}
+
+}  // namespace
+}  // namespace dissent

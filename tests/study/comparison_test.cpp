@@ -1,0 +1,235 @@
+#include "dissent/study/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "dissent/base/error.hpp"
+#include "dissent/statistics/significance.hpp"
+#include "study/made_results.hpp"
+
+namespace dissent {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// kl, mc and random with five seeds, two rounds each.
+StudyResults small_study() {
+  StudyResults results{.study = "small", .source = "test"};
+  const std::vector<std::vector<double>> kl = {{5, 3, 1}, {5, 3.5, 1.5}, {5, 3, 2}, {6, 4, 1}, {5, 3, 1.25}};
+  const std::vector<std::vector<double>> mc = {{5, 4, 3}, {5, 4.5, 2.5}, {5, 3.5, 3}, {6, 4, 3}, {5, 4, 2.75}};
+  const std::vector<std::vector<double>> random = {{5, 5, 4}, {5, 5, 4.5}, {5, 4, 4}, {6, 6, 4}, {5, 5, 4}};
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    results.runs.push_back(made_run("hetero", "pne", "random", seed, random[seed]));
+    results.runs.push_back(made_run("hetero", "pne", "kl", seed, kl[seed]));
+    results.runs.push_back(made_run("hetero", "pne", "mc:100", seed, mc[seed]));
+  }
+  return results;
+}
+
+const PairedContrast& find_pair(const std::vector<PairedContrast>& contrasts, const std::string& baseline) {
+  return *std::ranges::find(contrasts, baseline, &PairedContrast::baseline);
+}
+
+TEST(Comparison, CurvesOverSeeds) {
+  const Comparison comparison = compare(small_study());
+  ASSERT_EQ(comparison.tasks.size(), 1U);
+  const TaskComparison& task = comparison.tasks[0];
+  EXPECT_EQ(task.last, 2U);
+  ASSERT_EQ(task.methods.size(), 3U);
+  const MethodCurve& kl = *task.find("kl");
+  EXPECT_TRUE(kl.ours);
+  EXPECT_FALSE(task.find("mc:100")->ours);
+  EXPECT_EQ(task.find("mc:100")->acquisition, "mc");
+  ASSERT_EQ(kl.points.size(), 3U);
+  const Summary& end = kl.at(2)->summary;  // 1, 1.5, 2, 1, 1.25
+  EXPECT_EQ(end.count, 5U);
+  EXPECT_DOUBLE_EQ(end.mean, 1.35);
+  EXPECT_DOUBLE_EQ(end.stddev, std::sqrt(0.7 / 4));
+  EXPECT_DOUBLE_EQ(end.median, 1.25);
+  EXPECT_DOUBLE_EQ(end.trimmed_mean, 1.35);
+  EXPECT_DOUBLE_EQ(end.interquartile_mean, 1.25);
+  EXPECT_DOUBLE_EQ(kl.at(1)->labelled, 110);
+  EXPECT_EQ(kl.at(3), nullptr);
+  ASSERT_EQ(kl.areas.size(), 5U);
+  EXPECT_DOUBLE_EQ(kl.areas[0].value, 3);  // of trapezoids 4 and 2
+  EXPECT_DOUBLE_EQ(kl.areas[3].value, 3.75);
+}
+
+// from scipy.stats import ttest_ind
+// kl = [1, 1.5, 2, 1, 1.25]
+// ttest_ind(kl, [3, 2.5, 3, 3, 2.75], equal_var=False).pvalue; ttest_ind(kl, [4, 4.5, 4, 4, 4], equal_var=False).pvalue
+TEST(Comparison, WelchWithHolmWithinTheRound) {
+  const Comparison comparison = compare(small_study());
+  const ContrastFamily& family = *comparison.tasks[0].family(2);
+  ASSERT_EQ(family.contrasts.size(), 2U);
+  const Contrast& random = family.contrasts[0];
+  const Contrast& mc = family.contrasts[1];
+  EXPECT_EQ(random.baseline, "random");
+  EXPECT_NEAR(random.p_value, 1.1233234024158463e-05, 1e-12);
+  EXPECT_NEAR(mc.p_value, 0.0003689084229973551, 1e-12);
+  EXPECT_DOUBLE_EQ(random.adjusted, 2 * random.p_value);  // the smallest of two
+  EXPECT_DOUBLE_EQ(mc.adjusted, mc.p_value);
+  EXPECT_EQ(mc.outcome, Outcome::kBetter);
+  EXPECT_DOUBLE_EQ(mc.difference, 1.35 - 2.85);
+  EXPECT_DOUBLE_EQ(mc.effect, 1.5 / std::sqrt((0.7 / 4 + 0.2 / 4) / 2));
+  EXPECT_DOUBLE_EQ(*family.better_than_all("kl"), std::max(random.adjusted, mc.adjusted));
+  EXPECT_FALSE(family.better_than_all("bhattacharyya"));
+  EXPECT_EQ(comparison.tasks[0].family(0)->contrasts[0].p_value, 1);  // they begin with the same rows
+}
+
+TEST(Comparison, ALogLikelihoodIsBetterWhenItIsMore) {
+  const Comparison comparison = compare(small_study(), {.metric = "log_likelihood"});
+  const Contrast& mc = comparison.tasks[0].family(2)->contrasts[1];
+  EXPECT_DOUBLE_EQ(mc.difference, 1.5);
+  EXPECT_EQ(mc.outcome, Outcome::kBetter);
+  EXPECT_GT(mc.effect, 0);
+  // Random's area less ours: 4.75 - 3 of seed 0.
+  EXPECT_GT(-1, comparison.models[0].methods[1].score.high);
+}
+
+// All five differences have one sign: 2 of 32 choices.
+TEST(Comparison, PairsBySeed) {
+  const Comparison comparison = compare(small_study());
+  const PairedContrast& mc = find_pair(comparison.tasks[0].by_area, "mc:100");
+  EXPECT_EQ(mc.num_pairs, 5U);
+  EXPECT_DOUBLE_EQ(mc.sign_flip_p, 2.0 / 32);
+  EXPECT_DOUBLE_EQ(mc.sign_flip_adjusted, 4.0 / 32);
+  EXPECT_DOUBLE_EQ(mc.sign_flip_overall, 4.0 / 32);  // there is one task
+  EXPECT_DOUBLE_EQ(mc.wilcoxon_p, 2.0 / 32);
+  EXPECT_EQ(mc.outcome, Outcome::kTie);
+  EXPECT_GT(mc.effect, 0);
+  const PairedContrast& end = find_pair(comparison.tasks[0].at_end, "random");
+  EXPECT_DOUBLE_EQ(end.difference, 1.35 - 4.1);
+}
+
+TEST(Comparison, HolmOverAllProblems) {
+  StudyResults results;
+  for (const char* problem : {"hetero", "bimodal", "pendulum"}) {
+    add_runs(results, problem, "flow", "kl", 10, 1);
+    add_runs(results, problem, "flow", "random", 10, 2);
+    add_runs(results, problem, "flow", "mc", 10, 2);
+  }
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  const PairedContrast& contrast = comparison.tasks[1].by_area[0];
+  EXPECT_DOUBLE_EQ(contrast.sign_flip_p, 2.0 / 1024);
+  EXPECT_DOUBLE_EQ(contrast.sign_flip_adjusted, 4.0 / 1024);
+  EXPECT_DOUBLE_EQ(contrast.sign_flip_overall, 12.0 / 1024);  // the six are equal
+  EXPECT_EQ(contrast.outcome, Outcome::kBetter);
+  const ModelComparison& model = comparison.models[0];
+  ASSERT_EQ(model.contrasts.size(), 2U);
+  EXPECT_EQ(model.contrasts[0].num_problems, 3U);
+  EXPECT_EQ(model.contrasts[0].wins, 3U);
+  EXPECT_EQ(model.contrasts[0].ties + model.contrasts[0].losses, 0U);
+  EXPECT_DOUBLE_EQ(model.contrasts[0].improvement.estimate, 1);
+  EXPECT_DOUBLE_EQ(model.contrasts[0].improvement.low, 1);
+}
+
+TEST(Comparison, ScoresAreAgainstRandomOfTheSameSeed) {
+  const Comparison comparison = compare(small_study(), {.num_draws = 200});
+  const ModelComparison& model = comparison.models[0];
+  EXPECT_EQ(model.problems, std::vector<std::string>{"hetero"});
+  ASSERT_EQ(model.methods.size(), 3U);
+  EXPECT_EQ(model.methods[0].method, "random");
+  EXPECT_DOUBLE_EQ(model.methods[0].score.estimate, 1);
+  EXPECT_DOUBLE_EQ(model.methods[0].score.high, 1);
+  // kl: areas 3, 3.375, 3.25, 3.75, 3.0625 over random's 4.75, 4.875, 4.25, 5.5, 4.75; the middle three of the ratios.
+  const double middle = (3.0625 / 4.75 + 3.75 / 5.5 + 3.375 / 4.875) / 3;
+  EXPECT_DOUBLE_EQ(model.methods[1].score.estimate, middle);
+  EXPECT_LT(model.methods[1].score.low, middle);
+  EXPECT_GT(model.methods[1].score.high, middle);
+  ASSERT_EQ(model.methods[1].profile.size(), model.thresholds.size());
+  EXPECT_DOUBLE_EQ(model.thresholds.back(), 1);
+  EXPECT_DOUBLE_EQ(model.methods[1].profile.back(), 1);
+  EXPECT_DOUBLE_EQ(model.methods[0].profile.front(), 0);
+}
+
+TEST(Comparison, RunsThatAreNotDoneAreNotPaired) {
+  StudyResults results = small_study();
+  results.runs[1].rounds.pop_back();  // kl, seed 0
+  const Comparison comparison = compare(results);
+  const TaskComparison& task = comparison.tasks[0];
+  EXPECT_EQ(task.last, 2U);
+  EXPECT_EQ(task.find("kl")->at(1)->summary.count, 5U);
+  EXPECT_EQ(task.find("kl")->at(2)->summary.count, 4U);
+  EXPECT_EQ(task.by_area[0].num_pairs, 4U);
+  EXPECT_EQ(compare(results, {.until = 1}).tasks[0].by_area[0].num_pairs, 5U);
+  EXPECT_EQ(compare(results, {.until = 1}).tasks[0].last, 1U);
+}
+
+TEST(Comparison, WhatIsNotFiniteIsCounted) {
+  StudyResults results = small_study();
+  results.runs[1].rounds[1].rmse = kNan;  // kl, seed 0
+  const Comparison comparison = compare(results);
+  const MethodCurve& kl = *comparison.tasks[0].find("kl");
+  EXPECT_EQ(kl.at(1)->summary.count, 4U);
+  EXPECT_EQ(kl.at(1)->summary.num_lost, 1U);
+  EXPECT_EQ(kl.area.num_lost, 1U);
+  EXPECT_EQ(comparison.tasks[0].by_area[0].num_pairs, 4U);
+  EXPECT_EQ(comparison.tasks[0].at_end[0].num_pairs, 5U);
+}
+
+TEST(Comparison, VariantsAreComparedAmongThemselves) {
+  StudyResults results;
+  for (const char* candidates : {"1000", "10000"}) {
+    add_runs(results, "hopper", "flow", "kl", 3, 1, {{"candidates", candidates}});
+    add_runs(results, "hopper", "flow", "random", 3, 2, {{"candidates", candidates}});
+  }
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  const TaskComparison& task = comparison.tasks[0];
+  ASSERT_EQ(task.by_area.size(), 2U);
+  EXPECT_EQ(task.by_area[0].ours, "kl, candidates=1000");
+  EXPECT_EQ(task.by_area[0].baseline, "random, candidates=1000");
+  EXPECT_EQ(task.methods[0].variant, "candidates=1000");
+  const Comparison named =
+      compare(results, {.ours = {"kl, candidates=10000"}, .baselines = {"kl, candidates=1000"}, .num_draws = 20});
+  ASSERT_EQ(named.tasks[0].by_area.size(), 1U);
+  EXPECT_EQ(named.tasks[0].by_area[0].ours, "kl, candidates=10000");
+}
+
+TEST(Comparison, NamesAreChecked) {
+  try {
+    compare(small_study(), {.metric = "rmsee"});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "metric 'rmsee' is not known; did you mean 'rmse'? (known: rmse, rmse_paper, log_likelihood)");
+  }
+  EXPECT_THROW(compare(small_study(), {.ours = {"kll"}}), InputError);
+  EXPECT_THROW(compare(small_study(), {.baselines = {"badge"}}), InputError);
+}
+
+TEST(Comparison, NothingYet) {
+  EXPECT_TRUE(compare({}).tasks.empty());
+  StudyResults results;
+  results.runs.push_back(made_run("hetero", "pne", "kl", 0, {}));
+  results.runs.push_back(made_run("hetero", "pne", "random", 0, {}));
+  const Comparison comparison = compare(results);
+  EXPECT_TRUE(comparison.tasks[0].families.empty());
+  EXPECT_EQ(comparison.tasks[0].find("kl")->area.count, 0U);
+  EXPECT_TRUE(comparison.models[0].methods.empty());
+}
+
+TEST(Comparison, TenSeedsCannotClearSixtyTests) {
+  const Power many = power_of("all", 10, 60);
+  EXPECT_FALSE(many.reachable);
+  EXPECT_DOUBLE_EQ(many.least_p, 2.0 / 1024);
+  EXPECT_DOUBLE_EQ(many.needed_p, 0.05 / 60);
+  EXPECT_EQ(many.pairs_needed, 12U);
+  EXPECT_NE(many.sentence.find("10 seeds cannot clear Holm over 60 tests"), std::string::npos) << many.sentence;
+  const Power few = power_of("one", 10, 10);
+  EXPECT_TRUE(few.reachable);
+  EXPECT_NEAR(paired_power(few.effect, 10, 0.005), 0.8, 1e-8);
+  EXPECT_TRUE(std::isnan(power_of("one", 1, 10).effect));
+}
+
+TEST(Comparison, Marks) {
+  EXPECT_EQ(significance_mark(0.05), "");
+  EXPECT_EQ(significance_mark(0.04), "*");
+  EXPECT_EQ(significance_mark(0.009), "**");
+  EXPECT_EQ(significance_mark(0.0009), "***");
+}
+
+}  // namespace
+}  // namespace dissent

@@ -1,0 +1,85 @@
+#include "dissent/study/export.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dissent/table/text_file.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+StudyRun some_run(const std::string& acquisition, std::uint64_t seed) {
+  return {.name = "acquisition=" + acquisition + " batch=10",
+          .axes = {{"acquisition", acquisition}, {"batch", "10"}},
+          .problem = "hetero",
+          .model = "pne",
+          .acquisition = acquisition,
+          .method = acquisition + ", batch=10",
+          .seed = seed,
+          .data_seed = 3,
+          .state = CellState::kDone,
+          .worker = "host, \"the\" first:12:0:ab",
+          .version = "0.5.0",
+          .error = {},
+          .started = 1.75e9 + 1.0 / 3,
+          .changed = 1.75e9 + 2.0 / 3,
+          .rounds = {{.round = 1, .labelled = 200, .rmse = 1.0 / 3, .log_likelihood = -0.1},
+                     {.round = 2, .labelled = 210, .rmse = 0.3, .chosen_epistemic = std::nan("")}}};
+}
+
+StudyResults some_results() {
+  StudyResults results{.study = "small", .source = "runs.db", .runs = {some_run("kl", 7), some_run("mc:50", 8)}};
+  results.runs[1].state = CellState::kFailed;
+  results.runs[1].error = "t.csv: there is\nno column 'y'";
+  results.runs[1].rounds.clear();
+  return results;
+}
+
+TEST(Export, IsReadBack) {
+  const StudyResults results = some_results();
+  const TempDir directory;
+  const StudyResults read = read_results(directory.write("rounds.csv", rounds_csv(results)));
+  EXPECT_EQ(read.study, "small");
+  ASSERT_EQ(read.runs.size(), 2u);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const StudyRun& run = read.runs[k];
+    const StudyRun& expected = results.runs[k];
+    EXPECT_EQ(run.name, expected.name);
+    EXPECT_EQ(run.problem, expected.problem);
+    EXPECT_EQ(run.model, expected.model);
+    EXPECT_EQ(run.acquisition, expected.acquisition);
+    EXPECT_EQ(run.method, expected.method);
+    EXPECT_EQ(run.seed, expected.seed);
+    EXPECT_EQ(run.data_seed, expected.data_seed);
+    EXPECT_EQ(run.state, expected.state);
+    EXPECT_EQ(run.worker, expected.worker);
+    EXPECT_EQ(run.version, expected.version);
+    EXPECT_EQ(run.error, expected.error);
+    EXPECT_EQ(run.started, expected.started);
+    EXPECT_EQ(run.changed, expected.changed);
+    ASSERT_EQ(run.rounds.size(), expected.rounds.size());
+  }
+  EXPECT_EQ(read.runs[0].rounds[0].rmse, 1.0 / 3);
+  EXPECT_EQ(read.runs[0].rounds[1].labelled, 210u);
+  EXPECT_TRUE(std::isnan(read.runs[0].rounds[1].chosen_epistemic));
+}
+
+TEST(Export, MayBePacked) {
+  const TempDir directory;
+  const StudyResults read = read_results(directory.write("rounds.csv.gz", pack_gzip(rounds_csv(some_results()))));
+  EXPECT_EQ(rounds_csv(read), rounds_csv(some_results()));
+}
+
+TEST(Export, ListsChoices) {
+  const std::vector<CellChoice> choices = {{"acquisition=kl batch=10", {.row = 5, .round = 1, .score = 0.25}},
+                                           {"acquisition=kl batch=10", {.row = 2, .round = 1, .score = 0.125}}};
+  const std::string csv = choices_csv(some_results(), choices);
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 2 + 1 + 1);  // a campaign without choices, and a line break in its error
+  EXPECT_NE(csv.find("data_seed,batch,state,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",5,1,0.25,"), std::string::npos) << csv;
+}
+
+}  // namespace
+}  // namespace dissent
