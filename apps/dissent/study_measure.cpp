@@ -77,7 +77,7 @@ void add_study_measure(Command& study) {
   command.option("--study", arguments->study,
                  {.help = "The study they are recorded for; the one in the store, or 'estimators' in an empty one",
                   .shown = "NAME"});
-  command.flag("--quick", arguments->quick, "Three seeds and short fits, in place of five and the paper's");
+  command.flag("--quick", arguments->quick, "Short fits, in place of the paper's, and fewer samples");
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);

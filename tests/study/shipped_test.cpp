@@ -14,7 +14,7 @@ namespace {
 const std::map<std::string, std::size_t> kCampaigns = {
     {"paper-nflows", 6 * 7 * 10},
     {"paper-pne", 6 * 7 * 10},
-    {"quick", (5 * 3 + 2) * 2 * 7},
+    {"quick", (5 * 5 + 2) * 2 * 7},
     // Two numbers of candidates; by value; pools of the four robots by one policy.
     {"beyond", (2 * 6 * 10 + 6 * 3 + 2 * 4 * 3) * 10},
     {"mc-samples", 2 * 8 * 10},

@@ -97,10 +97,9 @@ void add_bias(const Problem& problem, const Ensemble& model, std::uint64_t seed,
 
 MeasureOptions quick_measurements() {
   MeasureOptions options;
-  options.num_seeds = 3;
   options.samples = {10, 100, 1000};
   options.repeats = 3;
-  options.epochs = 1000;
+  options.epochs = 500;
   options.ranked_rows = 500;
   options.points = 41;
   return options;
