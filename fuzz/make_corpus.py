@@ -111,7 +111,8 @@ for n, fits in ((3, 1), (0, 0)):
     for key, count in (("rounds", 2 * fits), ("fitted", fits)):
         records |= {f"{key}.{name}": np.arange(1, count + 1) for name in ("round", "labelled")}
         records |= {f"{key}.{name}": np.ones(count) for name in (
-            "rmse", "rmse_paper", "log_likelihood", "chosen_epistemic", "fit_seconds", "score_seconds")}
+            "rmse", "rmse_paper", "log_likelihood", "chosen_epistemic", "fit_seconds", "score_seconds",
+            "scoring_seconds", "expert_share")}
     campaign(f"{n}_fields", chosen | records,
              {"format_version": "2", "command": "ask", "settings.batch": "4", "settings.candidates": "all",
               "settings.weights": "", "settings.masks": "false", "settings.learning_rate": "0.01"})

@@ -10,9 +10,10 @@ namespace {
 constexpr std::uint64_t kMostRows = 1'000'000'000;
 
 void check_candidates_text(const std::string& text) {
-  const std::uint64_t count = parse_whole(text).value_or(0);
+  const std::string_view number = text.starts_with("nested:") ? std::string_view(text).substr(7) : text;
+  const std::uint64_t count = parse_whole(number).value_or(0);
   check_argument(text == "all" || text == "paper" || (count >= 1 && count <= kMostRows), "candidates", text,
-                 "it must be a whole number from 1 to {}, all or paper", kMostRows);
+                 "it must be a whole number from 1 to {}, all, paper or nested:N", kMostRows);
 }
 
 std::string_view help_of(std::string_view setting) { return find_field<CampaignSettings>(setting)->traits.help; }
@@ -39,14 +40,10 @@ void add_choice_options(Command& command, ChoiceOptions& options) {
                  {.help = "How rows are chosen; 'dissent acquisitions' lists all", .shown = usual});
   command.option("-b,--batch", options.batch,
                  {.help = "Rows to choose at a time", .shown = "B", .least = 1, .most = kMostRows});
-  command.option(
-      "--candidates",
-      {.help = "Rows drawn from the pool to choose among, 'all' or 'paper'; by default what suits the method",
-       .shown = "N"},
-      [&options](const std::string& text) {
-        check_candidates_text(text);
-        options.candidates = text;
-      });
+  command.option("--candidates", {.help = help_of("candidates"), .shown = "N"}, [&options](const std::string& text) {
+    check_candidates_text(text);
+    options.candidates = text;
+  });
   command.option("--ranking", options.ranking,
                  {.help = help_of("ranking"), .shown = "NAME=deficit", .names = ranking_names});
   command.text("--cost", options.cost, {.help = help_of("cost"), .shown = "COLUMN"});

@@ -48,5 +48,6 @@ void add_study_status(Command& study);
 void add_study_export(Command& study);
 void add_study_compare(Command& study);
 void add_study_serve(Command& study);
+void add_study_measure(Command& study);
 
 }  // namespace dissent::cli

@@ -31,6 +31,8 @@ struct Arguments {
   std::string directory;
   TablePaths tables;
   std::string problem;
+  std::uint64_t data_seed = 0;
+  std::string pool_policy = "mixed";
   std::string oracle;
   double oracle_timeout = 0;
   std::size_t rounds = 20;
@@ -51,6 +53,8 @@ ProblemRows load_aim(const std::string& aim, Problem& problem) {
 Problem load_named(const Arguments& arguments, std::uint64_t seed) {
   ProblemOptions options;
   options.seed = seed;
+  options.data_seed = arguments.data_seed;
+  options.pool_policy = pool_policy_from_name(arguments.pool_policy);
   options.num_threads = arguments.threads;
   std::unique_ptr<Progress> progress;
   if (!arguments.quiet && !arguments.json) {
@@ -71,6 +75,8 @@ Problem load_named(const Arguments& arguments, std::uint64_t seed) {
 Problem load_data(const Arguments& arguments, const CampaignSettings& settings) {
   if (arguments.problem.empty()) {
     check(arguments.tables.any(), "there is no data: give --labelled, --pool and --targets, or --problem");
+    check(arguments.data_seed == 0 && pool_policy_from_name(arguments.pool_policy) == PoolPolicy::kMixed,
+          "--data-seed and --pool-policy are for --problem, which is not given");
     return make_problem(read_tables(arguments.tables), arguments.oracle.empty(), settings);
   }
   TablePaths tables = arguments.tables;
@@ -276,6 +282,10 @@ void add_learn(Command& app) {
   const std::string problems =
       fmt::format("In place of tables: {}, or an HDF5 or NPZ file", fmt::join(problem_names(), ", "));
   command.option("--problem", arguments->problem, {.help = problems, .shown = "NAME"});
+  command.option("--data-seed", arguments->data_seed,
+                 {.help = "Seed of the problem's pool and test rows", .shown = "S"});
+  command.option("--pool-policy", arguments->pool_policy,
+                 {.help = "Who acted in the rows of a robot's pool", .shown = "NAME", .names = pool_policy_names});
   command.option("--oracle", arguments->oracle,
                  {.help = "Command that labels rows: CSV of inputs on its standard input, CSV of targets on its output",
                   .shown = "CMD"});

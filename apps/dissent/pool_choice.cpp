@@ -107,10 +107,9 @@ Choice PoolChoice::choose(AcquisitionTask task, bool quiet) {
     return choice;
   }
   check_all();
-  std::vector<std::size_t> candidates = draw_candidates(num_open(), num_candidates_, task.stream);
-  for (std::size_t& candidate : candidates) {
-    candidate = row_of(candidate);
-  }
+  const std::vector<std::size_t> candidates = draw_candidates(
+      settings_.candidates, num_candidates_, num_open(), [this](std::size_t open) { return row_of(open); },
+      task.stream);
   const std::vector<double> cost = costs(candidates);
   task.cost = cost;
   choice = dissent::choose(acquisition, task, inputs(candidates));

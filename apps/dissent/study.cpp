@@ -223,6 +223,7 @@ void add_study(Command& app) {
   add_study_compare(study);
   add_study_export(study);
   add_study_serve(study);
+  add_study_measure(study);
 }
 
 }  // namespace dissent::cli

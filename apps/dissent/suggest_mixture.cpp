@@ -1,6 +1,7 @@
 #include "suggest_mixture.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -53,7 +54,8 @@ std::vector<std::size_t> candidate_rows(const CampaignSettings& settings, const 
   const std::size_t wanted = std::holds_alternative<MethodDefault>(settings.candidates) && cheap
                                  ? num_rows
                                  : num_candidates(settings.candidates, acquisition, num_outputs, num_rows);
-  return draw_candidates(num_rows, wanted == 0 ? 0 : std::max(wanted, settings.batch), stream_of(settings));
+  return draw_candidates(settings.candidates, wanted == 0 ? 0 : std::max(wanted, settings.batch), num_rows,
+                         std::identity(), stream_of(settings));
 }
 
 Chosen choose_from(const MixtureSuggestion& asked, const MixtureFile& file) {

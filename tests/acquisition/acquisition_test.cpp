@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <span>
 
@@ -330,6 +331,34 @@ TEST(Candidates, AreDistinctAscendingAndUniform) {
   EXPECT_EQ(draw_candidates(4, 0, Stream(1, Purpose::kAcquire)).size(), 4U);
   EXPECT_EQ(draw_candidates(4, 9, Stream(1, Purpose::kAcquire)).size(), 4U);
   EXPECT_TRUE(draw_candidates(0, 9, Stream(1, Purpose::kAcquire)).empty());
+}
+
+TEST(Candidates, NestedOnesOfFewerRowsArePartOfMore) {
+  std::vector<std::size_t> rows(60);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::vector<std::size_t> fewer_rows = rows;
+  std::erase_if(fewer_rows, [](std::size_t row) { return row % 7 == 0; });
+  std::vector<int> count(60);
+  for (std::uint64_t round = 0; round < 1000; ++round) {
+    const Stream stream(1, Purpose::kAcquire, round);
+    const std::vector<std::size_t> few = draw_nested(rows, 10, stream);
+    const std::vector<std::size_t> many = draw_nested(rows, 30, stream);
+    ASSERT_EQ(few.size(), 10U);
+    ASSERT_TRUE(std::ranges::is_sorted(many));
+    ASSERT_TRUE(std::ranges::includes(many, few));
+    // Where rows were taken, the others stay.
+    std::vector<std::size_t> left = few;
+    std::erase_if(left, [](std::size_t row) { return row % 7 == 0; });
+    ASSERT_TRUE(std::ranges::includes(draw_nested(fewer_rows, 10, stream), left));
+    for (const std::size_t row : few) {
+      ++count.at(row);
+    }
+  }
+  // 167 +- 11.8 each: beyond 6 standard deviations with probability below 1e-7.
+  EXPECT_GT(*std::ranges::min_element(count), 96);
+  EXPECT_LT(*std::ranges::max_element(count), 238);
+  EXPECT_EQ(draw_nested(rows, 60, Stream(1, Purpose::kAcquire)), rows);
+  EXPECT_EQ(draw_nested(rows, 99, Stream(1, Purpose::kAcquire)), rows);
 }
 
 }  // namespace

@@ -44,6 +44,21 @@ class Learn(CampaignTest):
         self.run_ok("learn", "hetero", "--problem", "hetero", "--require", "x>1", "--rounds", 1, "-a", "kl", "-q", *QUICK)
         self.assertTrue((self.read_csv("hetero/chosen.csv")["x"] > 1).all())
 
+    def test_a_problem_with_other_data(self):
+        quick = ("--acquisition", "random", "--rounds", 1, "--epochs", 2, "--batch", 3, "-q")
+        for seed in (0, 1):
+            self.run_ok("learn", f"s{seed}", "--problem", "hetero", "--data-seed", seed, *quick)
+        first, other = (self.read_csv(f"s{seed}/chosen.csv") for seed in (0, 1))
+        np.testing.assert_array_equal(first["row"], other["row"])  # of the same seed, from another pool
+        self.assertFalse((first["x"] == other["x"]).any())
+        self.refuse("learn", "s0", "--problem", "hetero", "--data-seed", 1, *quick, says="begun with other data")
+        environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache")}
+        for policy, share in (("random", 0), ("expert", 1)):
+            self.run_ok("learn", policy, "--problem", "pendulum", "--pool-policy", policy, *quick, env=environment)
+            self.assertEqual(self.read_csv(f"{policy}/rounds.csv")["expert_share"][0], share)
+        self.refuse("learn", "x", "--problem", "hetero", "--pool-policy", "expert", says="no policy made the pool of 'hetero'")
+        self.refuse(*self.learn("x", "--data-seed", 1), says="--data-seed and --pool-policy are for --problem")
+
     def test_a_campaign_on_tables(self):
         text = self.run_ok(*self.learn("out", "--rounds", 3))
         self.assertRegex(text, r"\A +round +labelled +rmse +log-likelihood +chosen epistemic +seconds\n +1 +15 ")
@@ -52,7 +67,8 @@ class Learn(CampaignTest):
                          ["chosen.csv", "lock", "model.safetensors", "rounds.csv", "state.safetensors"])
         rounds = self.read_csv("out/rounds.csv")
         self.assertEqual(rounds.dtype.names, ("round", "labelled", "rmse", "rmse_paper", "log_likelihood",
-                                              "chosen_epistemic", "fit_seconds", "score_seconds"))
+                                              "chosen_epistemic", "fit_seconds", "score_seconds", "scoring_seconds",
+                                              "expert_share"))
         np.testing.assert_array_equal(rounds["labelled"], [15, 19, 23, 27])  # the last model knows all labels
         np.testing.assert_array_equal(np.isnan(rounds["chosen_epistemic"]), [False, False, False, True])
         self.assertRegex(text, r"\n +4 +27 +[\d.]+ +[-\d.]+ +- +[\d.]+\nout: 3 rounds")

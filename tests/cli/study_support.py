@@ -27,7 +27,8 @@ acquisition = ["random", "kl"]
 seed = "0-{last}"
 """
 # When and where a campaign ran, and how long it took: all that differs between two runs of a grid.
-CHANGING = {"state", "worker", "version", "started", "changed", "fit_seconds", "score_seconds", "asked", "told"}
+CHANGING = {"state", "worker", "version", "started", "changed", "fit_seconds", "score_seconds",
+            "scoring_seconds", "asked", "told"}
 
 
 def wait_for(condition, what, seconds=60):

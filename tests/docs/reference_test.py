@@ -60,7 +60,8 @@ class Json(DocsTest):
         fit = "--targets y --epochs 5"
         tables = f"--labelled L.csv --pool P.csv {fit} --batch 3"
         columns = {"x", "y"}  # of the tables
-        rounds = {"labelled", "rmse", "rmse_paper", "log_likelihood", "chosen_epistemic", "fit_seconds", "score_seconds", "round"}
+        rounds = {"labelled", "rmse", "rmse_paper", "log_likelihood", "chosen_epistemic", "fit_seconds", "score_seconds",
+                  "scoring_seconds", "expert_share", "round"}
         also = {"learn": rounds, "rounds": rounds, "ask": columns, "status": rounds}
         for command in (
             *(f"score e.npz --estimator {estimator}" for estimator in ("kl", "bounds", "refine:2", "mc:10")),

@@ -210,6 +210,40 @@ TEST(Learn, CandidatesAreAPartOfThePoolThatChangesEachRound) {
   EXPECT_EQ(fewer.campaign.chosen.size(), 4U);
 }
 
+// The same rows for two methods, but for those that either has chosen.
+TEST(Learn, NestedCandidatesAreThoseOfOtherMethods) {
+  const auto candidates = [](const char* acquisition) {
+    Trial run;
+    run.campaign.settings.acquisition = Acquisition::parse(acquisition);
+    run.campaign.settings.candidates = Nested{4};  // as many as the batch: all of them are chosen
+    run.go_on(1);
+    std::set<std::size_t> rows;
+    for (const ChosenRow& chosen : run.campaign.chosen) {
+      rows.insert(chosen.row);
+    }
+    return rows;
+  };
+  EXPECT_EQ(candidates("kl"), candidates("random"));
+}
+
+TEST(Learn, RoundsSayHowLongScoringTookAndWhoseRowsWereChosen) {
+  Trial run;
+  run.go_on(1);
+  EXPECT_TRUE(std::isnan(run.campaign.rounds[0].expert_share));  // the problem does not know
+  run.data.from_expert.assign(60, 0);
+  run.go_on(2);
+  EXPECT_EQ(run.campaign.rounds[1].expert_share, 0);
+  run.data.from_expert.assign(60, 1);
+  run.go_on(3);
+  EXPECT_EQ(run.campaign.rounds[2].expert_share, 1);
+  for (const RoundRecord& record : run.campaign.rounds) {
+    EXPECT_GT(record.scoring_seconds, 0);
+    EXPECT_LE(record.scoring_seconds, record.score_seconds);
+  }
+  EXPECT_TRUE(std::isnan(measured_models(run.campaign).back().scoring_seconds));
+  EXPECT_TRUE(std::isnan(measured_models(run.campaign).back().expert_share));
+}
+
 TEST(Learn, APoolRowTooFarIsToldBeforeAnythingIsChosen) {
   for (const std::size_t row : {0, 59}) {
     Trial run;

@@ -13,18 +13,20 @@ TEST(CampaignSettings, CandidatesAreADefaultAllThePapersOrANumber) {
   EXPECT_EQ(parse_candidates("all"), Candidates(All()));
   EXPECT_EQ(parse_candidates("020"), Candidates(std::size_t{20}));
   EXPECT_EQ(parse_candidates("paper"), Candidates(PaperNumber()));
-  for (const char* text : {"", "all", "paper", "20"}) {
+  EXPECT_EQ(parse_candidates("nested:20"), Candidates(Nested{20}));
+  for (const char* text : {"", "all", "paper", "20", "nested:20"}) {
     EXPECT_EQ(candidates_text(parse_candidates(text)), text);
   }
-  for (const char* text : {"0", "-1", "1.5", "some"}) {
+  for (const char* text : {"0", "-1", "1.5", "some", "nested:0", "nested:all"}) {
     EXPECT_EQ(message_of<InputError>([&] { parse_candidates(text); }),
-              fmt::format("candidates = {}; it must be a whole number >= 1, 'all' or 'paper'", text));
+              fmt::format("candidates = {}; it must be a whole number >= 1, 'all', 'paper' or 'nested:N'", text));
   }
   check_candidates(std::size_t{4}, 4);
   check_candidates(All(), 4);
   check_candidates(MethodDefault(), 4);
   EXPECT_NE(message_of<InputError>([] { check_candidates(std::size_t{3}, 4); }).find("candidates = 3; fewer than"),
             std::string::npos);
+  EXPECT_THROW(check_candidates(Nested{3}, 4), InputError);
   const Acquisition chance = Acquisition::parse("random");
   const Acquisition sampled = Acquisition::parse("mc:10");
   EXPECT_EQ(num_candidates(MethodDefault(), chance, 1, 70), 70U);
@@ -33,6 +35,7 @@ TEST(CampaignSettings, CandidatesAreADefaultAllThePapersOrANumber) {
   EXPECT_EQ(num_candidates(PaperNumber(), sampled, 257, 70), 100U);
   EXPECT_EQ(num_candidates(All(), sampled, 1, 70), 70U);
   EXPECT_EQ(num_candidates(std::size_t{7}, sampled, 1, 70), 7U);
+  EXPECT_EQ(num_candidates(Nested{7}, sampled, 1, 70), 7U);
 }
 
 TEST(CampaignSettings, FieldsReadBackFromTheirTexts) {

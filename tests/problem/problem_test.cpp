@@ -92,8 +92,55 @@ TEST(Problem, SeedsChooseTrainingRowsAndNothingElse) {
   EXPECT_NE(first.train.inputs, second.train.inputs);
   EXPECT_EQ(first.pool.inputs, second.pool.inputs);
   EXPECT_EQ(first.test.targets, second.test.targets);
-  options.data_seed = 1;
-  EXPECT_NE(load_problem("hetero", options).pool.inputs, second.pool.inputs);
+}
+
+// Pool and test rows, of every problem; a run's own rows follow the run's seed.
+TEST(Problem, TheDataSeedVariesPoolAndTestRows) {
+  const TempDir folder;
+  ProblemOptions options;
+  options.cache_directory = folder.file("cache");
+  options.pool_rows = 60;
+  options.test_rows = 10;
+  for (const std::string& name : problem_names()) {
+    if (!is_one_dimensional(name) && name != "pendulum" && !mujoco_available()) {
+      continue;
+    }
+    options.data_seed = 0;
+    const Problem first = load_problem(name, options);
+    const Problem again = load_problem(name, options);
+    EXPECT_EQ(first.pool.inputs, again.pool.inputs) << name;
+    EXPECT_EQ(first.test.targets, again.test.targets) << name;
+    options.data_seed = 7;
+    const Problem other = load_problem(name, options);
+    EXPECT_NE(first.pool.inputs, other.pool.inputs) << name;
+    EXPECT_NE(first.test.inputs, other.test.inputs) << name;
+    EXPECT_EQ(first.train.inputs == other.train.inputs, is_one_dimensional(name)) << name;
+  }
+}
+
+TEST(Problem, PoolsAreMixedRandomOrTheExpertsAlone) {
+  const TempDir folder;
+  ProblemOptions options;
+  options.cache_directory = folder.file("cache");
+  options.pool_rows = 500;
+  options.test_rows = 10;
+  const auto experts = [&](PoolPolicy policy) {
+    options.pool_policy = policy;
+    const Problem collected = load_problem("pendulum", options);
+    const Problem cached = load_problem("pendulum", options);
+    EXPECT_EQ(collected.from_expert, cached.from_expert);
+    EXPECT_EQ(collected.pool.inputs, cached.pool.inputs);
+    EXPECT_EQ(collected.from_expert.size(), 500U);
+    return std::ranges::count(collected.from_expert, 1);
+  };
+  EXPECT_EQ(experts(PoolPolicy::kMixed), 50);
+  EXPECT_EQ(experts(PoolPolicy::kRandom), 0);
+  EXPECT_EQ(experts(PoolPolicy::kExpert), 500);
+  EXPECT_TRUE(load_problem("hetero").from_expert.empty());
+  EXPECT_EQ(message_of<InputError>([&] { load_problem("hetero", options); }),
+            "pool_policy = expert; no policy made the pool of 'hetero'; give it for: pendulum, hopper, ant, humanoid");
+  EXPECT_EQ(pool_policy_from_name("random"), PoolPolicy::kRandom);
+  EXPECT_THROW(pool_policy_from_name("both"), InputError);
 }
 
 TEST(Problem, UnknownNamesSuggestTheNearest) {

@@ -94,7 +94,17 @@ TEST(Grid, ErrorsSayWhere) {
   EXPECT_TRUE(message_of("name = \"a\n").starts_with("g.toml:1:")) << message_of("name = \"a\n");
   EXPECT_EQ(message_of("name = \"a\"\n[gird]\nproblem = \"hetero\"\n"),
             "g.toml:2:2: 'gird' is not known; did you mean 'grid'? (known: name, settings, grid, where, table, rounds, "
-            "data_seed, aim)");
+            "data_seed, pool_policy, aim)");
+}
+
+TEST(Grid, APoolPolicyIsForRobots) {
+  const std::string begin = "name = \"a\"\n[grid]\nacquisition = \"kl\"\npool_policy = [\"mixed\", \"random\"]\n";
+  const Grid grid = parse_grid(begin + "problem = \"pendulum\"\n", "g.toml");
+  ASSERT_EQ(grid.cells.size(), 2u);
+  EXPECT_EQ(grid.cells[1].pool_policy, PoolPolicy::kRandom);
+  EXPECT_NE(grid.cells[0].describe(), grid.cells[1].describe());
+  EXPECT_NE(message_of(begin + "problem = \"hetero\"\n").find("no policy made the pool of 'hetero'"),
+            std::string::npos);
 }
 
 TEST(Grid, RefusesWhatCannotRun) {

@@ -137,6 +137,7 @@ struct Choice {
       scores;  // larger is better: AcquisitionInfo::score, or the estimate where that ranks. May be +infinity
   std::vector<double> epistemic;  // of each row by itself, nats: the method's own estimate, or kl where it has none
   std::vector<double> aleatoric;  // of each row by itself, nats, in output space; empty unless asked for
+  double seconds = 0;             // that scoring and choosing took, without checks and without what only describes
 };
 
 // InputError when the batch is empty or larger than the number of candidates, for inputs that are not finite, and for
@@ -152,5 +153,9 @@ Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& t
 // `count` distinct numbers below `pool_size`, uniform and ascending: the candidates of a round. All when count is 0 or
 // not below pool_size.
 std::vector<std::size_t> draw_candidates(std::size_t pool_size, std::size_t count, const Stream& stream);
+
+// `count` of the rows, ascending, by a draw that belongs to each row's number: a smaller number of them, or of more
+// rows, is a part of a larger one. All when count is not below their number.
+std::vector<std::size_t> draw_nested(std::span<const std::size_t> rows, std::size_t count, const Stream& stream);
 
 }  // namespace dissent

@@ -1,9 +1,11 @@
 // choose() and choose_streaming(): what is asked is checked here, then the method of the registry works.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <unordered_set>
+#include <utility>
 
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/acquisition/distinct_rows.hpp"
@@ -18,6 +20,10 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kReadRows = 8192;  // read from a source at a time
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 ModelTraits traits_of(const Ensemble& model) {
   const auto weighted = std::ranges::count_if(model.weights().value, [](double weight) { return weight > 0; });
@@ -194,8 +200,10 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
   if (task.utilities != nullptr) {
     task.utilities->clear();
   }
+  const Clock::time_point start = Clock::now();
   Choice choice =
       acquisition.streams() ? choose_alone(acquisition, task, candidates) : choose_batch(acquisition, task, candidates);
+  choice.seconds = seconds_since(start);
   if (task.utilities != nullptr) {
     const std::size_t num_rows = candidates.size() / C;
     for (std::size_t k = 0; k < choice.rows.size(); ++k) {  // methods compare in less precision than they report
@@ -214,13 +222,17 @@ Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& t
   const std::size_t C = task.model.num_input_columns();
   TopChooser chooser(acquisition, task);
   std::vector<double> block(kReadRows * C);
+  double seconds = 0;
   while (const std::size_t count = source(block)) {
     const std::span<const double> rows = std::span(block).first(count * C);
     check_finite(task.model, "candidate", rows, chooser.num_rows());
+    const Clock::time_point start = Clock::now();
     chooser.offer(rows);
+    seconds += seconds_since(start);
   }
   check_batch(task.batch, chooser.num_rows());
   Choice choice = chooser.finish();
+  choice.seconds = seconds;
   describe(task, chooser.inputs(), choice);
   return choice;
 }
@@ -242,6 +254,25 @@ std::vector<std::size_t> draw_candidates(std::size_t pool_size, std::size_t coun
   rows.assign(taken.begin(), taken.end());
   std::ranges::sort(rows);
   return rows;
+}
+
+std::vector<std::size_t> draw_nested(std::span<const std::size_t> rows, std::size_t count, const Stream& stream) {
+  if (count >= rows.size()) {
+    return {rows.begin(), rows.end()};
+  }
+  const Stream draws(stream.substream(kCandidateDraw).bits(), Purpose::kAcquire);
+  std::vector<std::pair<std::uint64_t, std::size_t>> drawn;
+  drawn.reserve(rows.size());
+  for (const std::size_t row : rows) {
+    drawn.emplace_back(draws.substream(row).bits(), row);
+  }
+  std::ranges::nth_element(drawn, drawn.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<std::size_t> first;
+  for (const auto& [draw, row] : std::span(drawn).first(count)) {
+    first.push_back(row);
+  }
+  std::ranges::sort(first);
+  return first;
 }
 
 }  // namespace dissent

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,7 +62,10 @@ struct RoundRecord {
   double log_likelihood = 0;
   double chosen_epistemic = 0;  // mean over the rows chosen; 0 before
   double fit_seconds = 0;       // fit and evaluation
-  double score_seconds = 0;
+  double score_seconds = 0;     // the whole choice
+  // Unknown in the states of programs up to version 0.5, and before a choice.
+  double scoring_seconds = std::numeric_limits<double>::quiet_NaN();  // scoring alone (Choice::seconds)
+  double expert_share = std::numeric_limits<double>::quiet_NaN();  // of the rows chosen, where the problem knows whose
 };
 
 // The one place where they are listed; of a ChosenRow all but its targets, which are as many as the data has, and its

@@ -40,6 +40,10 @@ std::span<const Field<RoundRecord>> fields() {
       computed("chosen_epistemic", &S::chosen_epistemic, {.help = "Mean over the rows chosen, nats"}),
       computed("fit_seconds", &S::fit_seconds, {.help = "Of fit and evaluation", .varies = true}),
       computed("score_seconds", &S::score_seconds, {.help = "Of the choice", .varies = true}),
+      computed("scoring_seconds", &S::scoring_seconds,
+               {.help = "Of scoring the candidates alone, without checks and copies", .varies = true}),
+      computed("expert_share", &S::expert_share,
+               {.help = "Of the rows chosen, where the problem knows whose they are"}),
   };
   return list;
 }

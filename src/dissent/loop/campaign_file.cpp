@@ -121,12 +121,18 @@ Metadata metadata_of(const Campaign& campaign) {
   return metadata;
 }
 
+// Fields of rounds that states of programs up to version 0.5 lack.
+bool is_new(std::string_view field) { return field == "scoring_seconds" || field == "expert_share"; }
+
 template <class S>
 std::vector<S> load_records(const SafetensorsFile& file, const std::string& name) {
   const std::size_t count = file.load(fmt::format("{}.{}", name, fields<S>().front().name)).size();
   std::vector<S> records(count);
   for (const Field<S>& field : fields<S>()) {
     const std::string full = fmt::format("{}.{}", name, field.name);
+    if (is_new(field.name) && !file.contains(full)) {
+      continue;
+    }
     if (field.type == FieldType::kWhole) {
       const std::vector<std::size_t> values = campaign_file::load_wholes(file, full, count, kAnyNumber);
       for (std::size_t k = 0; k < count; ++k) {

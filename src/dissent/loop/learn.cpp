@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -76,6 +77,16 @@ void check_rows_of(const Problem& data, const Ensemble& model, std::vector<std::
   if (!data.aim.inputs.empty()) {
     model.check_rows(data.aim.inputs, source_of(data.aim, "the aim"));
   }
+}
+
+// NaN where the problem does not know.
+double expert_share(const Problem& data, std::span<const ChosenRow> chosen) {
+  if (data.from_expert.empty()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto count =
+      std::ranges::count_if(chosen, [&](const ChosenRow& row) { return data.from_expert[row.row] != 0; });
+  return static_cast<double>(count) / static_cast<double>(chosen.size());
 }
 
 // False, with the rows still pending, when the oracle was stopped.
@@ -197,10 +208,8 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
   const std::size_t wanted =
       num_candidates(settings.candidates, settings.acquisition, data.target_names.size(), open.size());
   const Stream stream = choice_stream(settings.fit.ensemble.seed, round);
-  std::vector<std::size_t> candidates = draw_candidates(open.size(), std::max(wanted, batch), stream);
-  for (std::size_t& candidate : candidates) {
-    candidate = open[candidate];
-  }
+  const std::vector<std::size_t> candidates = draw_candidates(
+      settings.candidates, std::max(wanted, batch), open.size(), [&](std::size_t k) { return open[k]; }, stream);
   const std::vector<std::size_t> waiting = pending_rows(campaign);
   check_rows_of(data, model, open, waiting);
   const std::vector<double> inputs = pick_rows(data.pool.inputs, data.input_names.size(), candidates);
@@ -228,6 +237,8 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
   record.round = round;
   record.chosen_epistemic = mean;
   record.score_seconds = seconds_since(start);
+  record.scoring_seconds = choice.seconds;
+  record.expert_share = expert_share(data, std::span(campaign.chosen).last(choice.rows.size()));
   return record;
 }
 

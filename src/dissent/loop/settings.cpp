@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,15 @@ namespace dissent {
 namespace {
 
 constexpr double kMostRows = 1e9;
+constexpr std::string_view kNestedPrefix = "nested:";
+
+std::optional<std::size_t> number_given(const Candidates& candidates) {
+  if (const auto* nested = std::get_if<Nested>(&candidates)) {
+    return nested->count;
+  }
+  const auto* count = std::get_if<std::size_t>(&candidates);
+  return count == nullptr ? std::nullopt : std::optional(*count);
+}
 
 // A number is taken as well as its text.
 Field<CampaignSettings> candidates_field() {
@@ -22,7 +32,8 @@ Field<CampaignSettings> candidates_field() {
       {"candidates",
        FieldType::kText,
        true,
-       {.help = "Rows drawn from the pool to choose among, 'all' or 'paper'; by default what suits the method",
+       {.help = "Rows drawn from the pool to choose among, 'all', 'paper' or 'nested:N', of which fewer are a part of "
+                "more; by default what suits the method",
         .shown = "N"}},
       {},
       {}};
@@ -89,9 +100,10 @@ Candidates parse_candidates(std::string_view text) {
   if (text == "paper") {
     return PaperNumber();
   }
-  const std::size_t count = parse_whole(text).value_or(0);
-  check_argument(count >= 1, "candidates", text, "it must be a whole number >= 1, 'all' or 'paper'");
-  return count;
+  const bool nested = text.starts_with(kNestedPrefix);
+  const std::size_t count = parse_whole(nested ? text.substr(kNestedPrefix.size()) : text).value_or(0);
+  check_argument(count >= 1, "candidates", text, "it must be a whole number >= 1, 'all', 'paper' or 'nested:N'");
+  return nested ? Candidates(Nested{count}) : Candidates(count);
 }
 
 std::string candidates_text(const Candidates& candidates) {
@@ -100,12 +112,13 @@ std::string candidates_text(const Candidates& candidates) {
     std::string operator()(PaperNumber) const { return "paper"; }
     std::string operator()(All) const { return "all"; }
     std::string operator()(std::size_t count) const { return std::to_string(count); }
+    std::string operator()(Nested nested) const { return fmt::format("{}{}", kNestedPrefix, nested.count); }
   };
   return std::visit(Text(), candidates);
 }
 
 void check_candidates(const Candidates& candidates, std::size_t batch) {
-  if (const auto* count = std::get_if<std::size_t>(&candidates)) {
+  if (const std::optional<std::size_t> count = number_given(candidates)) {
     check_argument(*count >= batch, "candidates", *count,
                    "fewer than the `batch` of {} that is chosen among them; give at least as many, or 'all'", batch);
   }
@@ -113,7 +126,7 @@ void check_candidates(const Candidates& candidates, std::size_t batch) {
 
 std::size_t num_candidates(const Candidates& candidates, const Acquisition& acquisition, std::size_t num_outputs,
                            std::size_t num_rows) {
-  if (const auto* count = std::get_if<std::size_t>(&candidates)) {
+  if (const std::optional<std::size_t> count = number_given(candidates)) {
     return *count;
   }
   if (std::holds_alternative<All>(candidates)) {
@@ -123,6 +136,14 @@ std::size_t num_candidates(const Candidates& candidates, const Acquisition& acqu
                                 ? acquisition.paper_candidates(num_outputs)
                                 : acquisition.default_candidates(num_outputs);  // 0: all
   return usual == 0 ? num_rows : usual;
+}
+
+std::vector<std::size_t> draw_candidates(const Candidates& candidates, std::size_t count, std::size_t num_rows,
+                                         const std::function<std::size_t(std::size_t)>& row_of, const Stream& stream) {
+  const bool nested = std::holds_alternative<Nested>(candidates);
+  std::vector<std::size_t> rows = draw_candidates(num_rows, nested ? num_rows : count, stream);
+  std::ranges::transform(rows, rows.begin(), row_of);
+  return nested ? draw_nested(rows, count, stream) : rows;
 }
 
 void CampaignSettings::check_values() const {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/base/field.hpp"
+#include "dissent/base/random.hpp"
 #include "dissent/ensemble/options.hpp"
 
 namespace dissent {
@@ -23,9 +26,15 @@ struct PaperNumber {
 struct All {
   bool operator==(const All&) const = default;
 };
-using Candidates = std::variant<MethodDefault, PaperNumber, All, std::size_t>;
+// A number, drawn so that fewer are a part of more (draw_nested): two methods that have the same number, seed and round
+// see the same rows, but for those they have chosen.
+struct Nested {
+  std::size_t count = 0;
+  bool operator==(const Nested&) const = default;
+};
+using Candidates = std::variant<MethodDefault, PaperNumber, All, std::size_t, Nested>;
 
-// "all", "paper" or a whole number >= 1; empty is MethodDefault. InputError for anything else.
+// "all", "paper", a whole number >= 1 or "nested:N"; empty is MethodDefault. InputError for anything else.
 Candidates parse_candidates(std::string_view text);
 std::string candidates_text(const Candidates& candidates);  // parse_candidates() reads it back
 
@@ -35,6 +44,10 @@ void check_candidates(const Candidates& candidates, std::size_t batch);
 // The number they stand for, of `num_rows` there are; it may be larger.
 std::size_t num_candidates(const Candidates& candidates, const Acquisition& acquisition, std::size_t num_outputs,
                            std::size_t num_rows);
+
+// `count` of the rows row_of(0), row_of(1), ..., which ascend, drawn as the candidates say.
+std::vector<std::size_t> draw_candidates(const Candidates& candidates, std::size_t count, std::size_t num_rows,
+                                         const std::function<std::size_t(std::size_t)>& row_of, const Stream& stream);
 
 // How rows are chosen unless someone says otherwise, in every command and in Python.
 std::string_view default_acquisition();

@@ -22,9 +22,30 @@ namespace {
 // Raise when collection changes in any way; a test that pins digests of collected rows notices.
 constexpr std::string_view kFormat = "problem cache 1";
 constexpr std::string_view kCacheAdvice = "set XDG_CACHE_HOME to a folder you may write to";
-constexpr double kPoolExpertShare = 0.1;
 constexpr std::size_t kTestDilution = 10;  // test rows are a random tenth of the expert's, so that they are less alike
 enum Part : std::uint64_t { kTrainPart = 1, kPoolPart = 2, kTestPart = 3 };
+
+double pool_expert_share(PoolPolicy policy) {
+  return policy == PoolPolicy::kMixed ? 0.1 : policy == PoolPolicy::kExpert ? 1 : 0;
+}
+
+// The order in which the rows of a part are kept.
+std::vector<std::size_t> shuffled_order(std::size_t num_rows, Part part, const ProblemOptions& options) {
+  std::vector<std::size_t> order(num_rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Stream(options.data_seed, Purpose::kSplit, part).shuffle(std::span(order));
+  return order;
+}
+
+// Files do not say whose rows are whose, but their order does: collect() has the expert's last.
+std::vector<std::uint8_t> expert_rows(std::size_t num_rows, const ProblemOptions& options) {
+  const std::size_t num_expert = num_expert_rows(pool_expert_share(options.pool_policy), num_rows);
+  std::vector<std::uint8_t> flags;
+  for (const std::size_t row : shuffled_order(num_rows, kPoolPart, options)) {
+    flags.push_back(row >= num_rows - num_expert ? 1 : 0);
+  }
+  return flags;
+}
 
 using PartProgress = std::function<void(std::size_t rows_done)>;
 
@@ -39,9 +60,7 @@ Transitions shuffled_part(const std::string& environment, std::size_t num_rows, 
   collect_options.num_threads = options.num_threads;
   collect_options.progress = std::move(progress);
   const Transitions rows = collect(collect_options);
-  std::vector<std::size_t> order(rows.num_rows);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  Stream(options.data_seed, Purpose::kSplit, part).shuffle(std::span(order));
+  const std::vector<std::size_t> order = shuffled_order(rows.num_rows, part, options);
   return rows.select(std::span(order).first(num_rows));
 }
 
@@ -55,7 +74,8 @@ CollectedProblem collect_problem(const std::string& environment, const Collected
     return [&options, total, before](std::size_t rows) { options.progress(before + rows, total); };
   };
   return {shuffled_part(environment, sizes.train, 1, kTrainPart, 0, options, progress_from(0)),
-          shuffled_part(environment, sizes.pool, 1, kPoolPart, kPoolExpertShare, options, progress_from(sizes.train)),
+          shuffled_part(environment, sizes.pool, 1, kPoolPart, pool_expert_share(options.pool_policy), options,
+                        progress_from(sizes.train)),
           shuffled_part(environment, sizes.test, kTestDilution, kTestPart, 1, options,
                         progress_from(sizes.train + sizes.pool))};
 }
@@ -92,10 +112,12 @@ Transitions restore_part(const NpzFile& file, const std::string& prefix, std::si
   return rows;
 }
 
-CollectedProblem restore(const std::string& path, const CollectedSizes& sizes) {
+CollectedProblem restore(const std::string& path, const CollectedSizes& sizes, const ProblemOptions& options) {
   const NpzFile file(path);
-  return {restore_part(file, "train", sizes.train), restore_part(file, "pool", sizes.pool),
-          restore_part(file, "test", sizes.test)};
+  CollectedProblem problem{restore_part(file, "train", sizes.train), restore_part(file, "pool", sizes.pool),
+                           restore_part(file, "test", sizes.test)};
+  problem.pool.expert = expert_rows(sizes.pool, options);
+  return problem;
 }
 
 // What a killed process left half written; after a day nobody is still at it.
@@ -138,9 +160,12 @@ std::string default_cache_directory() {
 }
 
 std::string cache_file(const std::string& environment, const CollectedSizes& sizes, const ProblemOptions& options) {
-  const std::string key =
+  std::string key =
       fmt::format("{} {} {} {} {} {} {} {} {}", kFormat, environment, options.data_seed, sizes.train, sizes.pool,
                   sizes.test, mujoco_version(), embedded_model(environment), embedded_policy(environment));
+  if (options.pool_policy != PoolPolicy::kMixed) {
+    key += fmt::format(" {}", pool_policy_name(options.pool_policy));
+  }
   const std::string root = options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
   return fmt::format("{}/problems/{}-{:016x}.npz", root, environment, digest(key));
 }
@@ -156,7 +181,7 @@ CollectedProblem cached_problem(const std::string& environment, const CollectedS
   std::error_code unreachable;  // prepare_folder() then says why
   if (std::filesystem::exists(path, unreachable)) {
     try {
-      return restore(path, sizes);
+      return restore(path, sizes, options);
     } catch (const InputError& failure) {
       notice(fmt::format("cache damaged ({}): collecting again", failure.what()));
     }

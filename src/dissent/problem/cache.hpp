@@ -15,7 +15,7 @@ namespace dissent {
 
 struct CollectedProblem {
   Transitions train;  // random policy
-  Transitions pool;   // shuffled, 90% random and 10% expert
+  Transitions pool;   // shuffled, by ProblemOptions::pool_policy; says which rows are the expert's
   Transitions test;   // expert
 };
 

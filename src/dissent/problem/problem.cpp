@@ -1,9 +1,11 @@
 #include "dissent/problem/problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
@@ -20,6 +22,11 @@ namespace {
 
 constexpr std::size_t kMinTrainReservoir = 10000;
 constexpr std::size_t kRobotTestRows = 2000;
+constexpr std::array<std::pair<PoolPolicy, std::string_view>, 3> kPoolPolicies{{
+    {PoolPolicy::kMixed, "mixed"},
+    {PoolPolicy::kRandom, "random"},
+    {PoolPolicy::kExpert, "expert"},
+}};
 // Streams of the one-dimensional problems: training rows by the run's seed, the rest by the data's.
 enum Section : std::uint64_t { kTrainSection = 1, kPoolSection = 2, kTestSection = 3 };
 
@@ -58,6 +65,11 @@ ProblemRows draw_rows(Draw draw, InputDistribution inputs, std::size_t num_rows,
     rows.targets.push_back(point.y);
   }
   return rows;
+}
+
+void check_no_policies(std::string_view name, const ProblemOptions& options) {
+  check_argument(options.pool_policy == PoolPolicy::kMixed, "pool_policy", pool_policy_name(options.pool_policy),
+                 "no policy made the pool of '{}'; give it for: {}", name, fmt::join(environment_names(), ", "));
 }
 
 Problem load_one_dimensional(const OneDimensional& which, const ProblemOptions& options) {
@@ -116,6 +128,7 @@ Problem load_robot(const std::string& name, const ProblemOptions& options) {
   Problem problem = robot_problem(name, collected.train);
   problem.train = to_rows(collected.train, choose_rows(sizes.train, train_rows, options.seed));
   problem.pool = all_rows(collected.pool);
+  problem.from_expert = collected.pool.expert;
   problem.test = all_rows(collected.test);
   return problem;
 }
@@ -137,11 +150,30 @@ Problem load_file(const std::string& path, const ProblemOptions& options) {
   Problem problem = robot_problem(path, rows);
   problem.test = to_rows(rows, test);
   problem.train = to_rows(rows, std::span(own).first(num_train));
-  problem.pool = to_rows(rows, std::span(own).subspan(num_train, num_pool));
+  const std::span<const std::size_t> pool = std::span(own).subspan(num_train, num_pool);
+  problem.pool = to_rows(rows, pool);
+  problem.from_expert = rows.select(pool).expert;
   return problem;
 }
 
 }  // namespace
+
+std::string_view pool_policy_name(PoolPolicy policy) {
+  return std::ranges::find(kPoolPolicies, policy, [](const auto& entry) { return entry.first; })->second;
+}
+
+std::vector<std::string> pool_policy_names() {
+  std::vector<std::string> names;
+  for (const auto& [policy, name] : kPoolPolicies) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+PoolPolicy pool_policy_from_name(std::string_view name) {
+  check_name("pool_policy", name, pool_policy_names());
+  return std::ranges::find(kPoolPolicies, name, [](const auto& entry) { return entry.second; })->first;
+}
 
 const std::vector<std::string>& problem_names() {
   static const std::vector<std::string> names = [] {
@@ -165,9 +197,11 @@ ProblemRows draw_points(std::string_view name, std::size_t num_rows, std::uint64
 
 Problem load_problem(std::string_view name, const ProblemOptions& options) {
   if (is_path("problem", name, problem_names())) {
+    check_no_policies(name, options);
     return load_file(std::string(name), options);
   }
   if (const OneDimensional* which = find_one_dimensional(name)) {
+    check_no_policies(name, options);
     return load_one_dimensional(*which, options);
   }
   return load_robot(std::string(name), options);

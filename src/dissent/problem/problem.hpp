@@ -5,11 +5,11 @@
 // pendulum, hopper, ant, humanoid (state, action) next state   200       100,000  2,000
 // FILE.h5, .hdf5, .npz            (state, action) next state   200       rest     a tenth, at most 2,000
 //
-// Robots: training rows come from the random policy, test rows from the expert, the pool is 90% random and 10% expert.
-// They are collected once per data_seed, kept under a cache directory (checksums guard them; a damaged file is
-// collected again), and shared by all runs; a run's own seed chooses its training rows out of 10,000. Pool and test
-// rows are the same for every seed, so that runs can be compared. Matrices are row-major, in the environment's own
-// units.
+// Robots: training rows come from the random policy, test rows from the expert, the pool is 90% random and 10% expert
+// unless it is asked for from one of the two alone (PoolPolicy). They are collected once per data_seed, kept under a
+// cache directory (checksums guard them; a damaged file is collected again), and shared by all runs; a run's own seed
+// chooses its training rows out of 10,000. Pool and test rows are the same for every seed, so that runs can be
+// compared. Matrices are row-major, in the environment's own units.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ struct Problem {
   ProblemRows test;
   ProblemRows aim = {};           // inputs at which predictions will be needed, without targets; may have no rows
   std::vector<double> cost = {};  // of a label of each row of the pool; empty: all cost the same
-  std::vector<std::uint8_t> left_out = {};  // 1 for each row of the pool that must not be chosen; empty: none
+  std::vector<std::uint8_t> left_out = {};     // 1 for each row of the pool that must not be chosen; empty: none
+  std::vector<std::uint8_t> from_expert = {};  // 1 for each row of the pool that the expert acted in; empty: unknown
   // Where inputs are made of a table's columns: how, and those columns of the pool, with those that tell rows apart,
   // and of the train rows, for whoever is asked or reads what was chosen. Else without columns.
   TableEncoding encoding = {};
@@ -48,13 +49,23 @@ struct Problem {
   std::vector<std::string> told = {};  // what was made of the columns, one line each
 };
 
+// Who acted in the rows of a robot's pool.
+//   mixed   90% random, 10% expert, as in the paper's code
+//   random  as in the paper's text
+//   expert  as in the test rows
+enum class PoolPolicy { kMixed, kRandom, kExpert };
+std::string_view pool_policy_name(PoolPolicy policy);
+PoolPolicy pool_policy_from_name(std::string_view name);  // InputError for any other name
+std::vector<std::string> pool_policy_names();
+
 struct ProblemOptions {
   std::uint64_t seed = 0;       // of the run: which training rows
   std::uint64_t data_seed = 0;  // of the data: pool, test, and the rows to choose training rows from
   std::size_t train_rows = 0;   // 0: the sizes above
   std::size_t pool_rows = 0;
   std::size_t test_rows = 0;
-  std::string cache_directory;  // empty: default_cache_directory()
+  PoolPolicy pool_policy = PoolPolicy::kMixed;  // the others: InputError where no policy made the rows
+  std::string cache_directory;                  // empty: default_cache_directory()
   int num_threads = 0;
   std::function<void(const std::string& message)> notice;                 // "collecting ...", "cache damaged ..."
   std::function<void(std::size_t rows_done, std::size_t rows)> progress;  // of the whole problem, while collecting

@@ -174,6 +174,10 @@ PolicyChoice parse_policy_choice(std::string_view text) {
   return choice;
 }
 
+std::size_t num_expert_rows(double expert_share, std::size_t num_rows) {
+  return static_cast<std::size_t>(std::llround(expert_share * static_cast<double>(num_rows)));
+}
+
 Transitions collect(const CollectOptions& options) {
   check(options.part < (1U << 14), "collect: part = {} must be below 2^14", options.part);
   ThreadPool threads(options.num_threads);
@@ -186,8 +190,7 @@ Transitions collect(const CollectOptions& options) {
   rows.next_observations.reserve(options.num_rows * rows.observation_size);
   rows.actions.reserve(options.num_rows * rows.action_size);
 
-  const std::size_t num_expert =
-      static_cast<std::size_t>(std::llround(options.policy.expert_share * static_cast<double>(options.num_rows)));
+  const std::size_t num_expert = num_expert_rows(options.policy.expert_share, options.num_rows);
   const std::uint64_t first_stream = options.part << 48;
   if (num_expert < options.num_rows) {
     const UniformPolicy random(spec);

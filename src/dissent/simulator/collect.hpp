@@ -65,7 +65,8 @@ struct CollectOptions {
       progress;  // called on the calling thread, never more often than once a wave
 };
 
-// Random rows first, then the expert's: exactly round(expert_share * num_rows) of them.
+// Random rows first, then the expert's: num_expert_rows of them.
+std::size_t num_expert_rows(double expert_share, std::size_t num_rows);  // exactly round(expert_share * num_rows)
 Transitions collect(const CollectOptions& options);
 
 }  // namespace dissent

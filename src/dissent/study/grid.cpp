@@ -110,7 +110,7 @@ std::vector<GridChange> read_changes(const GridReader& reader, const toml::table
 // What all campaigns have.
 Values read_common(const GridReader& reader, const toml::table& file) {
   Values common;
-  for (const char* name : {"rounds", "data_seed", "aim"}) {
+  for (const char* name : {"rounds", "data_seed", "pool_policy", "aim"}) {
     if (const toml::node* node = file.get(name)) {
       common[name] = reader.value(*find_grid_field(name), *node);
     }
@@ -122,7 +122,7 @@ Values read_common(const GridReader& reader, const toml::table& file) {
 }
 
 Grid build_grid(GridReader& reader, const toml::table& file) {
-  reader.check_keys(file, {"name", "settings", "grid", "where", "table", "rounds", "data_seed", "aim"});
+  reader.check_keys(file, {"name", "settings", "grid", "where", "table", "rounds", "data_seed", "pool_policy", "aim"});
   Grid grid;
   if (const toml::node* name = file.get("name")) {
     grid.name = reader.text(*name, "name");

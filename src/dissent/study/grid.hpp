@@ -1,7 +1,7 @@
 // A grid of campaigns, as a TOML file describes it.
 //
 //     name = "quick"
-//     rounds = 20                        # and data_seed, aim: of every campaign
+//     rounds = 20                        # and data_seed, pool_policy, aim: of every campaign
 //
 //     [settings]                         # any setting of a campaign, by its name
 //     preset = "paper"
@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "dissent/loop/settings.hpp"
+#include "dissent/problem/problem.hpp"
 
 namespace dissent {
 
@@ -57,6 +58,7 @@ struct Cell {
   std::optional<GridTable> table = {};
   std::size_t rounds = 20;
   std::uint64_t data_seed = 0;
+  PoolPolicy pool_policy = PoolPolicy::kMixed;
   std::string aim = {};  // "test", a table of inputs, or nothing
   Values settings = {};  // those given
 

@@ -21,6 +21,9 @@ std::string Cell::describe() const {
     json["axes"].push_back({axis, value});
   }
   json.update({{"problem", problem}, {"rounds", rounds}, {"data_seed", data_seed}, {"aim", aim}});
+  if (pool_policy != PoolPolicy::kMixed) {
+    json["pool_policy"] = pool_policy_name(pool_policy);
+  }
   if (table) {
     json["table"] = {{"file", table->file},
                      {"targets", table->targets},

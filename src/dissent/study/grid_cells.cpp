@@ -9,6 +9,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/problem/problem.hpp"
+#include "dissent/simulator/environment.hpp"
 
 namespace dissent {
 namespace {
@@ -18,6 +19,7 @@ struct CellFields {
   std::string problem;
   std::size_t rounds = 20;
   std::uint64_t data_seed = 0;
+  PoolPolicy pool_policy = PoolPolicy::kMixed;
   std::string aim;
 };
 
@@ -30,6 +32,11 @@ std::span<const Field<CellFields>> fields() {
       field("problem", &S::problem, {.help = "Problem, file or table of the grid"}),
       field("rounds", &S::rounds, {.help = "Rounds of the campaign", .least = 1, .most = 1'000'000}),
       field("data_seed", &S::data_seed, {.help = "Seed of pool and test rows"}),
+      named_field<S, PoolPolicy>(
+          "pool_policy", &S::pool_policy,
+          [](const PoolPolicy& policy) { return std::string(pool_policy_name(policy)); },
+          [](const std::string& name) { return pool_policy_from_name(name); },
+          {.help = "Who acted in the rows of a robot's pool", .names = pool_policy_names}),
       field("aim", &S::aim, {.help = "Where predictions will be needed"}),
   };
   return list;
@@ -85,6 +92,7 @@ Cell make_cell(std::span<const GridAxis> axes, Values values, const std::map<std
   }
   cell.rounds = own.rounds;
   cell.data_seed = own.data_seed;
+  cell.pool_policy = own.pool_policy;
   cell.aim = own.aim;
   cell.settings = std::move(values);
   return cell;
@@ -95,6 +103,14 @@ void check_names(const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
     check(names.insert(cell.name).second, "'{}' is there twice", cell.name);
   }
+}
+
+void check_pool_policy(const Cell& cell) {
+  const bool by_policies =
+      !cell.table && std::ranges::find(environment_names(), cell.problem) != environment_names().end();
+  check_argument(by_policies || cell.pool_policy == PoolPolicy::kMixed, "pool_policy",
+                 pool_policy_name(cell.pool_policy), "no policy made the pool of '{}'; give it for: {}", cell.problem,
+                 fmt::join(environment_names(), ", "));
 }
 
 void check_problem(const std::string& problem, const std::vector<std::string>& tables) {
@@ -150,7 +166,10 @@ std::vector<Cell> make_cells(const std::vector<GridAxis>& axes, const Values& co
       }
     }
     Cell cell = make_cell(axes, std::move(values), tables);
-    in_source(cell.name, [&] { cell.campaign_settings(); });
+    in_source(cell.name, [&] {
+      cell.campaign_settings();
+      check_pool_policy(cell);
+    });
     cells.push_back(std::move(cell));
   });
   check(!cells.empty(), "the grid has no campaign");

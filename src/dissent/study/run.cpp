@@ -153,6 +153,7 @@ Problem cell_problem(const Cell& cell, ProblemOptions options) {
   } else {
     options.seed = settings.fit.ensemble.seed;
     options.data_seed = cell.data_seed;
+    options.pool_policy = cell.pool_policy;
     problem = load_problem(cell.problem, options);
     apply_settings(problem, settings);
   }

@@ -131,7 +131,10 @@ std::vector<std::string> SqlStudyStore::studies() {
   std::vector<std::string> names;
   database_.read([&](soci::session& sql) {
     names.clear();
-    soci::rowset<std::string> rows = (sql.prepare << "SELECT study FROM cell GROUP BY study ORDER BY min(id)");
+    soci::rowset<std::string> rows =
+        (sql.prepare
+         << "SELECT study FROM (SELECT study, 0 AS later, id FROM cell UNION ALL SELECT study, 1 AS later, id FROM "
+            "measurement) AS named GROUP BY study ORDER BY min(later), min(id)");
     names.assign(rows.begin(), rows.end());
   });
   return names;
