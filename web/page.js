@@ -116,6 +116,7 @@
     const figure = document.getElementById(chart.id);
     const drawing = figure.querySelector(".drawing");
     addData(figure, chart);
+    figure.querySelector(".controls").addEventListener("submit", (event) => event.preventDefault());
     try {
       const spec = { ...chart.spec, data: { name: "rows", values: records(chart) } };
       const { view } = await vegaEmbed(drawing, spec, {

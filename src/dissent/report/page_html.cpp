@@ -13,6 +13,7 @@
 namespace dissent::report {
 namespace {
 
+constexpr std::size_t kShortText = 20;
 constexpr std::size_t kLongText = 40;   // characters of a cell that is given room to wrap
 constexpr std::size_t kTallTable = 45;  // rows of a table that scrolls on a screen
 
@@ -29,6 +30,12 @@ std::string cell_html(const Json& cell) {
   return is_finite(cell) ? fmt::format("<data value=\"{}\">{}</data>", cell.dump(), text) : text;
 }
 
+// Texts of a few words stay on one line; long ones are given room.
+std::string_view text_class(const Json& cell) {
+  const std::size_t size = cell.get_ref<const std::string&>().size();
+  return size > kLongText ? " class=\"long\"" : size <= kShortText ? " class=\"short\"" : "";
+}
+
 std::string grid_html(const Grid& grid) {
   std::string out = "<thead><tr>";
   std::vector<std::string_view> kind;
@@ -40,8 +47,7 @@ std::string grid_html(const Grid& grid) {
   for (const auto& row : grid.rows) {
     out += "<tr>";
     for (std::size_t k = 0; k < row.size(); ++k) {
-      const bool is_long = row[k].is_string() && row[k].get_ref<const std::string&>().size() > kLongText;
-      out += fmt::format("<td{}>{}</td>", is_long ? " class=\"long\"" : kind[k], cell_html(row[k]));
+      out += fmt::format("<td{}>{}</td>", row[k].is_string() ? text_class(row[k]) : kind[k], cell_html(row[k]));
     }
     out += "</tr>\n";
   }
@@ -90,7 +96,7 @@ std::string zoom_buttons(const Chart& chart) {
 std::string html_of(const Chart& chart) {
   return fmt::format(
       "<figure class=\"chart\" id=\"{0}\" aria-labelledby=\"{0}-title\" aria-describedby=\"{0}-caption\">\n"
-      "<h3 id=\"{0}-title\">{1}</h3>\n<div class=\"controls\"></div>\n<div class=\"drawing\"></div>\n{2}"
+      "<h3 id=\"{0}-title\">{1}</h3>\n<form class=\"controls\"></form>\n<div class=\"drawing\"></div>\n{2}"
       "<figcaption id=\"{0}-caption\">{3}</figcaption>\n"
       "<details class=\"data\"><summary>Data of this chart ({4})</summary></details>\n</figure>\n",
       chart.id, escaped(chart.title), zoom_buttons(chart), escaped(chart.caption),

@@ -106,7 +106,10 @@ std::string last_medians(const Curves& curves, const Heading& metric) {
   std::string text = fmt::format("{} on {} ({}), last medians: ", metric.title, problem, model);
   bool any = false;
   for (const auto& [key, curve] : curves) {
-    const std::vector<double> values = finite_values(curve.rbegin()->second, field_named(metric.name));
+    std::vector<double> values;
+    for (auto place = curve.rbegin(); place != curve.rend() && values.empty(); ++place) {
+      values = finite_values(place->second, field_named(metric.name));
+    }
     if (std::get<0>(key) == problem && std::get<1>(key) == model && !values.empty()) {
       text += fmt::format("{}{} {:.4g}", any ? ", " : "", std::get<2>(key), median(values));
       any = true;
@@ -121,7 +124,7 @@ Json layers(const std::vector<std::string>& methods) {
   Json line{{"x", x}, {"y", axis("shown", "")}};
   Json point = line;
   add_series(band, "method", methods, Mark::kArea);
-  add_series(line, "method", methods, Mark::kLine);
+  add_series(line, "method", methods, Mark::kLineWithPoints);
   add_series(point, "method", methods, Mark::kPoint);
   const std::vector<Heading> words{
       {"method", "Method"},      {"labelled", "Labelled rows"}, {"seeds", "Campaigns"}, {"shown", "Median"},

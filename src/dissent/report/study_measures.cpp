@@ -167,7 +167,7 @@ std::optional<Chart> sweep_chart(const std::vector<Measurement>& measurements, c
              {"y", axis("value", chart.data.columns[5].title, times && all_positive(chart.data, 5) ? log : plain)},
              {"tooltip", tooltip(chart.data.columns)}};
   Json line = place;
-  add_series(line, "series", series, Mark::kLine);
+  add_series(line, "series", series, Mark::kLineWithPoints);
   add_series(place, "series", series, Mark::kPoint);
   Json layers = Json::array({{{"mark", {{"type", "line"}, {"strokeWidth", 2}}}, {"encoding", line}},
                              {{"mark", {{"type", "point"}, {"filled", true}, {"size", 55}}}, {"encoding", place}}});

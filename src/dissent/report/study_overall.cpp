@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 
@@ -189,9 +190,10 @@ std::optional<Chart> outcome_chart(const std::vector<Comparison>& comparisons) {
       "problem: {} of {} contrasts are better.",
       better, chart.data.rows.size());
   const std::vector<std::string> problems = texts_of(chart.data, "problem");
-  const Json place{{"x", names_axis("baseline", texts_of(chart.data, "baseline"))},
-                   {"y", names_axis("problem", problems)},
-                   {"tooltip", tooltip(chart.data.columns)}};
+  const std::vector<std::string> baselines = texts_of(chart.data, "baseline");
+  Json x = names_axis("baseline", baselines);
+  x["axis"]["labelAngle"] = baselines.size() > 3 ? -35 : 0;
+  const Json place{{"x", x}, {"y", names_axis("problem", problems)}, {"tooltip", tooltip(chart.data.columns)}};
   Json shape = place;
   add_groups(shape, "outcome",
              {{"better", kGreen, "triangle-up"}, {"tie", kGrey, "circle"}, {"worse", kVermillion, "triangle-down"}});
@@ -228,6 +230,7 @@ std::vector<std::string> power_sentences(const std::vector<Comparison>& comparis
     for (const Power& power : model.power) {
       if (!power.sentence.empty()) {
         sentences.push_back(power.sentence);
+        sentences.back().front() = static_cast<char>(std::toupper(static_cast<unsigned char>(power.sentence.front())));
       }
     }
   });

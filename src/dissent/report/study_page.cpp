@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
@@ -51,9 +52,8 @@ std::vector<Comparison> compare_all(const StudyResults& results) {
   return comparisons;
 }
 
-Section verdicts(const StudyResults& results) {
+Section verdicts(const std::vector<JudgedClaim>& claims) {
   Section section{"verdicts-section", "Verdicts"};
-  const std::vector<JudgedClaim> claims = judge_claims(std::span(&results, 1));
   add(section, std::optional(verdict_table(claims)));
   add(section, finding_table(claims));
   return section;
@@ -110,7 +110,12 @@ Page study_page(const StudyResults& results) {
   Page page{.title = "Study " + results.study, .subtitle = subtitle(results)};
   const std::vector<Comparison> comparisons = compare_all(results);
   add(page, Section{"standing", "Where it stands", {run_numbers(results)}});
-  add(page, verdicts(results));
+  const std::vector<JudgedClaim> claims = judge_claims(std::span(&results, 1));
+  const bool decided =
+      std::ranges::any_of(claims, [](const JudgedClaim& claim) { return claim.verdict != Verdict::kOpen; });
+  if (decided) {
+    add(page, verdicts(claims));
+  }
   Section main{"main-section", "Results"};
   add(main, main_tables(comparisons));
   add(main, paper_chart(comparisons));
@@ -118,6 +123,9 @@ Page study_page(const StudyResults& results) {
   add(page, curves(results));
   add(page, overall(comparisons));
   add(page, side_studies(results));
+  if (!decided) {  // there is better to look at first
+    add(page, verdicts(claims));
+  }
   Section where{"where-section", "Where and when"};
   add(where, timeline_chart(results));
   add(where, std::optional(runs_table(results)));

@@ -178,7 +178,7 @@ Json paper_layers(const std::vector<Heading>& columns) {
   Json mean{{"x", x}, {"y", axis("mean", "")}};
   Json point = mean;
   add_series(band, "source", sources, Mark::kArea);
-  add_series(mean, "source", sources, Mark::kLine);
+  add_series(mean, "source", sources, Mark::kLineWithPoints);
   add_series(point, "source", sources, Mark::kPoint);
   point["tooltip"] = tooltip(columns);
   const auto layer = [](const char* source, const Json& mark, const Json& encoding) -> Json {

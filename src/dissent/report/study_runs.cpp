@@ -22,6 +22,23 @@ std::size_t num_in(const StudyResults& results, CellState state) {
 // A worker is HOST:PROCESS.
 std::string machine_of(const std::string& worker) { return worker.substr(0, worker.find(':')); }
 
+// HOST:PROCESS and the thread, without what makes the name unique for ever.
+std::string short_name(const std::string& worker) {
+  std::size_t end = 0;
+  for (int k = 0; k < 3 && end != std::string::npos; ++k) {
+    end = worker.find(':', end + (k > 0 ? 1 : 0));
+  }
+  return worker.substr(0, end);
+}
+
+std::string duration_text(double seconds) {
+  constexpr double kMost = 120;  // of a unit, before the next one is taken
+  if (seconds < kMost) {
+    return fmt::format("{:.2g} s", seconds);
+  }
+  return seconds < kMost * 60 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} h", seconds / 3600);
+}
+
 Json time_cell(double seconds) { return seconds > 0 ? Json(time_text(seconds)) : Json(); }
 
 bool has_times(const StudyRun& run) { return run.started > 0 && run.changed >= run.started; }
@@ -57,7 +74,7 @@ KeyNumbers run_numbers(const StudyResults& results) {
       {"Methods", fmt::format("{}", names.methods.size()),
        fmt::format("on {}, {}", counted(names.problems.size(), "problem"), counted(names.models.size(), "model"))});
   numbers.list.push_back({"Models fitted", fmt::format("{}", num_rounds), ""});
-  numbers.list.push_back({"Hours of work", fmt::format("{:.3g}", seconds / 3600), "to fit and to score"});
+  numbers.list.push_back({"Work", duration_text(seconds), "to fit and to choose"});
   if (!machines.empty()) {
     numbers.list.push_back({"Machines", fmt::format("{}", machines.size()),
                             machines.size() > 3 ? "" : fmt::format("{}", fmt::join(machines, ", "))});
@@ -74,9 +91,9 @@ std::optional<Chart> timeline_chart(const StudyResults& results) {
   std::vector<std::string> workers;
   for (const StudyRun& run : results.runs) {
     if (has_times(run)) {
-      chart.data.rows.push_back({run.name, run.worker, std::string(cell_state_name(run.state)), time_text(run.started),
-                                 time_text(run.changed), (run.changed - run.started) / 60});
-      workers.push_back(run.worker);
+      chart.data.rows.push_back({run.name, short_name(run.worker), std::string(cell_state_name(run.state)),
+                                 time_text(run.started), time_text(run.changed), (run.changed - run.started) / 60});
+      workers.push_back(short_name(run.worker));
       first = std::min(first, run.started);
       last = std::max(last, run.changed);
     }
@@ -95,11 +112,13 @@ std::optional<Chart> timeline_chart(const StudyResults& results) {
   const Json y = names_axis("worker", workers);
   Json line{{"x", time("started")}, {"x2", {{"field", "changed"}}}, {"y", y}, {"tooltip", tooltip(chart.data.columns)}};
   Json end{{"x", time("changed")}, {"y", y}, {"tooltip", tooltip(chart.data.columns)}};
-  add_groups(end, "state",
-             {{"done", kBlue, "circle"},
-              {"running", kGreen, "triangle-right"},
-              {"failed", kVermillion, "cross"},
-              {"waiting", kGrey, "square"}});
+  std::vector<Group> groups{{"done", kBlue, "circle"},
+                            {"running", kGreen, "triangle-right"},
+                            {"failed", kVermillion, "cross"},
+                            {"waiting", kGrey, "square"}};
+  const std::vector<std::string> states = texts_of(chart.data, "state");
+  std::erase_if(groups, [&](const Group& group) { return std::ranges::find(states, group.name) == states.end(); });
+  add_groups(end, "state", groups);
   chart.spec = chart_spec(
       chart.caption,
       Json::array({{{"mark", {{"type", "rule"}, {"color", "currentColor"}, {"opacity", 0.5}, {"strokeWidth", 2}}},

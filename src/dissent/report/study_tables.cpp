@@ -29,20 +29,19 @@ std::vector<Json> main_row(const Comparison& comparison, const TaskComparison& t
   const ContrastFamily* family = task.family(task.last);
   const std::optional<double> p = family != nullptr ? family->better_than_all(method.method) : std::nullopt;
   const std::size_t rank = rank_of(task, method, comparison.metric->less_is_better);
-  std::vector<Json> row{task.problem,
-                        method.method,
-                        task.last,
-                        method.end.count,
-                        method.end.mean,
-                        method.end.stddev,
-                        method.end.median,
-                        rank > 0 ? Json(rank) : Json(),
-                        p ? std::string(significance_mark(*p)) : ""};
   const PaperPoint* paper = paper_point(comparison, task, method, task.last);
-  row.push_back(paper != nullptr ? Json(paper->mean) : Json());
-  row.push_back(paper != nullptr ? Json(paper->stddev) : Json());
-  row.push_back(paper != nullptr ? mark_of_level(paper->level) : "");
-  return row;
+  return {task.problem,
+          method.method,
+          method.end.mean,
+          method.end.stddev,
+          p ? std::string(significance_mark(*p)) : "",
+          rank > 0 ? Json(rank) : Json(),
+          paper != nullptr ? Json(paper->mean) : Json(),
+          paper != nullptr ? Json(paper->stddev) : Json(),
+          paper != nullptr ? mark_of_level(paper->level) : "",
+          method.end.median,
+          method.end.count,
+          task.last};
 }
 
 bool is_empty_column(const Grid& grid, std::size_t column) {
@@ -52,17 +51,21 @@ bool is_empty_column(const Grid& grid, std::size_t column) {
   });
 }
 
-// Without the columns from `first` on, if none of them has anything in it.
-void drop_empty(Grid& grid, std::size_t first) {
-  for (std::size_t k = first; k < grid.columns.size(); ++k) {
-    if (!is_empty_column(grid, k)) {
-      return;
-    }
+constexpr std::size_t kFirstOfPaper = 6;  // of the columns below
+constexpr std::size_t kNumOfPaper = 3;
+
+// Leaves out the paper's columns, if there is nothing in them. Whether it did.
+bool drop_paper(Grid& grid) {
+  if (!is_empty_column(grid, kFirstOfPaper)) {
+    return false;
   }
-  grid.columns.resize(first);
-  for (auto& row : grid.rows) {
-    row.resize(first);
-  }
+  const auto drop = [](auto& list) {
+    const auto first = list.begin() + kFirstOfPaper;
+    list.erase(first, first + kNumOfPaper);
+  };
+  drop(grid.columns);
+  std::ranges::for_each(grid.rows, drop);
+  return true;
 }
 
 TableBlock main_table(const Comparison& comparison, const std::string& model, std::size_t number_of_table) {
@@ -71,16 +74,16 @@ TableBlock main_table(const Comparison& comparison, const std::string& model, st
   std::ranges::replace(table.id, '_', '-');
   table.grid.columns = {{"problem", "Problem"},
                         {"method", "Method"},
-                        {"rounds", "Rounds"},
-                        {"campaigns", "Campaigns"},
                         {"mean", "Mean"},
                         {"stddev", "Deviation"},
-                        {"median", "Median"},
-                        {"rank", "Rank"},
                         {"mark", "Mark"},
+                        {"rank", "Rank"},
                         {"paper_mean", "Paper, mean"},
                         {"paper_stddev", "Paper, deviation"},
-                        {"paper_mark", "Paper, mark"}};
+                        {"paper_mark", "Paper, mark"},
+                        {"median", "Median"},
+                        {"campaigns", "Campaigns"},
+                        {"rounds", "Rounds"}};
   for (const TaskComparison& task : comparison.tasks) {
     if (task.model == model) {
       for (const MethodCurve& method : task.methods) {
@@ -88,13 +91,13 @@ TableBlock main_table(const Comparison& comparison, const std::string& model, st
       }
     }
   }
-  drop_empty(table.grid, 9);
+  const bool alone = drop_paper(table.grid);
   table.note = fmt::format(
       "After the last round, over campaigns that came so far; {} is better. *, ** and ***: better than every baseline "
       "at "
       "5%, 1% and 0.1%, by Welch's test corrected by Holm within the problem.",
       comparison.metric->less_is_better ? "less" : "more");
-  if (table.grid.columns.size() > 9 && !comparison.metric->note.empty()) {
+  if (!alone && !comparison.metric->note.empty()) {
     table.note += fmt::format(" The paper's numbers: {}.", comparison.metric->note);
   }
   return table;
@@ -105,13 +108,16 @@ TableBlock main_table(const Comparison& comparison, const std::string& model, st
 TableBlock verdict_table(const std::vector<JudgedClaim>& claims) {
   TableBlock table{.id = "verdicts", .title = "Claims and verdicts"};
   table.note = "Each rule was written down before the campaigns ran.";
-  table.grid.columns = {{"claim", "Claim"}, {"verdict", "Verdict"}, {"seeds", "Seeds"},
-                        {"by", "Of"},       {"rule", "Rule"},       {"test", "Test"}};
+  table.grid.columns = {{"claim", "Claim"},
+                        {"verdict", "Verdict"},
+                        {"seeds", "Seeds"},
+                        {"rule", "How it is judged"},
+                        {"by", "Claimed by"}};
   for (const JudgedClaim& claim : claims) {
     const bool decided = claim.verdict != Verdict::kOpen;
-    table.grid.rows.push_back({claim.claim, std::string(verdict_name(claim.verdict)),
-                               decided ? Json(claim.num_seeds) : Json(), claim.of_paper ? "the paper" : "this project",
-                               claim.rule, claim.test});
+    table.grid.rows.push_back(
+        {claim.claim, std::string(verdict_name(claim.verdict)), decided ? Json(claim.num_seeds) : Json(),
+         fmt::format("{} ({}.)", claim.rule, claim.test), claim.of_paper ? "the paper" : "this project"});
   }
   return table;
 }
@@ -122,6 +128,9 @@ std::optional<TableBlock> finding_table(const std::vector<JudgedClaim>& claims) 
       {"claim", "Claim"}, {"where", "Where"}, {"verdict", "Verdict"}, {"says", "What was found"}, {"seeds", "Seeds"}};
   for (const JudgedClaim& claim : claims) {
     for (const Finding& finding : claim.findings) {
+      if (finding.num_seeds == 0 && finding.verdict == Verdict::kOpen) {
+        continue;  // nothing was run there
+      }
       table.grid.rows.push_back(
           {claim.name, finding.where, std::string(verdict_name(finding.verdict)), finding.says, finding.num_seeds});
     }
@@ -139,7 +148,7 @@ std::vector<TableBlock> main_tables(const std::vector<Comparison>& comparisons) 
     models = distinct(models);
     for (std::size_t k = 0; k < models.size(); ++k) {
       TableBlock table = main_table(comparison, models[k], k + 1);
-      if (!is_empty_column(table.grid, 4)) {
+      if (!is_empty_column(table.grid, 2)) {
         tables.push_back(std::move(table));
       }
     }

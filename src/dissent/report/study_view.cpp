@@ -76,8 +76,11 @@ void add_series(Json& encoding, std::string_view field, const std::vector<std::s
             {"legend", {{"symbolOpacity", 1}, {"symbolSize", 90}, {"columns", {{"expr", "width < 500 ? 2 : 4"}}}}}};
   };
   encoding["color"] = channel(colours);
-  if (mark == Mark::kLine) {
+  if (mark == Mark::kLine || mark == Mark::kLineWithPoints) {
     encoding["strokeDash"] = channel(dashes);
+    if (mark == Mark::kLineWithPoints) {
+      encoding["strokeDash"]["legend"] = nullptr;
+    }
   } else if (mark == Mark::kPoint) {
     encoding["shape"] = channel(shapes);
   }
@@ -110,6 +113,9 @@ void add_filter(Chart& chart, std::string_view field, const std::string& label, 
 }
 
 void add_boxes(Chart& chart, std::string_view field, const std::vector<std::string>& names) {
+  if (names.size() < 2) {
+    return;
+  }
   std::vector<std::string> ticked;
   for (std::size_t k = 0; k < names.size(); ++k) {
     ticked.push_back(fmt::format("with_{}", k));

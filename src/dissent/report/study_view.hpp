@@ -25,14 +25,15 @@ std::vector<std::string> distinct(const std::vector<std::string>& names);
 // The different texts of a column.
 std::vector<std::string> texts_of(const Grid& grid, std::string_view column);
 
-// Colour of each series, with the shape of its points or the dashes of its lines, in one legend.
-enum class Mark { kLine, kPoint, kArea };
+// Colour of each series, with the shape of its points or the dashes of its lines, in one legend. Of a line with points
+// the legend shows the points.
+enum class Mark { kLine, kPoint, kArea, kLineWithPoints };
 void add_series(Json& encoding, std::string_view field, const std::vector<std::string>& names, Mark mark);
 
 // A list that leaves the rows whose `field` has the chosen name; nothing where there is one name alone.
 void add_filter(Chart& chart, std::string_view field, const std::string& label, const std::vector<std::string>& names);
 
-// A box to tick for each name, which leaves rows of the ticked ones.
+// A box to tick for each name, which leaves rows of the ticked ones; nothing where there is one name alone.
 void add_boxes(Chart& chart, std::string_view field, const std::vector<std::string>& names);
 
 // An axis of names, in their order, and the height of a chart that gives each of them `step` pixels.
