@@ -112,8 +112,8 @@ TEST(Claims, EnsembleSize) {
 
 // In two studies, as the shipped grids have it. Six seeds: 2 / 64 of one test.
 TEST(Claims, FlowsAgainstNetworks) {
-  StudyResults flows{.study = "flows"};
-  StudyResults networks{.study = "networks"};
+  StudyResults flows{.study = "flows", .source = "test"};
+  StudyResults networks{.study = "networks", .source = "test"};
   add_runs(flows, "bimodal", "flow", "kl", 6, 1);
   add_runs(networks, "bimodal", "pne", "kl", 6, 2);
   EXPECT_EQ(judged({flows, networks}, "flows").verdict, Verdict::kHolds);
