@@ -48,6 +48,19 @@ TEST(ComparisonTables, ThePapersNumberStandsBeside) {
   EXPECT_EQ(curve_tables(other, std::vector<std::size_t>{10})[0].notes.size(), 1U);
 }
 
+TEST(ComparisonTables, ThePaperHasNoNumberForOtherSettings) {
+  StudyResults results;
+  for (const char* method : {"mc:10", "mc:5000", "mc:100"}) {
+    results.runs.push_back(made_run("hopper", "flow", method, 0, std::vector<double>(11, 1.0)));
+  }
+  results.runs.push_back(made_run("hopper", "flow", "kl", 0, std::vector<double>(11, 1.0), {{"components", "3"}}));
+  const TextTable table = curve_tables(compare(results, {.num_draws = 20}), std::vector<std::size_t>{10})[0];
+  EXPECT_EQ(table.rows[0][2].text, "1 ± 0");
+  EXPECT_EQ(table.rows[1][2].text, "1 ± 0 [0.55 ± 0.09]");
+  EXPECT_EQ(table.rows[2][2].text, "1 ± 0");
+  EXPECT_EQ(table.rows[3][2].text, "1 ± 0");
+}
+
 TEST(ComparisonTables, RunsThatAreNotSoFar) {
   StudyResults results = study_of("wave");
   results.runs[0].rounds.resize(4);
