@@ -63,9 +63,9 @@ class StudyTest(CliTest):
         self.run_ok("study", "run", grid, "--store", "sqlite:unbroken.db", "--quiet")
         return self.all_results("sqlite:unbroken.db")
 
-    def worker(self, grid, store, *options, launcher=()):
-        child = subprocess.Popen([*launcher, PROGRAM, "study", "run", grid, "--store", store, "--lease", "1", *options],
-                                 cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def worker(self, grid, store, *options, lease=1, launcher=()):
+        command = [*launcher, PROGRAM, "study", "run", grid, "--store", store, "--lease", str(lease), *options]
+        child = subprocess.Popen(command, cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(child.stdout.close)
         self.addCleanup(child.stderr.close)
         self.addCleanup(child.wait)
