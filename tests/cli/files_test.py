@@ -98,7 +98,7 @@ class OutputTest(CampaignTest):
         listed = self.run_ok("--help").split("Commands:")[1].split("Exit codes")[0]
         commands = [[name] for name in re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)]
         for command in [*commands, ["policy", "train"], ["policy", "evaluate"], ["policy", "draw"],
-                        ["study", "show"]]:
+                        ["study", "export"], ["study", "show"]]:
             if "-o,--output" in self.run_ok(*command, "--help"):
                 found.add(" ".join(command))
         self.assertEqual(found, set(COMMANDS))

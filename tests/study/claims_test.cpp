@@ -99,6 +99,15 @@ TEST(Claims, LowDimension) {
   EXPECT_EQ(claim.findings.back().says, "there are no runs");
 }
 
+// A study of the number of samples is judged by the most.
+TEST(Claims, MonteCarloIsThatWithTheMostSamples) {
+  StudyResults results;
+  add_runs(results, "hopper", "pne", "mc:10", 5, 0.1);
+  const StudyResults others = low_dimension(5, 1, 1);
+  results.runs.insert(results.runs.end(), others.runs.begin(), others.runs.end());
+  EXPECT_EQ(judged({results}, "low-dimension").verdict, Verdict::kHolds);
+}
+
 TEST(Claims, EnsembleSize) {
   StudyResults results;
   add_runs(results, "hopper", "flow", "kl", 6, 1.0, {{"components", "5"}});
@@ -112,8 +121,8 @@ TEST(Claims, EnsembleSize) {
 
 // In two studies, as the shipped grids have it. Six seeds: 2 / 64 of one test.
 TEST(Claims, FlowsAgainstNetworks) {
-  StudyResults flows{.study = "flows"};
-  StudyResults networks{.study = "networks"};
+  StudyResults flows{.study = "flows", .source = "test"};
+  StudyResults networks{.study = "networks", .source = "test"};
   add_runs(flows, "bimodal", "flow", "kl", 6, 1);
   add_runs(networks, "bimodal", "pne", "kl", 6, 2);
   EXPECT_EQ(judged({flows, networks}, "flows").verdict, Verdict::kHolds);

@@ -14,7 +14,7 @@ namespace {
 StudyResults study_of(const std::string& problem) {
   StudyResults results{.study = "made", .source = "test"};
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    const double noise = 0.01 * static_cast<double>(seed);
+    const double noise = 0.02 * static_cast<double>(seed);
     std::vector<double> kl(11, 2 + noise);
     std::vector<double> random(11, 3 - noise);
     results.runs.push_back(made_run(problem, "flow", "kl", seed, kl));
@@ -35,11 +35,11 @@ TEST(ComparisonTables, ThePapersNumberStandsBeside) {
   EXPECT_EQ(tables[0].columns, (std::vector<std::string>{"method", "seeds", "after 5", "after 10", "after 100"}));
   const std::vector<TextCell>& kl = tables[0].rows[0];
   EXPECT_EQ(kl[1].text, "6");
-  EXPECT_EQ(kl[2].text, "2.02 ± 0.019***");
-  EXPECT_EQ(kl[3].text, "2.02 ± 0.019*** [6.82 ± 1.3]");
+  EXPECT_EQ(kl[2].text, "2.05 ± 0.037***");
+  EXPECT_EQ(kl[3].text, "2.05 ± 0.037*** [6.82 ± 1.3]");
   EXPECT_TRUE(kl[3].best);
   EXPECT_EQ(kl[4].text, "- [3.4 ± 0.48**]");
-  EXPECT_EQ(tables[0].rows[1][3].text, "2.97 ± 0.019 [8.79 ± 1.2]");
+  EXPECT_EQ(tables[0].rows[1][3].text, "2.95 ± 0.037 [8.79 ± 1.2]");
   EXPECT_FALSE(tables[0].rows[1][3].best);
   EXPECT_EQ(tables[0].notes.size(), 3U);  // marks, source, how far RMSE compares
   const Comparison alike = compare(study_of("humanoid"), {.metric = "rmse_paper", .num_draws = 20});
@@ -48,14 +48,27 @@ TEST(ComparisonTables, ThePapersNumberStandsBeside) {
   EXPECT_EQ(curve_tables(other, std::vector<std::size_t>{10})[0].notes.size(), 1U);
 }
 
+TEST(ComparisonTables, ThePaperHasNoNumberForOtherSettings) {
+  StudyResults results;
+  for (const char* method : {"mc:10", "mc:5000", "mc:100"}) {
+    results.runs.push_back(made_run("hopper", "flow", method, 0, std::vector<double>(11, 1.0)));
+  }
+  results.runs.push_back(made_run("hopper", "flow", "kl", 0, std::vector<double>(11, 1.0), {{"components", "3"}}));
+  const TextTable table = curve_tables(compare(results, {.num_draws = 20}), std::vector<std::size_t>{10})[0];
+  EXPECT_EQ(table.rows[0][2].text, "1 ± 0");
+  EXPECT_EQ(table.rows[1][2].text, "1 ± 0 [0.55 ± 0.09]");
+  EXPECT_EQ(table.rows[2][2].text, "1 ± 0");
+  EXPECT_EQ(table.rows[3][2].text, "1 ± 0");
+}
+
 TEST(ComparisonTables, RunsThatAreNotSoFar) {
   StudyResults results = study_of("wave");
   results.runs[0].rounds.resize(4);
   results.runs[2].rounds[8].rmse = std::numeric_limits<double>::infinity();
   const Comparison comparison = compare(results, {.num_draws = 20});
   const TextTable table = curve_tables(comparison, std::vector<std::size_t>{3, 10})[0];
-  EXPECT_EQ(table.rows[0][2].text, "2.02 ± 0.019***");
-  EXPECT_EQ(table.rows[0][3].text, "2.03 ± 0.016 (n=5)***");
+  EXPECT_EQ(table.rows[0][2].text, "2.05 ± 0.037***");
+  EXPECT_EQ(table.rows[0][3].text, "2.06 ± 0.032 (n=5)***");
   EXPECT_EQ(table.notes.back(), "Left out, for they are not finite: 1 value.");
 }
 
@@ -63,12 +76,12 @@ TEST(ComparisonTables, PairedTestsScoresAndPower) {
   const Comparison comparison = compare(study_of("humanoid"), {.num_draws = 20});
   const std::vector<TextTable> paired = paired_tables(comparison);
   ASSERT_EQ(paired.size(), 3U);
-  EXPECT_EQ(paired[0].rows[0][2].text, "2.02 ± 0.019");
+  EXPECT_EQ(paired[0].rows[0][2].text, "2.05 ± 0.037");
   const std::vector<TextCell>& test = paired[1].rows[0];
   EXPECT_EQ(test[0].text, "kl");
   EXPECT_EQ(test[1].text, "random");
   EXPECT_EQ(test[2].text, "6");
-  EXPECT_EQ(test[3].text, "-0.95");
+  EXPECT_EQ(test[3].text, "-0.9");
   EXPECT_EQ(test[5].text, "0.031");
   EXPECT_EQ(test[9].text, "better");
   const std::vector<TextTable> overall = overall_tables(comparison);

@@ -24,13 +24,6 @@ std::vector<std::string> models_of(Evidence evidence) {
   return models;
 }
 
-const MethodCurve* find_curve(const TaskComparison& task, std::string_view acquisition, std::string_view variant) {
-  const auto found = std::ranges::find_if(task.methods, [&](const MethodCurve& curve) {
-    return curve.acquisition == acquisition && curve.variant == variant;
-  });
-  return found == task.methods.end() ? nullptr : &*found;
-}
-
 std::string place(const StudyEvidence& study, const TaskComparison& task) {
   return fmt::format("{}{}, {}", study.label, task.model, task.problem);
 }
@@ -68,8 +61,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, std::string_view ours,
                       std::string_view baseline) {
   Finding finding{.where = fmt::format("{}: {} against {}", place(study, task), ours, baseline)};
-  const MethodCurve* a = find_curve(task, ours, "");
-  const MethodCurve* b = find_curve(task, baseline, "");
+  const MethodCurve* a = task.find_acquisition(ours);
+  const MethodCurve* b = task.find_acquisition(baseline);
   const ContrastFamily* family = task.family(task.last);
   if (a == nullptr || b == nullptr || family == nullptr) {
     finding.says = "there are no runs";
@@ -99,8 +92,8 @@ Findings match_in_low_dimension(Evidence evidence) {
         const std::size_t before = findings.size();
         for (const StudyEvidence& study : evidence) {
           const TaskComparison* task = study.rmse.find(problem, model);
-          const MethodCurve* a = task == nullptr ? nullptr : find_curve(*task, ours, "");
-          const MethodCurve* b = task == nullptr ? nullptr : find_curve(*task, "mc", "");
+          const MethodCurve* a = task == nullptr ? nullptr : task->find_acquisition(ours);
+          const MethodCurve* b = task == nullptr ? nullptr : task->find_acquisition("mc");
           if (a != nullptr && b != nullptr) {
             findings.push_back(ratio_finding(place(study, *task), *a, *b, &MethodCurve::areas));
           }
@@ -135,8 +128,8 @@ Findings five_components_suffice(Evidence evidence) {
   for (const StudyEvidence& study : evidence) {
     for (const TaskComparison& task : study.rmse.tasks) {
       for (const std::string_view ours : kPairwise) {
-        const MethodCurve* five = find_curve(task, ours, "components=5");
-        const MethodCurve* ten = find_curve(task, ours, "components=10");
+        const MethodCurve* five = task.find_acquisition(ours, "components=5");
+        const MethodCurve* ten = task.find_acquisition(ours, "components=10");
         if (task.problem == "hopper" && five != nullptr && ten != nullptr) {
           findings.push_back(ratio_finding(place(study, task), *five, *ten, &MethodCurve::ends));
         }
@@ -183,7 +176,7 @@ Findings joint_beats_single(Evidence evidence) {
 Findings aim_beats_none(Evidence evidence) {
   return area_findings(evidence, [](const TaskComparison& task, const MethodCurve& curve) {
     const bool aimed = curve.acquisition == "aim" || curve.acquisition == "kl-aim";
-    return aimed ? find_curve(task, "kl", curve.variant) : nullptr;
+    return aimed ? task.find_acquisition("kl", curve.variant) : nullptr;
   });
 }
 
@@ -193,7 +186,7 @@ Findings match_with_equal_candidates(Evidence evidence) {
     for (const TaskComparison& task : study.rmse.tasks) {
       for (const MethodCurve& curve : task.methods) {
         const bool pairwise = std::ranges::find(kPairwise, curve.acquisition) != std::end(kPairwise);
-        const MethodCurve* mc = find_curve(task, "mc", curve.variant);
+        const MethodCurve* mc = task.find_acquisition("mc", curve.variant);
         if (pairwise && has_axis(curve.variant, "candidates") && mc != nullptr) {
           findings.push_back(ratio_finding(place(study, task), curve, *mc, &MethodCurve::areas));
         }

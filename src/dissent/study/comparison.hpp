@@ -79,6 +79,7 @@ struct CurvePoint {
 struct MethodCurve {
   std::string method;
   std::string acquisition;  // without its parameter: "mc" of "mc:5000"
+  double parameter = 0;     // 5000; 0: none
   std::string variant;      // the values of the other axes: "candidates=1000"
   bool ours = false;
   std::vector<CurvePoint> points = {};  // by rounds
@@ -143,6 +144,8 @@ struct TaskComparison {
   std::vector<PairedContrast> at_end = {};
 
   const MethodCurve* find(std::string_view method) const;
+  // That with the largest parameter, where there are several: mc:5000 before mc:10.
+  const MethodCurve* find_acquisition(std::string_view acquisition, std::string_view variant = {}) const;
   const ContrastFamily* family(std::size_t after) const;
 };
 

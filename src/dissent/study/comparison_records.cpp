@@ -32,8 +32,7 @@ std::vector<Value> interval_values(const Interval& interval) {
 
 std::vector<Value> paper_values(const Comparison& comparison, const TaskComparison& task, const MethodCurve& curve,
                                 std::size_t after) {
-  const PaperPoint* paper =
-      find_paper_point(task.model, comparison.metric->paper, task.problem, after, curve.acquisition);
+  const PaperPoint* paper = paper_point_of(comparison, task, curve, after);
   return paper == nullptr ? record(std::monostate(), std::monostate()) : record(paper->mean, paper->stddev);
 }
 

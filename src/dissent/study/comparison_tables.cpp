@@ -51,8 +51,7 @@ std::string curve_cell(const Comparison& comparison, const TaskComparison& task,
       text += significance_mark(family->better_than_all(curve.method).value_or(1));
     }
   }
-  if (const PaperPoint* paper =
-          find_paper_point(task.model, comparison.metric->paper, task.problem, after, curve.acquisition)) {
+  if (const PaperPoint* paper = paper_point_of(comparison, task, curve, after)) {
     const std::string_view mark = paper->level > 0 ? significance_mark(0.99 * paper->level) : "";
     text += fmt::format(" [{}{}]", mean_text(paper->mean, paper->stddev), mark);
   }
@@ -71,7 +70,9 @@ std::size_t num_lost(const TaskComparison& task) {
 
 bool has_paper_numbers(const Comparison& comparison, const TaskComparison& task, std::span<const std::size_t> rounds) {
   return std::ranges::any_of(rounds, [&](std::size_t after) {
-    return find_paper_point(task.model, comparison.metric->paper, task.problem, after, "kl") != nullptr;
+    return std::ranges::any_of(task.methods, [&](const MethodCurve& curve) {
+      return paper_point_of(comparison, task, curve, after) != nullptr;
+    });
   });
 }
 

@@ -78,6 +78,13 @@ const PaperPoint* find_paper_point(std::string_view model, std::string_view metr
   return found == paper_curves().end() ? nullptr : &*found;
 }
 
+const PaperPoint* paper_point_of(const Comparison& comparison, const TaskComparison& task, const MethodCurve& curve,
+                                 std::size_t after) {
+  return task.find_acquisition(curve.acquisition) == &curve
+             ? find_paper_point(task.model, comparison.metric->paper, task.problem, after, curve.acquisition)
+             : nullptr;
+}
+
 ContrastFamily paper_contrasts(const std::vector<PaperPoint>& table, std::string_view model, std::string_view metric,
                                std::string_view problem, std::size_t after) {
   std::vector<PaperPoint> points;

@@ -38,6 +38,11 @@ const std::vector<PaperPoint>& paper_main_table();
 const PaperPoint* find_paper_point(std::string_view model, std::string_view metric, std::string_view problem,
                                    std::size_t after, std::string_view method);
 
+// That of a study's method. Null for variants, and of several parameters all but the largest: the paper has none of
+// them.
+const PaperPoint* paper_point_of(const Comparison& comparison, const TaskComparison& task, const MethodCurve& curve,
+                                 std::size_t after);
+
 // The paper's own tests, from its printed means and deviations: Welch's, of kl and bhattacharyya against the others,
 // corrected by Holm. Empty where it has no numbers.
 ContrastFamily paper_contrasts(const std::vector<PaperPoint>& table, std::string_view model, std::string_view metric,

@@ -41,7 +41,8 @@ std::string text_row(const TextTable& table, std::span<const std::size_t> widths
                      const std::vector<std::string>& cells) {
   std::string line;
   for (std::size_t k = 0; k < cells.size(); ++k) {
-    line += (k == 0 ? "  " : "   ") + padded(cells[k], widths[k], k < table.num_labels);
+    line += k == 0 ? "  " : "   ";
+    line += padded(cells[k], widths[k], k < table.num_labels);
   }
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
@@ -78,7 +79,7 @@ std::string as_markdown(const TextTable& table) {
       text += fmt::format(" {} |", escape_markdown(table.columns[k]));
       rule += k < table.num_labels ? "---|" : "---:|";
     }
-    text += "\n" + rule + "\n";
+    text += fmt::format("\n{}\n", rule);
   }
   for (const std::vector<TextCell>& row : table.rows) {
     text += "|";
@@ -107,7 +108,8 @@ std::string latex_row(const std::vector<TextCell>& row) {
 std::string as_latex(const TextTable& table) {
   std::string notes;
   for (const std::string& note : table.notes) {
-    notes += " " + escape_latex(note);
+    notes += ' ';
+    notes += escape_latex(note);
   }
   if (table.columns.empty()) {
     return fmt::format("\\paragraph{{{}}}{}\n", escape_latex(table.title), notes);
@@ -193,7 +195,8 @@ std::string format_table(const TextTable& table, TableFormat format) {
 std::string format_tables(std::span<const TextTable> tables, TableFormat format) {
   std::string text;
   for (const TextTable& table : tables) {
-    text += (text.empty() ? "" : "\n") + format_table(table, format);
+    text += text.empty() ? "" : "\n";
+    text += format_table(table, format);
   }
   return text;
 }

@@ -1,8 +1,7 @@
 // The list of claims with their rules, and how findings make a verdict.
-#include "dissent/study/claims.hpp"
-
 #include <algorithm>
 
+#include "dissent/study/claims.hpp"
 #include "dissent/study/claims_parts.hpp"
 #include "dissent/study/paper_numbers.hpp"
 
