@@ -7,7 +7,7 @@
 
 #include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/loop/row_match.hpp"
+#include "dissent/loop/cell_match.hpp"
 
 namespace dissent {
 namespace {
