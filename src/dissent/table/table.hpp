@@ -50,11 +50,20 @@ struct Column {
   double finite_number(std::size_t row) const;
 };
 
+// How a table is written as text.
+struct TextStyle {
+  char delimiter = ',';
+  bool decimal_comma = false;
+
+  bool operator==(const TextStyle&) const = default;
+};
+
 struct Table {
   std::string source;  // the file, for messages
   std::size_t num_rows = 0;
   std::vector<Column> columns;
   std::vector<std::string> notes = {};  // how it was read, where that is a guess: lines for whoever uses it
+  TextStyle style = {};                 // of the file it was read from
 
   bool has(std::string_view name) const;
 
