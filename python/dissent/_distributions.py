@@ -1,4 +1,5 @@
-"""Predicted distributions of each output by itself, for the metrics and plots: Gaussians, mixtures of them, draws.
+"""Predicted distributions of each output by itself, for the metrics and plots: Gaussians, mixtures of them, of
+logarithms too, draws.
 
 N rows, D outputs. cdf, crps and log_density take y [N, D] and return [N, D]; quantile takes levels [Q] and returns
 [Q, N, D]. What is exact for the distribution is computed in closed form; only the quantiles of a mixture are searched
@@ -98,6 +99,69 @@ class GaussianMixture(NamedTuple):
         return self.mean.size * (_GRID + levels)
 
 
+class LogMixture(NamedTuple):
+    """Outputs whose logarithms are mixtures of Gaussians, and others that are so themselves."""
+
+    base: GaussianMixture
+    is_log: np.ndarray  # [D]
+
+    def _parts(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Means and stddevs of the logarithms; standard Gaussians for the other outputs."""
+        return np.where(self.is_log, self.base.mean, 0), np.where(self.is_log, self.base.stddev, 1)
+
+    def _means(self, power: int = 1) -> np.ndarray:
+        """Of each component's power: [N, M, D]."""
+        mean, stddev = self._parts()
+        with np.errstate(over="ignore"):
+            return np.exp(power * mean + 0.5 * (power * stddev) ** 2)
+
+    def logs(self, y: np.ndarray) -> np.ndarray:
+        """y [N, D] as the base has it; -inf for the logarithm of what is not positive."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.is_log, np.where(y > 0, np.log(y), -np.inf), y)
+
+    def center(self) -> np.ndarray:
+        return np.where(self.is_log, np.einsum("m,nmd->nd", self.base.weights, self._means()), self.base.center())
+
+    def spread(self) -> np.ndarray:
+        around = np.einsum("m,nmd->nd", self.base.weights, self._means(2)) - self.center() ** 2
+        return np.where(self.is_log, np.sqrt(np.maximum(around, 0)), self.base.spread())
+
+    def cdf(self, y: np.ndarray) -> np.ndarray:
+        return self.base.cdf(self.logs(y))
+
+    def quantile(self, levels: np.ndarray) -> np.ndarray:
+        found = self.base.quantile(levels)
+        return np.where(self.is_log, np.exp(np.where(self.is_log, found, 0)), found)
+
+    def crps(self, y: np.ndarray) -> np.ndarray:
+        """As that of the mixture; the distances of log-normal variables have closed forms, too."""
+        (mean, stddev), weights = self._parts(), self.base.weights
+        means = self._means()
+        logs = self.logs(y)[:, None]
+        to_value = y[:, None] * (2 * ndtr((logs - mean) / stddev) - 1)
+        to_value += means * (1 - 2 * ndtr((logs - mean) / stddev - stddev))
+        total = np.einsum("m,nmd->nd", weights, to_value)
+        for m, weight in enumerate(weights):
+            apart, both = mean - mean[:, m : m + 1], np.hypot(stddev, stddev[:, m : m + 1])
+            larger = means * ndtr(apart / both + stddev**2 / both)
+            larger += means[:, m : m + 1] * ndtr(-apart / both + stddev[:, m : m + 1] ** 2 / both)
+            total -= 0.5 * weight * np.einsum("m,nmd->nd", weights, 2 * larger - means - means[:, m : m + 1])
+        return np.where(self.is_log, total, self.base.crps(y))
+
+    def log_density(self, y: np.ndarray) -> np.ndarray:
+        logs = self.logs(y)
+        inside = np.where(np.isfinite(logs), logs, 0)
+        density = self.base.log_density(inside) - np.where(self.is_log, inside, 0)
+        return np.where(np.isfinite(logs), density, -np.inf)
+
+    def part(self, rows: slice) -> LogMixture:
+        return LogMixture(self.base.part(rows), self.is_log)
+
+    def cost(self, levels: int) -> int:
+        return self.base.cost(levels)
+
+
 class Samples(NamedTuple):
     draws: np.ndarray  # [N, D, S], sorted
 
@@ -142,7 +206,7 @@ class Point(NamedTuple):
         return self.mean
 
 
-Distribution = Union[Gaussian, GaussianMixture, Samples]
+Distribution = Union[Gaussian, GaussianMixture, LogMixture, Samples]
 
 
 def _newton(

@@ -140,8 +140,11 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         """
         X = self._checked(X)
         mean, stddev, space = self.model_.predict(X, self._threads())
-        mixture = Mixture(mean, stddev, np.array(self.model_.describe()["weights"]))
+        made = self.model_.describe()
+        mixture = Mixture(mean, stddev, np.array(made["weights"]))
         mixture.space = space
+        if made["logarithms"]:
+            mixture.logarithms = tuple(name in made["logarithms"] for name in made["targets"])
         return mixture
 
     def epistemic(self, X: Any, estimator: str = "kl") -> np.ndarray:

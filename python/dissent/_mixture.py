@@ -1,7 +1,7 @@
 """The components of an ensemble at each input."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, Tuple
 
 import numpy as np
 
@@ -19,7 +19,8 @@ class Mixture(_Components):
 
     A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,). ``space`` says where they are:
     "output" for the units of `y`; "base" before a flow, or where targets are fitted by their logarithms. The epistemic
-    uncertainty is the same in both, the aleatoric one is not.
+    uncertainty is the same in both, the aleatoric one is not. ``logarithms`` says which outputs are logarithms of `y`:
+    metrics and plots take such a mixture as it is, but not one before a flow.
 
     >>> X = np.linspace(-1, 1, 30)[:, None]
     >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
@@ -30,6 +31,7 @@ class Mixture(_Components):
     """
 
     space: str = "output"
+    logarithms: Tuple[bool, ...] = ()  # of each output; empty: none is
 
     def __repr__(self) -> str:
         inputs, components, outputs = np.shape(self.mean)
@@ -40,6 +42,7 @@ class Mixture(_Components):
 
     def _replace(self, **changes: Any) -> Self:
         space = changes.pop("space", self.space)
+        logarithms = changes.pop("logarithms", self.logarithms)
         changed = super()._replace(**changes)
-        changed.space = space
+        changed.space, changed.logarithms = space, logarithms
         return changed

@@ -52,8 +52,8 @@ def pool_map(
     ax = get_axes(ax)
     _draw_pool(ax, places, values, score_name)
     if known_places is not None:
-        look = {"marker": "X", "color": "#F0E442", "edgecolors": "black", "linewidths": 0.7}
-        ax.scatter(*known_places.T, s=34, label="labelled", zorder=3, **look)
+        look = {"marker": "X", "color": "white", "edgecolors": "black", "linewidths": 0.9}  # no colour of a score
+        ax.scatter(*known_places.T, s=40, label="labelled", zorder=3, **look)
     if len(marked):
         _draw_chosen(ax, places[marked])
     tidy(ax, *labels)

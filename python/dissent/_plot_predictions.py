@@ -1,7 +1,7 @@
 """Plots of predictions beside the values that came: parity, residuals, calibration."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -78,7 +78,8 @@ def parity(
     y, mean, stddev, weights, samples
         As in :mod:`dissent.metrics`. Without a spread there are no intervals.
     level : float
-        Of the interval, 90% by default. Each is drawn for up to 400 points; of more, how many are outside is told.
+        Of the interval, 90% by default. Each is drawn for up to 400 points, as far as the axes reach: they have room for
+        a quarter more than the points need. Of more points, how many are outside is told.
     output : int, optional
         Which of several outputs to draw.
     name, unit : str, optional
@@ -102,11 +103,11 @@ def parity(
         outside = (data.y < data.low) | (data.y > data.high)
         lines.append(f"{1 - outside.mean():.0%} in their {level:.0%} interval")
         if len(data.y) <= _BARS:
-            ends += [data.low.min(), data.high.max()]
+            ends = _with_intervals(ends, data.low, data.high)
             ax.vlines(data.y, data.low, data.high, color=BLUE, alpha=0.3, linewidth=1.5, label=f"{level:.0%} interval")
         _two_kinds(ax, data.y, data.mean, outside)
     reach = 0.04 * (max(ends) - min(ends) or 1)
-    limits = (min(ends) - reach, max(ends) + reach)
+    limits = (min(ends) - reach, max(ends) + reach)  # of both axes, so that the diagonal is one
     ax.plot(limits, limits, color=GREY, linewidth=1, linestyle="--", zorder=2)
     ax.set_xlim(limits)
     ax.set_ylim(limits)
@@ -222,6 +223,13 @@ def calibration(
     tidy(ax, f"expected share {of_what}", f"observed share {of_what}")
     legend(ax, loc="upper left")
     return ax
+
+
+def _with_intervals(ends: List[float], low: np.ndarray, high: np.ndarray) -> List[float]:
+    """Room for the intervals, unless a few long ones would press all points into a corner."""
+    least, most = min(ends), max(ends)
+    room = 0.25 * (most - least)
+    return [least, most, max(float(low.min()), least - room), min(float(high.max()), most + room)]
 
 
 def _calibrated_band(ax: Any, expected: np.ndarray, count: int) -> None:

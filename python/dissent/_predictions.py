@@ -6,7 +6,7 @@ from typing import Any, Optional, Tuple, Union
 import numpy as np
 
 from ._arrays import as_array
-from ._distributions import Distribution, Gaussian, GaussianMixture, Point, Samples
+from ._distributions import Distribution, Gaussian, GaussianMixture, LogMixture, Point, Samples
 
 Shape = Tuple[int, ...]
 
@@ -23,9 +23,12 @@ def read_prediction(
         raise ValueError("give mean and stddev, or samples")
     prediction: Union[Distribution, Point]
     if samples is None:
+        logarithms = _logarithms(mean)
         if hasattr(mean, "_asdict"):
             mean, stddev, weights = _parts(mean, stddev, weights)
         prediction = _read_gaussians(_numbers(mean, "mean"), stddev, weights, shape)
+        if any(logarithms) and isinstance(prediction, GaussianMixture):
+            prediction = LogMixture(prediction, np.array(logarithms))
     elif stddev is None and weights is None:
         prediction = _read_samples(samples, shape)
     else:
@@ -46,12 +49,16 @@ def read_distribution(
 def _parts(mixture: Any, stddev: Any, weights: Any) -> Tuple[Any, Any, Any]:
     if stddev is not None or weights is not None:
         raise ValueError("a Mixture has its own stddev and weights; leave them out")
-    if getattr(mixture, "space", "output") != "output":
+    if getattr(mixture, "space", "output") != "output" and not _logarithms(mixture):
         raise ValueError(
             "this Mixture is not in the units of y (its space is 'base'); give samples=model.sample_y(X, 1000), "
             "or use model.metrics(X, y)"
         )
     return mixture[0], mixture[1], mixture[2]
+
+
+def _logarithms(mixture: Any) -> Tuple[bool, ...]:
+    return tuple(getattr(mixture, "logarithms", ()))
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._distributions import GaussianMixture, Samples
+from ._distributions import GaussianMixture, LogMixture, Samples
 from ._predictions import read_distribution
 
 
@@ -30,6 +30,10 @@ def spread_factors(y: Any, mean: Any, stddev: Any = None, *, weights: Any = None
     truth, distribution = read_distribution(y, mean, stddev, weights)
     if isinstance(distribution, Samples):
         raise ValueError("spread_factors: draws have no stddev to scale")
+    if isinstance(distribution, LogMixture):  # the likelihood of y and that of its logarithm are highest at once
+        if (distribution.logs(truth) == -np.inf).any():
+            raise ValueError("spread_factors: y has values that are not positive, where its logarithm is predicted")
+        truth, distribution = distribution.logs(truth), distribution.base
     if isinstance(distribution, GaussianMixture):
         parts = distribution
     else:
