@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +12,6 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/check_in.hpp"
-#include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
@@ -97,43 +95,25 @@ void check_output(const Arguments& arguments) {
   check_writable(arguments.output);
 }
 
-// Why an existing file must not be replaced; empty if all that is in it is known to the campaign, or it is empty.
-std::string would_lose(const std::string& output, const Laboratory& laboratory) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(output, ignored) || std::filesystem::file_size(output, ignored) == 0) {
-    return "";
-  }
-  try {
-    check_told(read_csv(output), laboratory);
-  } catch (const InputError& error) {
-    const Fault& fault = error.fault();
-    return Fault{.rule = fault.rule, .column = fault.column, .row = fault.row}.text();
-  }
-  return "";
-}
-
 void check_replaceable(const std::string& output, const Laboratory& laboratory) {
-  const std::string reason = would_lose(output, laboratory);
+  const std::string reason = why_not_replace(output, laboratory);
   check_in(output, reason.empty(),
            "is there and would be lost: {}; run 'dissent tell {} {}' first if it has answers, or give the output "
            "another name",
            reason, laboratory.name(), output);
 }
 
-// On standard output, unless --json prints there. A fit takes its time, and the file may be another one by now.
-void write_questions(const Arguments& arguments, const Laboratory& laboratory) {
-  const std::string text = format_csv(question_table(laboratory));
+// On standard output, unless --json prints there.
+void put_questions(const Arguments& arguments, const Laboratory& laboratory) {
   if (arguments.output != "-") {
-    const std::string reason = would_lose(arguments.output, laboratory);
+    const std::string reason = write_questions(arguments.output, laboratory);
     check_in(arguments.output, reason.empty(),
              "was changed meanwhile and would be lost: {}; the rows are chosen and the campaign is saved, so run "
              "'dissent ask {} --batch {}' again with another name for the output",
              reason, laboratory.name(), arguments.choice.batch);
-    AtomicFile file(arguments.output);
-    file.write(text);
-    file.commit();
   } else if (!arguments.json) {
-    print(text);
+    const Table table = question_table(laboratory);
+    print(format_csv(table, table.style));
     flush_output();
   }
 }
@@ -178,7 +158,7 @@ void run_ask(const Arguments& arguments) {
     warn_of_rows(*laboratory.last_fit());
     say_choice(*laboratory.last_fit(), arguments.quiet || arguments.json, arguments.output == "-");
   }
-  write_questions(arguments, laboratory);
+  put_questions(arguments, laboratory);
   if (!arguments.quiet && !arguments.json) {
     warn_of_new_outliers(laboratory, num_new);
   }

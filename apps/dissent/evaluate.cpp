@@ -31,7 +31,7 @@ void run_evaluate(const EvaluateOptions& options) {
   std::vector<std::string> told;
   const EncodedRows rows = encoded_rows(table, model.table_encoding(), model.columns().targets, told);
   warn_of_columns(told, false);
-  model.check_rows(rows.inputs, table.source);
+  in_rows(rows.row_numbers, [&] { model.check_rows(rows.inputs, table.source); });
   ThreadPool threads(options.threads);
   const Metrics metrics = evaluate(model, rows.inputs, rows.targets, &threads);
   nlohmann::ordered_json json{{"version", kVersion}, {"rows", metrics.num_rows}};

@@ -12,6 +12,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/loop/campaign_directory.hpp"
+#include "dissent/loop/export_file.hpp"
 #include "dissent/loop/kept_campaign.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
@@ -38,6 +39,9 @@ void run_export(const Arguments& arguments) {
   const bool to_file = arguments.output != "-";
   check(!to_file || arguments.output.ends_with(".csv") || arguments.output.ends_with(".json"),
         "--output: '{}' must end in .csv or .json; - is standard output", arguments.output);
+  if (to_file) {
+    check_export_replaces(arguments.output);
+  }
   const CampaignDirectory directory(arguments.directory);
   check_in(arguments.directory, directory.begun(), "no campaign was begun here");
   const KeptCampaign kept = read_kept(directory);
@@ -66,9 +70,9 @@ void add_export(Command& app) {
               "The table has every labelled row with its source; JSON has the rounds and settings as well.");
   const auto arguments = std::make_shared<Arguments>();
   command.argument("DIR", arguments->directory, "The campaign's directory");
-  command.option(
-      "-o,--output", arguments->output,
-      {.help = "A table, or all there is as JSON; - is the table on standard output", .shown = "FILE.csv|FILE.json"});
+  command.option("-o,--output", arguments->output,
+                 {.help = "A table, or all there is as JSON; - is the table on standard output. Replaces exports only",
+                  .shown = "FILE.csv|FILE.json"});
   add_quiet(command, arguments->quiet);
   command.files([arguments] { return CommandFiles{.written = {arguments->output}, .campaign = arguments->directory}; });
   command.run([arguments] { run_export(*arguments); });

@@ -175,7 +175,7 @@ void run_fit(const Arguments& arguments) {
   format_encoding(fitted.encoding);  // what cannot be written is told before the work
   fit_rows(arguments,
            {fitted.encoding.features(), arguments.columns.targets, rows.inputs, rows.targets, table.source,
-            fitted.encoding.kept()},
+            fitted.encoding.kept(), rows.row_numbers},
            fitted.told);
 }
 

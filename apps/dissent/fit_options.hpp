@@ -8,7 +8,7 @@
 #include "command_line.hpp"
 #include "dissent/base/field.hpp"
 #include "dissent/ensemble/fit.hpp"
-#include "dissent/table/column_options.hpp"
+#include "dissent/table/encoding.hpp"
 
 namespace dissent::cli {
 

@@ -32,11 +32,11 @@ void run_recalibrate(const RecalibrateOptions& options) {
   const Table table = read_table(options.data);
   std::vector<std::string> told;
   const EncodedRows rows = encoded_rows(table, model.table_encoding(), model.columns().targets, told);
-  const auto& [num_rows, inputs, targets] = rows;
+  const auto& [num_rows, inputs, targets, row_numbers] = rows;
   warn_of_columns(told, options.quiet);
   check(num_rows >= kMinRecalibrationRows, "{}: has {}; at least {} are required to judge a spread", table.source,
         counted(num_rows, "row"), kMinRecalibrationRows);
-  model.check_rows(inputs, table.source);
+  in_rows(row_numbers, [&] { model.check_rows(inputs, table.source); });
   ThreadPool threads(options.threads);
   const Metrics before = evaluate(model, inputs, targets, &threads);
   const std::vector<double> factors = recalibrate(model, inputs, targets, &threads);

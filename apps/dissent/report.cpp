@@ -96,6 +96,11 @@ std::string written(const Page& page, const ReportOptions& options) {
   return options.format == "csv" ? report::to_csv(page) : report::to_html(page, page_files());
 }
 
+bool has_ending(const ReportOptions& options) {
+  return options.output.ends_with("." + options.format) ||
+         (options.format == "html" && options.output.ends_with(".htm"));
+}
+
 void run_report(const ReportOptions& options) {
   check_name("format", options.format, kFormats);
   if (options.format == "html") {
@@ -104,6 +109,8 @@ void run_report(const ReportOptions& options) {
   check(options.output != "-" || !options.json, "--json and --output - both go to standard output; give a file");
   if (options.output != "-") {
     check_writable(options.output);
+    check(has_ending(options), "--output: '{}' must end in .{}, since --format is {}; - is standard output",
+          options.output, options.format, options.format);
   }
   const Page page = page_of(options);
   const std::string text = written(page, options);

@@ -77,6 +77,7 @@ void print_report(const Arguments& arguments, const Laboratory& laboratory, cons
                 {"dropped", answers.dropped.size()},
                 {"pending", num_pending},
                 {"labelled", laboratory.num_labelled()},
+                {"notes", answers.told},
                 {"far", json_of_far(far)},
                 {"fitted", json_of_fit(campaign)}});
   } else if (!arguments.quiet) {

@@ -47,6 +47,13 @@ class Campaign:
         The columns to predict.
     inputs : str or sequence of str, optional
         The columns to predict from; all others of `labelled` by default.
+    ignore : str or sequence of str, optional
+        Columns to leave out.
+    id : str or sequence of str, optional
+        Columns that tell rows apart: no inputs, but they stand in every table that is written.
+    order : mapping from str to sequence of str, optional
+        Categories of columns from least to most, as in ``{"cut": ["Fair", "Good", "Ideal"]}``. Such a column becomes one
+        number; other columns of text become one for each category.
     test : table, optional
         Rows to measure each round's model on.
     aim : table, optional
@@ -98,6 +105,9 @@ class Campaign:
         targets: Union[str, Sequence[str], None] = None,
         *,
         inputs: Union[str, Sequence[str], None] = None,
+        ignore: Union[str, Sequence[str], None] = None,
+        id: Union[str, Sequence[str], None] = None,
+        order: Optional[Mapping[str, Sequence[str]]] = None,
         test: Optional[Table] = None,
         aim: Optional[Table] = None,
         acquisition: Optional[str] = None,
@@ -128,7 +138,10 @@ class Campaign:
         self._lock = threading.Lock()
         self._owner: Optional[int] = None  # the thread that holds the lock
         self._open: Optional[_core.Campaign] = _core.Campaign(
-            os.fspath(directory), tables, _names(targets), _names(inputs), settings
+            os.fspath(directory),
+            tables,
+            _core.ColumnOptions(_names(targets), _names(inputs), _names(ignore), _names(id), _orders(order)),
+            settings,
         )
 
     def ask(self, batch: int = 10, *, progress: Progress = None) -> np.ndarray:
@@ -169,7 +182,8 @@ class Campaign:
         A fresh model is fitted then, unless `refit` is false: that leaves it to a later call. With `correct` answers
         may replace those told before. With `extra` nobody need have asked for the rows: without a column `row` they are
         looked up in the pool by their inputs, and those that are not in it are labelled rows beside it. An answer far
-        outside of those before is taken, with a warning.
+        outside of those before is taken, with a warning; so are rows known by rounded inputs, or with categories that
+        the campaign has not seen.
 
         >>> rows = campaign.ask(3)
         >>> campaign.tell(rows[:2], [0.5, 0.7])    # y (2,): the third one is not measured yet
@@ -183,10 +197,12 @@ class Campaign:
             telling = _core.Telling(bool(refit), bool(correct), bool(extra), self._threads, report)
             if y is None:
                 kind, text = _as_table(rows, "tell", missing=True)
-                far = campaign.tell_table(kind, text, telling)
+                notes, far = campaign.tell_table(kind, text, telling)
             else:
                 numbers = _row_numbers(rows)
-                far = campaign.tell(numbers, as_targets(y, len(numbers), campaign.targets), telling)
+                notes, far = campaign.tell(numbers, as_targets(y, len(numbers), campaign.targets), telling)
+        for text in notes:
+            warnings.warn(text, stacklevel=2)
         for text in far:
             warnings.warn(f"{text}; if it is a mistake, correct() replaces it", stacklevel=2)
 
@@ -233,14 +249,16 @@ class Campaign:
         """The campaign whole: settings, rounds, and every labelled row with where it is from, as one dictionary.
 
         ``pandas.DataFrame(campaign.export()["rows"])`` is the table of the rows. With a `path` it is also written there,
-        as JSON; or, if the name ends in .csv, the table of the rows alone. The file appears whole or not at all; one that
-        the campaign needs, or was opened with, is refused.
+        as JSON if the name ends in .json, or as the table of the rows alone if it ends in .csv. The file appears whole or
+        not at all, and replaces nothing but an earlier export.
 
         >>> campaign.tell(campaign.ask(1), [0.5])
         >>> whole = campaign.export()
         >>> [row["source"] for row in whole["rows"][19:]], whole["rows"][20]["y"]
         (['given', 'chosen'], 0.5)
         """
+        if path is not None and not os.fspath(path).endswith((".csv", ".json")):
+            raise ValueError(f"path: '{os.fspath(path)}' must end in .csv or .json")
         with self._held() as campaign:
             whole = {"directory": campaign.path, **campaign.exported()}
             if path is not None:
@@ -336,6 +354,17 @@ class Campaign:
             return campaign.settings
 
     @property
+    def notes(self) -> List[str]:
+        """What was made of the columns when this object began the campaign, one line each: categories, dates, empty
+        cells, columns left out. Empty where they are numbers, and for a campaign that is opened again.
+
+        >>> campaign.notes    # numbers alone
+        []
+        """
+        with self._held() as campaign:
+            return campaign.notes
+
+    @property
     def inputs(self) -> List[str]:
         """The columns it predicts from.
 
@@ -417,6 +446,19 @@ class Campaign:
 
 def _names(columns: Union[str, Sequence[str], None]) -> List[str]:
     return [columns] if isinstance(columns, str) else list(columns or [])
+
+
+def _orders(order: Optional[Mapping[str, Sequence[str]]]) -> List[List[str]]:
+    """As the command line has them: ["cut=Fair", "Good", "Ideal"] for each column."""
+    if order is not None and not isinstance(order, Mapping):
+        raise TypeError(f"order must be a mapping from columns to their categories, not {type(order).__name__}")
+    orders = []
+    for column, levels in (order or {}).items():
+        texts = _names(levels)
+        if not texts:
+            raise ValueError(f"order: '{column}' has no categories")
+        orders.append([f"{column}={texts[0]}", *(str(text) for text in texts[1:])])
+    return orders
 
 
 def _conditions(given: Union[str, Sequence[str], None]) -> Optional[str]:

@@ -6,6 +6,7 @@
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/loop/export.hpp"
+#include "dissent/loop/export_file.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/loop/question_table.hpp"
 #include "dissent/loop/status.hpp"
@@ -22,6 +23,9 @@ constexpr double kAllThreads = 1e12;  // nanoseconds
 // By the names labelled, pool, test and aim: "file" and its path, or "text" and CSV.
 using Tables = std::map<std::string, std::pair<std::string, std::string>>;
 
+// How answers were read, where that should be known, and those that look like mistakes; in words.
+using Told = std::pair<std::vector<std::string>, std::vector<std::string>>;
+
 // How answers are taken.
 struct Telling {
   bool refit = true;
@@ -34,13 +38,9 @@ struct Telling {
 class OpenCampaign {
  public:
   // `tables` are empty to open a campaign that was begun before. `settings`: those of the campaign by keyword.
-  OpenCampaign(const std::string& path, const Tables& tables, std::vector<std::string> targets,
-               std::vector<std::string> inputs, const py::dict& settings)
-      : laboratory_(Laboratory::open(path, {{table(tables, "labelled"),
-                                             table(tables, "pool"),
-                                             table(tables, "test"),
-                                             {std::move(targets), std::move(inputs)},
-                                             table(tables, "aim")},
+  OpenCampaign(const std::string& path, const Tables& tables, const ColumnOptions& columns, const py::dict& settings)
+      : laboratory_(Laboratory::open(path, {{table(tables, "labelled"), table(tables, "pool"), table(tables, "test"),
+                                             columns, table(tables, "aim")},
                                             values_of<CampaignSettings>(settings)})) {
     for (const auto& [name, given] : tables) {
       if (given.first == "file") {
@@ -60,8 +60,8 @@ class OpenCampaign {
     return pending_rows();
   }
 
-  // Targets [n, D] of rows of the pool: all or nothing. What looks like a mistake is returned, in words.
-  std::vector<std::string> tell(std::vector<std::size_t> rows, const Doubles& targets, const Telling& telling) {
+  // Targets [n, D] of rows of the pool: all or nothing. What to know of them is returned.
+  Told tell(std::vector<std::size_t> rows, const Doubles& targets, const Telling& telling) {
     const std::span<const double> values = span_of(targets);
     Answers answers{"tell", std::move(rows), {values.begin(), values.end()}};
     answers.unasked = telling.extra;
@@ -69,7 +69,7 @@ class OpenCampaign {
   }
 
   // Likewise, of a table with the columns `row` and the targets.
-  std::vector<std::string> tell_table(const std::string& kind, const std::string& text, const Telling& telling) {
+  Told tell_table(const std::string& kind, const std::string& text, const Telling& telling) {
     return take(laboratory_.answers_in(kind == "file" ? read_table(text) : parse_csv(text, "tell", {.delimiter = ','}),
                                        telling.extra),
                 telling);
@@ -136,7 +136,8 @@ class OpenCampaign {
     return format_csv(exported_rows(campaign(), laboratory_.data(), laboratory_.pool()));
   }
 
-  // Appears whole or not at all, and never in place of a file that the campaign needs or was begun from.
+  // Appears whole or not at all, and never in place of a file that the campaign needs or was begun from, nor of any
+  // other that is no export.
   void write_file(const std::string& path, const std::string& text) const {
     for (const std::string& own : CampaignDirectory::files(laboratory_.name())) {
       check(!same_file(path, own), "'{}' is a file of the campaign and would be overwritten; give another name", path);
@@ -144,6 +145,7 @@ class OpenCampaign {
     for (const std::string& given : given_files_) {
       check(!same_file(path, given), "'{}' is read as well and would be overwritten; give another name", path);
     }
+    check_export_replaces(path);
     AtomicFile file(path);
     file.write(text);
     file.commit();
@@ -168,23 +170,24 @@ class OpenCampaign {
 
   std::string path() const { return laboratory_.name(); }
   py::dict settings() const { return to_dict(campaign().settings); }
+  const std::vector<std::string>& notes() const { return laboratory_.data().told; }
   const std::vector<std::string>& inputs() const { return laboratory_.data().input_names; }
   const std::vector<std::string>& targets() const { return laboratory_.data().target_names; }
   std::size_t num_labelled() const { return laboratory_.num_labelled(); }
   std::size_t num_pool() const { return laboratory_.data().pool.num_rows; }
 
  private:
-  std::vector<std::string> take(Answers answers, const Telling& telling) {
+  Told take(Answers answers, const Telling& telling) {
     answers.correct = telling.correct;
     FitTeller tell(telling.progress);
     const std::vector<FarAnswer> far = unlocked(telling.threads, kAllThreads, [&](Executor& executor) {
       return laboratory_.tell(answers, telling.refit, {&executor, std::ref(tell)});
     });
-    std::vector<std::string> texts;
+    Told told{std::move(answers.told), {}};
     for (const FarAnswer& answer : far) {
-      texts.push_back(answer.text());
+      told.second.push_back(answer.text());
     }
-    return texts;
+    return told;
   }
 
   static py::object loads(const Json& json) {
@@ -214,9 +217,19 @@ void bind_campaign(py::module_& module) {
   py::class_<Telling>(module, "Telling")
       .def(py::init<bool, bool, bool, int, py::object>(), py::arg("refit"), py::arg("correct"), py::arg("extra"),
            py::arg("threads"), py::arg("progress"));
+  using Names = std::vector<std::string>;
+  py::class_<ColumnOptions>(module, "ColumnOptions")
+      .def(py::init([](Names targets, Names inputs, Names ignore, Names id, std::vector<Names> order) {
+             return ColumnOptions{.targets = std::move(targets),
+                                  .inputs = std::move(inputs),
+                                  .ignore = std::move(ignore),
+                                  .ids = std::move(id),
+                                  .order = std::move(order)};
+           }),
+           py::arg("targets"), py::arg("inputs"), py::arg("ignore"), py::arg("id"), py::arg("order"));
   py::class_<OpenCampaign>(module, "Campaign")
-      .def(py::init<std::string, Tables, std::vector<std::string>, std::vector<std::string>, py::dict>(),
-           py::arg("path"), py::arg("tables"), py::arg("targets"), py::arg("inputs"), py::arg("settings"))
+      .def(py::init<std::string, Tables, ColumnOptions, py::dict>(), py::arg("path"), py::arg("tables"),
+           py::arg("columns"), py::arg("settings"))
       .def("ask", &OpenCampaign::ask, py::arg("batch"), py::arg("threads"), py::arg("progress"))
       .def("tell", &OpenCampaign::tell, py::arg("rows"), py::arg("targets").noconvert(), py::arg("telling"))
       .def("tell_table", &OpenCampaign::tell_table, py::arg("kind"), py::arg("text"), py::arg("telling"))
@@ -233,6 +246,7 @@ void bind_campaign(py::module_& module) {
       .def("pool_inputs", &OpenCampaign::pool_inputs, py::arg("rows"))
       .def_property_readonly("path", &OpenCampaign::path)
       .def_property_readonly("settings", &OpenCampaign::settings)
+      .def_property_readonly("notes", &OpenCampaign::notes)
       .def_property_readonly("inputs", &OpenCampaign::inputs)
       .def_property_readonly("targets", &OpenCampaign::targets)
       .def_property_readonly("num_labelled", &OpenCampaign::num_labelled)

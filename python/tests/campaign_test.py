@@ -421,7 +421,7 @@ class Campaigns(PackageTest, FolderTest):
         with dissent.Campaign(self.path("c"), **given, targets="y", **self.OPTIONS) as campaign:
             campaign.tell(campaign.ask(2), [0.1, 0.2])
             os.link(self.path("c", "state.safetensors"), self.path("link.json"))
-            needed = [self.path("c", name) for name in ("state.safetensors", "pool.csv", "chosen.csv", "lock")]
+            needed = [self.path("c", name) for name in ("pool.csv", "chosen.csv")]
             for path in (*needed, self.path("link.json"), *given.values()):
                 with open(path, "rb") as file:
                     before = file.read()
@@ -429,6 +429,18 @@ class Campaigns(PackageTest, FolderTest):
                     campaign.export(path)
                 with open(path, "rb") as file:
                     self.assertEqual(file.read(), before)
+            for name, text in (("mine.csv", "a,b\n1,2\n"), ("mine.json", '{"rows": []}'), ("note.csv", "not a table, \"")):
+                with open(self.path(name), "w") as file:
+                    file.write(text)
+                with self.subTest(name), self.assertRaisesRegex(ValueError, "is there and is no export of a campaign"):
+                    campaign.export(self.path(name))
+            for name in ("again.csv", "again.json"):
+                open(self.path(name), "w").close()  # an empty file is nobody's
+                for _ in range(2):
+                    campaign.export(self.path(name))
+            for name in (self.path("rows.txt"), self.path("c", "state.safetensors"), self.path("c", "lock")):
+                with self.assertRaisesRegex(ValueError, "must end in .csv or .json"):
+                    campaign.export(name)
             with self.assertRaisesRegex(OSError, "nowhere"):
                 campaign.export(self.path("nowhere", "rows.csv"))
         with dissent.Campaign(self.path("c")) as campaign:
@@ -448,6 +460,30 @@ class Campaigns(PackageTest, FolderTest):
             self.path("d"), self.labelled, notes, "y", inputs=["a", "b"], require="site=A", **self.OPTIONS
         ) as campaign:
             self.assertTrue((campaign.ask(5) % 2 == 0).all())
+
+    def test_columns_as_on_the_command_line(self):
+        cuts = ["Fair", "Good", "Ideal"]
+        count = len(self.labelled)
+        labelled = self.labelled.assign(cut=[cuts[k % 3] for k in range(count)], junk="x", no=range(count))
+        pool = self.pool.assign(cut="Good", junk="y", no=range(1000, 1000 + len(self.pool)))
+        columns = {"ignore": "junk", "id": ["no"], "order": {"cut": cuts}}
+        with dissent.Campaign(self.path("e"), labelled, pool, "y", **columns, **self.OPTIONS) as campaign:
+            self.assertEqual(campaign.inputs, ["a", "b", "cut"])
+            self.assertEqual([note for note in campaign.notes if note.startswith("cut")], ["cut: Fair < Good < Ideal as 0 to 2"])
+            rows = campaign.ask(2)
+            self.assertEqual(campaign.questions["no"].tolist(), [1000 + row for row in rows])
+        with dissent.Campaign(self.path("e")) as campaign:
+            self.assertEqual(campaign.inputs, ["a", "b", "cut"])
+            self.assertEqual(campaign.notes, [])
+            extra = {"a": [0.123], "b": [0.456], "cut": ["Awful"], "y": [1.0]}
+            with self.assertWarnsRegex(UserWarning, "Awful"):
+                campaign.tell(extra, extra=True, refit=False)
+        mistakes = {"no categories": {"cut": []}, "did you mean 'cut'": {"nut": ["a"]}, "no place for": {"cut": ["Fair"]}}
+        for says, wrong in mistakes.items():
+            with self.assertRaisesRegex(ValueError, says):
+                dissent.Campaign(self.path("f"), labelled, pool, "y", ignore="junk", order=wrong, **self.OPTIONS)
+        with self.assertRaisesRegex(TypeError, "mapping"):
+            dissent.Campaign(self.path("f"), labelled, pool, "y", order="cut=Fair,Good", **self.OPTIONS)
 
 
 if __name__ == "__main__":

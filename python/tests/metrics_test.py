@@ -9,6 +9,7 @@ from sklearn.metrics import mean_pinball_loss, r2_score
 import dissent
 from dissent import metrics
 from dissent._distributions import GaussianMixture, Samples
+from dissent._predictions import read_prediction
 from support import PackageTest, make, rows
 
 
@@ -69,6 +70,34 @@ class Scores(PackageTest):
         self.assertAlmostEqual(far / (0.5 * (1e6 - 1) ** 2), 1, places=6)
         with self.assertRaisesRegex(ValueError, "draws have no density"):
             metrics.nll([0.0], samples=[[0.0, 1.0]])
+
+    def test_a_mixture_of_logarithms(self):
+        random = np.random.default_rng(3)
+        mean, stddev, weights = random.normal(size=(4, 3, 2)), random.uniform(0.2, 0.6, (4, 3, 2)), np.array([0.5, 0.3, 0.2])
+        mixture = dissent.Mixture(mean, stddev, weights)
+        mixture.space, mixture.logarithms = "base", (True, False)
+        y = np.column_stack([np.exp(random.normal(size=4)), random.normal(size=4)])
+        component = random.choice(3, (4, 2, 40_000), p=weights)
+        pick = lambda part: np.take_along_axis(np.swapaxes(part, 1, 2), component, 2)
+        draws = pick(mean) + pick(stddev) * random.normal(size=component.shape)
+        draws[:, 0] = np.exp(draws[:, 0])
+        exact, drawn = metrics.evaluate(y, mixture), metrics.evaluate(y, samples=draws)
+        for name in ("rmse", "crps", "coverage_90", "sharpness"):
+            self.assertAlmostEqual(exact[name], drawn[name], delta=0.02 * abs(exact[name]) + 1e-9, msg=name)
+        plain = metrics.nll(np.log(y[:, :1]), dissent.Mixture(mean[..., :1], stddev[..., :1], weights), per_output=True)
+        self.assertAlmostEqual(metrics.nll(y, mixture, per_output=True)[0], plain[0] + np.log(y[:, 0]).mean(), places=12)
+        levels = np.array([0.05, 0.5, 0.99])
+        truth, distribution = read_prediction(y, mixture)
+        for level, found in zip(levels, distribution.quantile(levels)):
+            np.testing.assert_allclose(distribution.cdf(found), level, rtol=1e-9)
+        below = np.where(np.arange(2) == 0, -1.0, truth)
+        self.assertTrue((distribution.cdf(below)[:, 0] == 0).all() and (distribution.log_density(below)[:, 0] == -np.inf).all())
+        many = np.exp(random.normal(size=(400, 1)))
+        wide = dissent.Mixture(np.zeros((400, 1, 1)), np.full((400, 1, 1), 0.5), np.ones(1))
+        wide.space, wide.logarithms = "base", (True,)
+        self.assertAlmostEqual(dissent.spread_factors(many, wide)[0], dissent.spread_factors(np.log(many), wide[0], wide[1])[0])
+        with self.assertRaisesRegex(ValueError, "not positive"):
+            dissent.spread_factors(-many, wide)
 
     def test_quantiles_of_a_mixture(self):
         """Two far modes with nothing between them, and weights of 0."""
@@ -220,6 +249,14 @@ class Predictions(PackageTest):
         flow = make(dissent.FlowEnsemble, 2, random_state=0).fit(x, y)
         with self.assertRaisesRegex(ValueError, "samples=model.sample_y"):
             metrics.crps(y, flow.predict_mixture(x))
+        both = np.column_stack([np.exp(3 * x[:, 0]), x[:, 0]])
+        logs = dissent.GaussianProcessEnsemble(n_components=3, random_state=0, log_targets="auto").fit(x, both)
+        mixture = logs.predict_mixture(x)
+        self.assertEqual((mixture.space, mixture.logarithms), ("base", (True, False)))
+        self.assertEqual(mixture._replace(mean=mixture.mean + 1).logarithms, (True, False))
+        known, here = logs.metrics(x, both), metrics.evaluate(both, mixture)
+        for name in ("crps", "coverage_90"):
+            self.assertAlmostEqual(known[name], here[name], places=6, msg=name)
         self.assertGreater(metrics.crps(y, samples=flow.sample_y(x, 50)), 0)
 
     def test_errors_name_the_fault(self):

@@ -44,7 +44,10 @@ class Notebooks(PackageTest):
         before, after = session["before"], session["after"]
         self.assertAlmostEqual(before["rmse"], after["rmse"], delta=0.03 * before["rmse"])
         self.assertLess(after["nll"], before["nll"] + 0.02)
-        self.assertIn("factor", printed)
+        self.assertIn("keep the model as it was fitted", printed)
+        self.assertFalse(session["needed"])  # as the text says, and that it did not help
+        self.assertGreater(after["crps"], before["crps"] - 0.1)
+        self.assertGreater(after["miscalibration_area"], before["miscalibration_area"] - 0.005)
         self.assertGreater(session["factor"][0], 1.5)
         right = session["factor"] * session["narrow"]
         self.assertLess(

@@ -96,6 +96,27 @@ class PredictionPlots(PackageTest):
         low, high = ax.get_ylim()
         self.assertTrue(low < ends[:, 0, 1].min() and high > ends[:, 1, 1].max())
 
+    def test_a_long_interval_does_not_press_the_points_into_a_corner(self):
+        y, mean, stddev = forecast(100)
+        stddev[7] = 100
+        ax = dissent.plot.parity(y, mean, stddev)
+        least, most = min(y.min(), mean.min()), max(y.max(), mean.max())
+        self.assertLess(np.diff(ax.get_ylim())[0], 1.7 * (most - least))
+        self.assertEqual(ax.get_xlim(), ax.get_ylim())
+
+    def test_a_target_fitted_by_its_logarithm(self):
+        x = np.linspace(-1, 1, 60)[:, None]
+        y = np.exp(3 * x[:, 0] + 0.2 * np.random.default_rng(0).normal(size=60))
+        model = dissent.GaussianProcessEnsemble(random_state=0).fit(x, y)
+        mixture = model.predict_mixture(x)
+        self.assertEqual(mixture.space, "base")
+        ax = dissent.plot.parity(y, mixture)
+        shown = np.concatenate(points_of(ax))
+        np.testing.assert_allclose(np.sort(shown[:, 1]), np.sort(model.predict(x)), rtol=1e-6)
+        for draw in (dissent.plot.residuals, dissent.plot.calibration):
+            plt.clf()
+            draw(y, mixture)
+
     def test_many_points_are_a_density(self):
         y, mean, stddev = forecast(20_000)
         for draw in (dissent.plot.parity, dissent.plot.residuals):

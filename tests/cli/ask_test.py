@@ -145,8 +145,9 @@ class AskTell(AskTest):
         more = self.ask("--require", "", "--batch", 40, "-q")  # lifts it
         self.assertTrue(more and all(float(q["a"]) >= 1 for q in more))
         self.assertEqual(self.ask(*self.begin, "--batch", 40, "-q"), more)  # the same tables
-        self.run_bad(2, "ask", "other", *self.begin, "--require", "a<-9", says="--batch = 10; more rows than may be chosen, "
-                     "which are 0 of the pool's 40")
+        self.run_bad(2, "ask", "other", *self.begin, "--require", "a<-9", says="p.csv: no row meets --require a<-9: column 'a' has ")
+        self.run_bad(2, "ask", "other", *self.begin, "--require", "a<0,a>0", says="--batch = 10; more rows than may be "
+                     "chosen, which are 0 of the pool's 40")
 
     def test_an_aim_and_costs_are_kept(self):
         np.savetxt(self.path("aim.csv"), rows(5, 3), delimiter=",", header="b,a,z", comments="", fmt="%r")

@@ -225,6 +225,7 @@ class ReportRefuses(ReportTest):
         bad("y.model", says="--output")
         bad("y.model", "-o", "-", "--json", says="--json")
         bad("y.model", "-o", ".", says="directory")
+        bad("y.model", "-o", "r.html", says="--output: 'r.html' must end in .md, since --format is md")
         self.table("no_target.csv", 5, 0, ("x", "z"))
         bad("y.model", "--table", "no_target.csv", "-o", "r.md", says="'y'")
         self.run_bad(2, "report", "y.model", "-o", "r.md", "--format", "pdf", says="html")

@@ -49,6 +49,11 @@ class Status(AskTest):
         self.run_bad(2, "export", "nowhere", says="nowhere: no campaign was begun here")
         self.run_bad(2, "status", "lab", "--metric", "rsme", says="did you mean 'rmse'?")
         self.run_bad(2, "export", "lab", "-o", "all.txt", says="must end in .csv or .json")
+        for name, text in (("mine.csv", "source,round,row,x,asked,told,why\nme,,,1,,,\n"), ("mine.json", "{}")):
+            with open(self.path(name), "w") as file:
+                file.write(text)
+            self.run_bad(2, "export", "lab", "-o", name, says=f"{name}: is there and is no export of a campaign")
+            self.assertEqual(self.read(name).decode(), text)
         self.run_bad(2, "export", "lab", "-o", "lab/chosen.csv", says="is a file of the campaign and would be overwritten")
 
     def test_what_is_no_campaign_is_not_replaced_by_reading(self):
@@ -87,6 +92,8 @@ class Status(AskTest):
                          (19, 1, [int(self.asked[3]["row"])], [int(self.asked[4]["row"])]))
         self.assertEqual(whole["settings"]["epochs"], 20)
         self.assertEqual(self.run_ok("export", "lab"), self.read("rows.csv").decode())
+        for name in ("rows.csv", "whole.json"):  # an export may be replaced
+            self.run_ok("export", "lab", "-o", name, "-q")
 
 
 class Killed(AskTest):

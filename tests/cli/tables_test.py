@@ -40,6 +40,10 @@ class TableTest(CliTest):
             csv.writer(file).writerows([header, *rows])
         return name
 
+    def text(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
     def run_any(self, *arguments, **options):
         """Done, whatever is said on standard error."""
         result = dissent(*arguments, cwd=self.dir, **options)
@@ -213,6 +217,37 @@ class ColumnsTest(TableTest):
         self.run_bad(2, "fit", "t.csv", "-t", "z", "-o", "m.model", says="has no column 'z'")
         self.write("u.csv", ["price", "weight"], [[1, 2], [3, 4]])
         self.run_bad(2, "fit", "u.csv", "-t", "prise", "-o", "m.model", says="did you mean 'price'?")
+        self.run_bad(2, "fit", "u.csv", "-t", "WEIGHT", "-o", "m.model", says="did you mean 'weight'?")
+        self.run_bad(2, "fit", "t.csv", "-t", "Y", "-o", "m.model", says="has no column 'Y'; did you mean 'y'?")
+
+    def test_a_fit_names_rows_of_the_file(self):
+        rows = [[k % 17, (k % 17) ** 2 if k % 4 else "NA"] for k in range(80)]
+        rows[50][0] = 1e9
+        self.write("t.csv", ["x", "y"], rows)
+        told = self.run_any("fit", "t.csv", "-t", "y", "-o", "m.model", "--model", "gp", "--threads", "1").stderr
+        self.assertIn("'x' is 1e+09 in row 51, ", told)
+        self.run_bad(2, "fit", "t.csv", "-t", "y", "-o", "m.model", "--log-targets", "all",
+                     says="t.csv: column 'y' row 18: '0' has no logarithm")
+
+    def test_a_table_as_a_german_excel_saves_it(self):
+        rows = self.rows()
+        for name, lines in (("l.csv", [self.HEADER, *rows[:20]]), ("p.csv", [self.HEADER[:5], *(r[:5] for r in rows[20:])])):
+            text = "\r\n".join(";".join(str(cell).replace(".", ",") for cell in line) for line in lines)
+            with open(self.path(name), "wb") as file:
+                file.write(("sep=;\r\n" + text.replace("kind", "Größe") + "\r\n").encode("cp1252"))
+        begin = ["--labelled", "l.csv", "--pool", "p.csv", "--targets", "y", "--id", "name", "--batch", "3"]
+        said = self.run_any("ask", "lab", *begin, "-o", "todo.csv", "--model", "gp", "--threads", "1")
+        self.assertIn("text that is not UTF-8 is read as Windows-1252 (Latin-1): 'Größe'", said.stdout + said.stderr)
+        text = self.text("todo.csv")
+        self.assertTrue(text.startswith("row;name;Größe;"), text)
+        with open(self.path("todo.csv"), "w") as file:
+            header, *lines = text.splitlines()
+            file.write("\n".join([header, *(line + "1,25" for line in lines)]) + "\n")
+        self.run_bad(2, "ask", "lab", "--batch", "6", "-o", "todo.csv", says="would be lost")
+        self.run_ok("tell", "lab", "todo.csv", "-q", "--no-refit")
+        self.run_ok("ask", "lab", "--batch", "3", "-o", "todo.csv", "-q")  # told, and replaced in the same style
+        self.assertEqual(self.text("todo.csv").splitlines()[0], header)
+        self.assertEqual({row["y"] for row in list(csv.DictReader(self.run_ok("export", "lab").splitlines()))[20:]}, {"1.25"})
 
     def test_streams_and_packed_tables(self):
         self.write("t.csv", self.HEADER, self.rows())

@@ -131,6 +131,26 @@ TEST(ChooseModel, ARowSpeaksForTenNatsAtMost) {
   EXPECT_EQ(choose_model(kAuto, {}, rows(400, false).rows(), false, one_row_impossible, nullptr).model, Model::kFlow);
 }
 
+// Both are far ahead of the process, one of them by a little more that does not tell them apart.
+TEST(ChooseModel, OfSeveralThatBeatTheProcessTheBestIsTaken) {
+  const auto race_of = [](double of_pne, double of_flow) {
+    const auto made_up = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,
+                             std::span<const double>, std::span<const double> y) {
+      const double mean = options.model == Model::kGp ? -2 : options.model == Model::kFlow ? of_flow : of_pne;
+      HeldOut held{std::vector(y.size(), mean), {y.begin(), y.end()}};
+      for (std::size_t k = 0; k < y.size() && options.model == Model::kPne; ++k) {
+        held.density[k] += k % 2 == 0 ? 0.5 : -0.5;
+      }
+      return held;
+    };
+    return choose_model(kAuto, {}, rows(100, false).rows(), false, made_up, nullptr);
+  };
+  EXPECT_EQ(race_of(-0.98, -1).model, Model::kPne);
+  EXPECT_EQ(race_of(-0.98, -1).reason,
+            "pne: -0.98 nats a row on 20 rows held out in turn; gp 1 behind, flow 0.02 behind");
+  EXPECT_EQ(race_of(-1, -0.98).model, Model::kFlow);
+}
+
 // Ahead by 0.05 nats a row, give or take 1: after 100 rows that would be half a standard error.
 TEST(ChooseModel, ALeadTooSmallToBecomeClearEndsTheRace) {
   const auto hardly_ahead = [&](const EnsembleOptions& options, const TrainOptions&, const TrainingRows&,

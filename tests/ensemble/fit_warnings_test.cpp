@@ -41,6 +41,13 @@ TEST(FitWarnings, AZeroThatKeepsLogarithmsAwayIsNamed) {
   const std::vector<std::string> warnings = warnings_of(data);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(warnings[0].starts_with("'y' is 0 in row 42: without it its logarithm would be fitted")) << warnings[0];
+  TrainingRows numbered = data.rows();
+  for (std::size_t k = 0; k < 100; ++k) {
+    numbered.row_numbers.push_back(2 * k);  // every other row of a file
+  }
+  EXPECT_TRUE(fit({.model = Model::kGp, .num_components = 2}, {}, numbered)
+                  .report.warnings.at(0)
+                  .starts_with("'y' is 0 in row 83: "));
   data.y[43] = -1;
   EXPECT_NE(warnings_of(data).at(0).find("in row 42, and not above 0 in 1 other row: without them"), std::string::npos);
   // A flow needs no logarithms; many zeros are what the target is like; a target that wants none misses none.

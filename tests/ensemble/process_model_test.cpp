@@ -123,6 +123,58 @@ TEST(ProcessModel, AFitInPiecesIsTheWholeFitToTheBit) {
   EXPECT_NE(message.find("checkpoint of another fit"), std::string::npos) << message;
 }
 
+// A typing error in each of two outputs: the warnings name them, and file and checkpoint keep how little they count.
+TEST(ProcessModel, StrayRowsAreNamedAndKept) {
+  const TempDir folder;
+  SampleRows data{{"a", "b"}, {"u", "v"}, {}, {}};
+  Stream stream(6, Purpose::kTest);
+  for (std::size_t n = 0; n < 100; ++n) {
+    const double a = stream.normal();
+    const double b = stream.normal();
+    data.x.insert(data.x.end(), {a, b});
+    data.y.insert(data.y.end(), {std::sin(2 * a) + b + 0.05 * stream.normal() + (n == 31 ? 3 : 0),
+                                 std::cos(2 * a) - b + 0.05 * stream.normal() - (n == 7 ? 3 : 0)});
+  }
+  const FitResult whole = fit(kProcess, {.validation = 0}, data.rows());
+  ASSERT_TRUE(whole.model.process().has_stray_rows());
+  EXPECT_EQ(whole.report.warnings,
+            (std::vector<std::string>{"'u': 1 row does not fit a smooth function (row 32); it counts less",
+                                      "'v': 1 row does not fit a smooth function (row 8); it counts less"}));
+  whole.model.save(folder.file("m"));
+  const Ensemble loaded = Ensemble::load(folder.file("m"));
+  EXPECT_TRUE(loaded.process().has_stray_rows());
+  EXPECT_EQ(loaded.predict(data.x).mean, whole.model.predict(data.x).mean);
+  EXPECT_EQ(loaded.predict(data.x).stddev, whole.model.predict(data.x).stddev);
+  const std::string file = folder.file("state");
+  while (true) {
+    const FitResult piece =
+        fit(kProcess, {.validation = 0}, data.rows(),
+            {.progress = [](const FitProgress& state) { return state.waiting; }, .checkpoint = file});
+    if (!piece.report.interrupted) {
+      EXPECT_EQ(piece.report.resumed_epoch, 1U);
+      EXPECT_EQ(piece.report.warnings, whole.report.warnings);
+      EXPECT_TRUE(piece.model.process().has_stray_rows());
+      EXPECT_TRUE(std::ranges::equal(whole.model.parameters(), piece.model.parameters()));
+      EXPECT_EQ(piece.model.predict(data.x).mean, whole.model.predict(data.x).mean);
+      EXPECT_EQ(piece.model.predict(data.x).stddev, whole.model.predict(data.x).stddev);
+      break;
+    }
+  }
+}
+
+// Rows of a file are named as the file counts them, also where some of it could not be learned from.
+TEST(ProcessModel, StrayRowsAreThoseOfTheFile) {
+  SampleRows data = wide(60, 1);
+  data.y[31] += 8;
+  TrainingRows rows = data.rows();
+  for (std::size_t k = 0; k < 60; ++k) {
+    rows.row_numbers.push_back(k + 2 * (k / 20));
+  }
+  const FitReport report = fit(kProcess, {.validation = 0}, rows).report;
+  ASSERT_FALSE(report.warnings.empty());
+  EXPECT_EQ(report.warnings[0], "'y0': 1 row does not fit a smooth function (row 34); it counts less");
+}
+
 // A search that is stopped on its way leaves a sound model, and a state that goes on to the same bits.
 TEST(ProcessModel, IsHeardWithinAnOutput) {
   const TempDir folder;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
+#include "dissent/loop/question_table.hpp"
 #include "dissent/table/csv.hpp"
 #include "loop/loop_fixture.hpp"
 #include "support/temp_dir.hpp"
@@ -95,6 +97,54 @@ TEST_F(LaboratoryTest, AnAnswerThatIsWrongLeavesTheRestUntold) {
   EXPECT_EQ(laboratory.campaign().fitted->labelled, 14U);
 }
 
+// Somebody fills in the file that the next batch should replace, while a model is fitted for it.
+TEST_F(LaboratoryTest, AnswersThatComeDuringTheFitAreNotReplaced) {
+  const std::string todo = dir_.file("todo.csv");
+  Laboratory laboratory = open(options());
+  laboratory.ask(2);
+  EXPECT_EQ(write_questions(todo, laboratory), "");
+  laboratory.tell({"a", waiting(laboratory), {1, 2}}, false);
+  EXPECT_EQ(why_not_replace(todo, laboratory), "");  // its rows are told
+  const std::string filled = "row,x,name,why,y\n" + std::to_string(laboratory.campaign().chosen[0].row) + ",,,,7\n";
+  const FitControl control{.progress = [&](const FitProgress&) {
+    std::ofstream(todo) << filled;
+    return true;
+  }};
+  EXPECT_EQ(laboratory.ask(2, control), 2U);
+  EXPECT_EQ(write_questions(todo, laboratory),
+            fmt::format("its answer for row {} is 7, but 1 was told", laboratory.campaign().chosen[0].row));
+  std::ifstream file(todo);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), filled);
+  EXPECT_EQ(write_questions(dir_.file("next.csv"), laboratory), "");
+  EXPECT_EQ(read_csv(dir_.file("next.csv")).num_rows, 2U);
+}
+
+// As a German Excel has it: what is asked opens there, today and when only the directory is left.
+TEST_F(LaboratoryTest, AsksInTheStyleOfThePool) {
+  std::ofstream(dir_.file("l.csv")) << "x;z;y\n0,1;731;1,5\n0,234;8;2\n0,5;9;3,5\n1,001;9;4\n";
+  std::ofstream(dir_.file("p.csv")) << "x;z;Ort\n1,234;731;K\xF6ln\n0,25;1;Bonn\n0,75;2;Aachen\n";
+  LaboratoryOptions german = options();
+  german.tables = read_tables({dir_.file("l.csv"), dir_.file("p.csv"), "", {{"y"}, {"x", "z"}}});
+  const auto questions = [](const Laboratory& laboratory) {
+    const Table table = question_table(laboratory);
+    return format_csv(table, table.style);
+  };
+  std::string asked;
+  {
+    Laboratory laboratory = open(german);
+    EXPECT_EQ(laboratory.data().told.size(), 3U);  // the commas of both tables, and a word that is not UTF-8
+    laboratory.ask(3);
+    asked = questions(laboratory);
+  }
+  EXPECT_TRUE(asked.starts_with("row;x;z;Ort;why;y\n")) << asked;
+  EXPECT_NE(asked.find("0;1,2340;731;Köln;"), std::string::npos) << asked;
+  Laboratory again = open();
+  EXPECT_EQ(questions(again), asked);
+  EXPECT_TRUE(again.data().told.empty());
+  const Table told = parse_csv("row;x;y\n0;1,2340;2,5\n", "done.csv");
+  EXPECT_EQ(again.answers_in(told).targets, std::vector{2.5});
+}
+
 TEST_F(LaboratoryTest, TablesThatCannotBeWrittenTakeNoAnswerBack) {
   std::vector<std::size_t> rows;
   {
@@ -176,7 +226,9 @@ TEST_F(LaboratoryTest, RulesThatLeaveNothingAreNotKept) {
   }
   const std::string none =
       dir_.file("lab") + ": no row may be chosen: none of the 10 rows left in the pool meets the conditions";
-  EXPECT_EQ(message_of<InputError>([&] { open({.settings = {{"require", "x>9"}}}); }), none);
+  EXPECT_EQ(message_of<InputError>([&] { open({.settings = {{"require", "x<0.3,x>2"}}}); }), none);
+  EXPECT_EQ(message_of<InputError>([&] { open({.settings = {{"require", "x>9"}}}); }),
+            dir_.file("lab/pool.csv") + ": no row meets require x>9: column 'x' has 0 to 2.2");
   Laboratory laboratory = open();
   EXPECT_EQ(laboratory.campaign().settings.require, "");
   EXPECT_EQ(laboratory.ask(12), 10U);

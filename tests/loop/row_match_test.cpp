@@ -9,6 +9,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/random.hpp"
+#include "dissent/loop/cell_match.hpp"
 #include "dissent/loop/row_finder.hpp"
 #include "dissent/table/csv.hpp"
 
@@ -135,7 +136,8 @@ TEST(RowMatch, WhatCannotBeToldApartStandsInOrderOrIsRefused) {
 }
 
 TEST(RowMatch, RowsThatNobodyAskedForAreRefused) {
-  EXPECT_EQ(refusal("a,b\n1,2\n3,4\n3.00001,4\n5,6\n5,7\n"), "row 5: a = 5, b = 7 was not asked for; it was asked for b = 6");
+  EXPECT_EQ(refusal("a,b\n1,2\n3,4\n3.00001,4\n5,6\n5,7\n"),
+            "row 5: a = 5, b = 7 was not asked for; it was asked for b = 6");
   EXPECT_EQ(refusal("a,b\n1,2\n1,2\n3.00001,4\n5,6\n5,6\n"),
             "row 2: a = 1, b = 2 is answered more often than it was asked for");
 }

@@ -64,7 +64,9 @@ TEST(RowCondition, WhatNoCellIsNamesThoseThereAre) {
   EXPECT_EQ(message_of("site=b"),
             "wells.csv: no row meets require site=b: column 'site' has A, B, C; did you mean 'B'?");
   EXPECT_EQ(parse_conditions("exclude", "site=a").at(0).holds(wells()), (Held{0, 0, 0, 0}));
-  EXPECT_EQ(held("depth=3"), (Held{0, 0, 0, 0}));
+  EXPECT_EQ(message_of("depth=3"), "wells.csv: no row meets require depth=3: column 'depth' has 10 to 70.5");
+  EXPECT_EQ(message_of("depth<10"), "wells.csv: no row meets require depth<10: column 'depth' has 10 to 70.5");
+  EXPECT_EQ(parse_conditions("exclude", "depth=3").at(0).holds(wells()), (Held{0, 0, 0, 0}));
   const Table wet = parse_csv("wet\nTRUE\nFALSE\n", "t.csv");
   EXPECT_EQ(parse_conditions("require", "wet=true").at(0).holds(wet), (Held{1, 0}));
   EXPECT_EQ(parse_conditions("require", "wet!=True").at(0).holds(wet), (Held{0, 1}));

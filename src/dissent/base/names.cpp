@@ -9,6 +9,14 @@
 #include "dissent/base/error.hpp"
 
 namespace dissent {
+namespace {
+
+bool equal_but_case(std::string_view one, std::string_view other) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+}  // namespace
 
 // Row by row over the table of distances between prefixes; three rows, since a swap looks back two.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
@@ -36,7 +44,7 @@ std::string nearest_name(std::string_view typed, const std::vector<std::string>&
   std::size_t best_distance = 0;
   for (const std::string& name : known) {
     const bool begins = typed.size() >= 3 && name.starts_with(typed);  // "bhatt" means bhattacharyya
-    const std::size_t distance = begins ? 1 : edit_distance(typed, name);
+    const std::size_t distance = equal_but_case(typed, name) ? 0 : begins ? 1 : edit_distance(typed, name);
     const std::size_t limit = std::max<std::size_t>(1, name.size() / 3);
     if (distance <= limit && (best.empty() || distance < best_distance)) {
       best = name;

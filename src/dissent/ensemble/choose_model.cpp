@@ -203,28 +203,48 @@ class Race {
 
   // The first kind stays unless another is clearly ahead of it at the end, or far ahead before. One that is behind once
   // there are some rows to tell by has lost, and so has one whose lead is too small to become clear, or whose errors
-  // are clearly larger.
+  // are clearly larger. Once the first kind is beaten any lead counts.
   void drop(std::size_t folds_done) {
     const bool last = folds_done == kFolds;
-    const auto out = [&](std::size_t k) {
-      dropped_.push_back(running_[k]);
-      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(k));
-    };
     for (std::size_t k = running_.size(); k-- > 1;) {
       const Advantage ahead = advantage(running_[k], running_.front());
       const bool told = ahead.mean < -kClear * ahead.error || running_[k].density.size() >= kRowsToTell;
-      const bool weak = (last || running_[k].density.size() >= kRowsToHope) && is_hopeless(ahead, folds_done);
+      const bool weak =
+          !first_beaten_ && (last || running_[k].density.size() >= kRowsToHope) && is_hopeless(ahead, folds_done);
       running_[k].worse = is_worse(running_[k], running_.front());
       if (running_[k].worse || (ahead.mean <= 0 ? told || last : weak)) {
         out(k);
       }
     }
+    if (const std::size_t best = best_winner(last); best > 0) {
+      std::swap(running_[best], running_.front());
+      out(best);
+      first_beaten_ = true;
+    }
     for (std::size_t k = running_.size(); k-- > 1;) {
-      if (has_won(running_[k], running_.front(), last)) {
-        std::swap(running_[k], running_.front());
+      if (last || (first_beaten_ && advantage(running_[k], running_.front()).mean <= 0)) {
         out(k);
       }
     }
+  }
+
+  // Of those that have won over the front the one with the largest lead, whatever their order; 0 where none has.
+  std::size_t best_winner(bool last) const {
+    std::size_t best = 0;
+    double most = 0;
+    for (std::size_t k = 1; k < running_.size(); ++k) {
+      const double lead = advantage(running_[k], running_.front()).mean;
+      if (lead > most && ((first_beaten_ && last) || has_won(running_[k], running_.front(), last))) {
+        best = k;
+        most = lead;
+      }
+    }
+    return best;
+  }
+
+  void out(std::size_t k) {
+    dropped_.push_back(running_[k]);
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(k));
   }
 
   EnsembleOptions options_;
@@ -234,6 +254,7 @@ class Race {
   std::vector<std::uint32_t> order_;
   std::vector<Runner> running_;
   std::vector<Runner> dropped_;
+  bool first_beaten_ = false;  // that with the strongest prior is out
 };
 
 }  // namespace

@@ -2,11 +2,11 @@
 //
 // Five folds of the rows are held out in turn. Each kind is fitted to the others, and the log-likelihood of the
 // held-out rows compared, row by row. The first of gp, pne and flow that can take the rows stays unless another is
-// ahead by two standard errors: it has the strongest prior, and a few rows are weak evidence. One that is behind after
-// a fold drops out, and so does one whose lead is too small to become clear, so that mostly one fold is enough.
-// A kind whose errors are clearly larger by more than a tenth drops out too, however well it describes the noise: such
-// a model is at a loss away from its rows, where a campaign will look. Networks take a quarter of their steps, and
-// fewer with more than 100 input columns.
+// ahead by two standard errors: it has the strongest prior, and a few rows are weak evidence. Of several that are ahead
+// of it the one with the best score is taken. One that is behind after a fold drops out, and so does one whose lead is
+// too small to become clear, so that mostly one fold is enough. A kind whose errors are clearly larger by more than a
+// tenth drops out too, however well it describes the noise: such a model is at a loss away from its rows, where a
+// campaign will look. Networks take a quarter of their steps, and fewer with more than 100 input columns.
 #pragma once
 
 #include <functional>

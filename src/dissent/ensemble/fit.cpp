@@ -25,12 +25,12 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-[[noreturn]] void fail_value(std::size_t k, double value, const std::vector<std::string>& names,
-                             std::string_view rule) {
+[[noreturn]] void fail_value(const TrainingRows& rows, std::size_t k, double value,
+                             const std::vector<std::string>& names, std::string_view rule) {
   throw InputError(Fault{.value = fmt::format("{}", value),
                          .rule = std::string(rule),
                          .column = names[k % names.size()],
-                         .row = k / names.size()});
+                         .row = rows.row_number(k / names.size())});
 }
 
 void check_rows(const TrainingRows& rows) {
@@ -41,10 +41,10 @@ void check_rows(const TrainingRows& rows) {
   check(rows.inputs.size() == num_rows * C && rows.targets.size() == num_rows * D,
         "{} input values in rows of {} and {} target values in rows of {} do not make the same number of rows",
         rows.inputs.size(), C, rows.targets.size(), D);
-  const auto check_finite = [](std::span<const double> values, const std::vector<std::string>& names) {
+  const auto check_finite = [&](std::span<const double> values, const std::vector<std::string>& names) {
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (!std::isfinite(values[k])) {
-        fail_value(k, values[k], names, "is not a finite number");
+        fail_value(rows, k, values[k], names, "is not a finite number");
       }
     }
   };
@@ -94,12 +94,12 @@ Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::
 }
 
 // A row that was held out, or columns left unscaled, may lie where nothing can be computed.
-void check_range(std::span<const double> values, const std::vector<std::string>& names, const Scaling& scaling,
-                 std::span<const std::uint32_t> order) {
+void check_range(const TrainingRows& rows, std::span<const double> values, const std::vector<std::string>& names,
+                 const Scaling& scaling, std::span<const std::uint32_t> order) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     const std::size_t column = k % names.size();
     if (!(std::abs((values[k] - scaling.offset[column]) / scaling.scale[column]) <= kFarthestInput)) {
-      fail_value(order[k / names.size()] * names.size() + column, values[k], names,
+      fail_value(rows, order[k / names.size()] * names.size() + column, values[k], names,
                  "is too far from the other rows to compute with");
     }
   }
@@ -145,8 +145,8 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
       scaling_of(input_scaling_kind(options), std::span(inputs).first(num_kept * C), rows.input_names),
       scaling_of(target_scaling_kind(options.scaling), std::span(targets).first(num_kept * D), rows.target_names),
       logarithm};
-  check_range(inputs, rows.input_names, prepared.columns.input_scaling, prepared.order);
-  check_range(targets, rows.target_names, prepared.columns.target_scaling, prepared.order);
+  check_range(rows, inputs, rows.input_names, prepared.columns.input_scaling, prepared.order);
+  check_range(rows, targets, rows.target_names, prepared.columns.target_scaling, prepared.order);
   prepared.columns.trend = std::move(trend);
   prepared.columns.encoding = rows.encoding;
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),

@@ -36,7 +36,8 @@ double median_of(std::vector<double> values) {
 
 // Nothing is said of a column that is mostly one value, whose others may be far and meant, nor of a long tail: what is
 // far must be far from the rest as well.
-void warn_outliers(const std::string& name, const std::vector<double>& values, std::vector<std::string>& out) {
+void warn_outliers(const std::string& name, const std::vector<double>& values, const TrainingRows& rows,
+                   std::vector<std::string>& out) {
   const double median = median_of(values);
   std::vector<double> distance(values.size());
   std::ranges::transform(values, distance.begin(), [&](double value) { return std::abs(value - median); });
@@ -60,7 +61,7 @@ void warn_outliers(const std::string& name, const std::vector<double>& values, s
       fmt::format("'{}' is {:g} in row {}, {:.2g} times as far from the median as half of the rows are: the fit serves "
                   "{} more than "
                   "the others; check it, or leave the row out",
-                  name, values[farthest], farthest + 1, distance[farthest] / usual,
+                  name, values[farthest], rows.row_number(farthest) + 1, distance[farthest] / usual,
                   far == 1 ? "this value" : counted(far, "such value")));
 }
 
@@ -87,7 +88,7 @@ void warn_zeros(const EnsembleOptions& options, const TrainingRows& rows, std::s
     out.push_back(fmt::format(
         "'{}' is {:g} in row {}{}: without {} its logarithm would be fitted, which predicts the other values "
         "better; leave {} out if that is what you want",
-        rows.target_names[d], values[without.front()], without.front() + 1,
+        rows.target_names[d], values[without.front()], rows.row_number(without.front()) + 1,
         without.size() == 1 ? "" : fmt::format(", and not above 0 in {}", counted(without.size() - 1, "other row")),
         without.size() == 1 ? "it" : "them", without.size() == 1 ? "the row" : "the rows"));
   }
@@ -103,14 +104,14 @@ std::vector<std::string> fit_warnings(const Ensemble& model, const TrainingRows&
     return out;
   }
   for (std::size_t c = 0; c < C; ++c) {
-    warn_outliers(rows.input_names[c], column_of(rows.inputs, C, c), out);
+    warn_outliers(rows.input_names[c], column_of(rows.inputs, C, c), rows, out);
   }
   const std::vector<std::uint8_t>& logarithm = model.columns().logarithm;
   for (std::size_t d = 0; d < D; ++d) {
     if (!logarithm.empty() && logarithm[d] != 0) {
       continue;  // its scale is another, and far values do not count for much on it
     }
-    warn_outliers(rows.target_names[d], column_of(rows.targets, D, d), out);
+    warn_outliers(rows.target_names[d], column_of(rows.targets, D, d), rows, out);
     if (model.options().log_targets == LogTargets::kAuto) {
       warn_zeros(model.options(), rows, d, executor, out);
     }

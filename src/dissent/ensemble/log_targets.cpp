@@ -97,7 +97,7 @@ std::vector<std::uint8_t> choose_logarithms(const EnsembleOptions& options, cons
         throw InputError(Fault{.value = fmt::format("{}", *bad),
                                .rule = "has no logarithm; let `log_targets` be auto or none",
                                .column = rows.target_names[d],
-                               .row = static_cast<std::size_t>(bad - target[d].begin())});
+                               .row = rows.row_number(static_cast<std::size_t>(bad - target[d].begin()))});
       }
       logarithm[d] = 1;
     }

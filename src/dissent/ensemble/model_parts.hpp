@@ -23,8 +23,11 @@ struct TrainingRows {
   std::vector<std::string> target_names;
   std::span<const double> inputs;
   std::span<const double> targets;
-  std::string source = {};      // the file or table that they are from, for messages
-  TableEncoding encoding = {};  // what made the inputs of its columns; empty: they are columns
+  std::string source = {};                    // the file or table that they are from, for messages
+  TableEncoding encoding = {};                // what made the inputs of its columns; empty: they are columns
+  std::vector<std::size_t> row_numbers = {};  // in the source, where some of its rows are left out; empty: all are here
+
+  std::size_t row_number(std::size_t row) const { return row_numbers.empty() ? row : row_numbers[row]; }
 };
 
 // A straight line below targets that one nearly explains (trend.hpp).

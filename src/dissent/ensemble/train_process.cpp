@@ -72,7 +72,7 @@ std::vector<std::string> stray_warnings(const std::vector<float>& extra, const T
     std::vector<std::size_t> rows;
     for (std::size_t k = 0; k < n; ++k) {
       if (extra[d * n + k] > 0) {
-        rows.push_back(data.order[k] + std::size_t{1});
+        rows.push_back(data.rows.row_number(data.order[k]) + 1);
       }
     }
     if (!rows.empty()) {

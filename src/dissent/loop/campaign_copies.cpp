@@ -67,7 +67,7 @@ CopyDigests save_copies(const std::string& directory, const CampaignTables& tabl
   const auto add = [&](const std::optional<Table>& table, const char* name) {
     const std::string path = directory + "/" + name;
     if (table) {
-      copies.push_back({table->source, name, path, format_csv(*table)});
+      copies.push_back({table->source, name, path, format_csv(*table, table->style)});
     }
     check_in(path, table || !exists(path), "is there, but `{}` is not given; remove it, or give another directory",
              std::string_view(name).substr(0, std::string_view(name).find('.')));
@@ -98,7 +98,9 @@ CampaignTables load_copies(const std::string& directory, const CopyDigests& dige
     }
     check_in(path, known == digests.end() || digest_of_file(path) == known->second,
              "was changed after the campaign was begun; put back what it was, or begin another campaign");
-    return read_table(path);
+    Table table = read_table(path);
+    table.notes.clear();  // whoever began the campaign was told
+    return table;
   };
   CampaignTables tables;
   tables.labelled = read(kLabelled, true);

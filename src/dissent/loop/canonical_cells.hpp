@@ -3,7 +3,7 @@
 //
 //   boolean   true or false
 //   date      as the encoding reads it, the day from any way to write it that leaves no doubt
-//   others    as they stand; row_match.hpp compares numbers and trimmed texts
+//   others    as they stand; cell_match.hpp compares numbers and trimmed texts
 #pragma once
 
 #include "dissent/table/encoding.hpp"

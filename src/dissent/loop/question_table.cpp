@@ -1,13 +1,17 @@
 #include "dissent/loop/question_table.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <system_error>
 
 #include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/loop/row_match.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/loop/cell_match.hpp"
+#include "dissent/table/csv.hpp"
 
 namespace dissent {
 namespace {
@@ -41,7 +45,7 @@ Column reasons_of(std::span<const ChosenRow> rows, const std::string& name) {
 // As question_table(), of any rows that were chosen.
 Table table_of(std::span<const ChosenRow> rows, const Laboratory& laboratory) {
   const Table& pool = laboratory.pool();
-  Table table{"the table to fill in", rows.size(), {}};
+  Table table{"the table to fill in", rows.size(), {}, {}, pool.style};
   Column numbers{laboratory.own_column("row"), {}, {}, {}, {}};
   for (const ChosenRow& chosen : rows) {
     numbers.values.push_back(static_cast<double>(chosen.row));
@@ -120,6 +124,31 @@ void check_told(const Table& table, const Laboratory& laboratory) {
       }
     }
   }
+}
+
+std::string why_not_replace(const std::string& path, const Laboratory& laboratory) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) == 0) {
+    return "";
+  }
+  try {
+    check_told(read_csv(path), laboratory);
+  } catch (const InputError& error) {
+    const Fault& fault = error.fault();
+    return Fault{.rule = fault.rule, .column = fault.column, .row = fault.row}.text();
+  }
+  return "";
+}
+
+std::string write_questions(const std::string& path, const Laboratory& laboratory) {
+  const Table table = question_table(laboratory);
+  const std::string reason = why_not_replace(path, laboratory);
+  if (reason.empty()) {
+    AtomicFile file(path);
+    file.write(format_csv(table, table.style));
+    file.commit();
+  }
+  return reason;
 }
 
 }  // namespace dissent

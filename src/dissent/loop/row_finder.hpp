@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "dissent/loop/row_match.hpp"
+#include "dissent/loop/cell_match.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {

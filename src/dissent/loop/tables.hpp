@@ -6,7 +6,7 @@
 
 #include "dissent/loop/settings.hpp"
 #include "dissent/problem/problem.hpp"
-#include "dissent/table/column_options.hpp"
+#include "dissent/table/encoding.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {

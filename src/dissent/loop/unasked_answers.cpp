@@ -11,6 +11,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/loop/answer_lines.hpp"
 #include "dissent/loop/answers.hpp"
+#include "dissent/loop/cell_match.hpp"
 #include "dissent/loop/kept_campaign.hpp"
 #include "dissent/loop/row_finder.hpp"
 #include "dissent/loop/row_match.hpp"

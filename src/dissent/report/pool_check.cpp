@@ -4,7 +4,7 @@
 
 #include "dissent/base/check_in.hpp"
 #include "dissent/loop/canonical_cells.hpp"
-#include "dissent/loop/row_match.hpp"
+#include "dissent/loop/cell_match.hpp"
 
 namespace dissent::report {
 

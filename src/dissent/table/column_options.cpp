@@ -1,10 +1,9 @@
-#include "dissent/table/column_options.hpp"
-
 #include <algorithm>
 #include <string_view>
 #include <unordered_set>
 
 #include "dissent/base/error.hpp"
+#include "dissent/table/encoding.hpp"
 
 namespace dissent {
 

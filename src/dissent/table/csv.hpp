@@ -1,5 +1,6 @@
 // CSV in and out, after RFC 4180: a header line, fields in "quotes" where they hold a delimiter, a quote ("" inside) or
-// a line break, LF or CRLF. A byte order mark is skipped. Blank lines are skipped. Bytes beyond ASCII pass unchanged.
+// a line break, LF or CRLF. A byte order mark is skipped, and so are blank lines. A first line "sep=;", as Excel has
+// it, names the delimiter. Text is UTF-8; a field that is not is taken for Windows-1252, which the table's notes say.
 //
 // Numbers are read and written independently of the locale: decimal or scientific, an optional sign, and nan, inf or
 // infinity in any case; spaces around them do not count, nor do quotes. Anything else is text. A field is missing where
@@ -21,7 +22,7 @@
 namespace dissent {
 
 struct CsvOptions {
-  char delimiter = 0;                                   // 0: the most frequent of , ; and tab in the header line
+  char delimiter = 0;                                   // 0: as the header line has it, of , ; and tab
   std::size_t max_record_bytes = std::size_t{1} << 24;  // a longer line is taken for a damaged file
   // Columns that are text whatever they hold: digits are no numbers there, and only an empty field is missing.
   std::vector<std::string> text_columns = {};
@@ -43,7 +44,7 @@ NumberText parse_cell(std::string_view field, double& value);
 class CsvText {
  public:
   // Begins with the header line. `source` names the table in errors.
-  CsvText(std::string source, const std::vector<std::string>& column_names, char delimiter = ',');
+  CsvText(std::string source, const std::vector<std::string>& column_names, TextStyle style = {});
 
   void field(double value);
   void field(float value);
@@ -72,7 +73,7 @@ class CsvText {
   std::string text_;
   std::size_t num_columns_;
   std::size_t num_fields_ = 0;
-  char delimiter_;
+  TextStyle style_;
 };
 
 // Writes row after row; the file appears, whole, on commit(). "-" is standard output, which receives all of it then.
@@ -82,7 +83,7 @@ class CsvText {
 //     writer.commit();
 class CsvWriter {
  public:
-  CsvWriter(const std::string& path, const std::vector<std::string>& column_names, char delimiter = ',');
+  CsvWriter(const std::string& path, const std::vector<std::string>& column_names, TextStyle style = {});
 
   template <class T>
   void field(const T& value) {
@@ -119,6 +120,8 @@ void put_cell(Writer& writer, const Column& column, std::size_t row) {
   }
 }
 
-std::string format_csv(const Table& table);
+// In the style of the file that it came from, if that is given; a single column has no delimiter to be known by, and is
+// written with points.
+std::string format_csv(const Table& table, TextStyle style = {});
 
 }  // namespace dissent

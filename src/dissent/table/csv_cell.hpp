@@ -21,4 +21,8 @@ bool parse_decimal_comma(std::string_view field, double& value);
 // "1,234" or "-12,345,678": one to three digits, then groups of a comma and three.
 bool is_grouped_by_commas(std::string_view field);
 
+// Whether a finite number, read from this text, would be written otherwise. A fraction of more than 15 digits or with
+// an exponent is a measurement, nobody's code: its spelling does not count.
+bool is_spelled_otherwise(std::string_view text, double value);
+
 }  // namespace dissent

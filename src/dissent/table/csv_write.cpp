@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -8,17 +9,26 @@
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/csv_cell.hpp"
 #include "dissent/table/text_file.hpp"
 
 namespace dissent {
 namespace {
 
-// Fewest digits that read back to the same bits; nan and inf as words.
+// Fewest digits that read back to the same bits; nan and inf as words. Behind a decimal comma three digits would look
+// like thousands, so that 1.234 becomes 1,2340.
 template <class T>
-void append_number(std::string& line, T value) {
+void append_number(std::string& line, T value, bool decimal_comma) {
   std::array<char, 32> digits;
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  line.append(digits.data(), end);
+  if (decimal_comma) {
+    std::replace(digits.data(), end, '.', ',');
+  }
+  const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  line += text;
+  if (decimal_comma && is_grouped_by_commas(text)) {
+    line += '0';
+  }
 }
 
 bool needs_quotes(std::string_view text, std::string_view delimiters) {
@@ -29,10 +39,12 @@ bool needs_quotes(std::string_view text, std::string_view delimiters) {
 
 }  // namespace
 
-CsvText::CsvText(std::string source, const std::vector<std::string>& column_names, char delimiter)
-    : source_(std::move(source)), num_columns_(column_names.size()), delimiter_(delimiter) {
+CsvText::CsvText(std::string source, const std::vector<std::string>& column_names, TextStyle style)
+    : source_(std::move(source)), num_columns_(column_names.size()), style_(style) {
+  const char delimiter = style.delimiter;
   check_in(source_, delimiter == ',' || delimiter == ';' || delimiter == '\t',
            "the delimiter must be ',', ';' or a tab");
+  check_in(source_, !style.decimal_comma || delimiter != ',', "commas cannot be delimiters and decimal marks at once");
   check_column_names(column_names, source_);
   for (const std::string& name : column_names) {
     begin_field();
@@ -43,19 +55,19 @@ CsvText::CsvText(std::string source, const std::vector<std::string>& column_name
 
 void CsvText::begin_field() {
   if (num_fields_ > 0) {
-    text_ += delimiter_;
+    text_ += style_.delimiter;
   }
   ++num_fields_;
 }
 
 void CsvText::field(double value) {
   begin_field();
-  append_number(text_, value);
+  append_number(text_, value, style_.decimal_comma);
 }
 
 void CsvText::field(float value) {
   begin_field();
-  append_number(text_, value);
+  append_number(text_, value, style_.decimal_comma);
 }
 
 void CsvText::integer(std::string_view digits) {
@@ -65,7 +77,7 @@ void CsvText::integer(std::string_view digits) {
 
 void CsvText::field(std::string_view text) {
   begin_field();
-  put_text(text, {&delimiter_, 1});
+  put_text(text, {&style_.delimiter, 1});
 }
 
 void CsvText::put_text(std::string_view text, std::string_view delimiters) {
@@ -99,8 +111,8 @@ void CsvText::end_row() {
   num_fields_ = 0;
 }
 
-CsvWriter::CsvWriter(const std::string& path, const std::vector<std::string>& column_names, char delimiter)
-    : path_(path), text_(path == kStandardStream ? "standard output" : path, column_names, delimiter) {
+CsvWriter::CsvWriter(const std::string& path, const std::vector<std::string>& column_names, TextStyle style)
+    : path_(path), text_(path == kStandardStream ? "standard output" : path, column_names, style) {
   if (path != kStandardStream) {
     file_.emplace(path);
   }
@@ -139,8 +151,8 @@ std::vector<std::string> names_of(const Table& table) {
 
 }  // namespace
 
-std::string format_csv(const Table& table) {
-  CsvText text(table.source, names_of(table));
+std::string format_csv(const Table& table, TextStyle style) {
+  CsvText text(table.source, names_of(table), table.columns.size() > 1 ? style : TextStyle());
   for (std::size_t row = 0; row < table.num_rows; ++row) {
     for (const Column& column : table.columns) {
       put_cell(text, column, row);

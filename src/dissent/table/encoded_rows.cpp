@@ -75,7 +75,8 @@ EncodedRows encoded_rows(const Table& table, const TableEncoding& encoding, cons
   std::vector<double> inputs = in_rows(rows, [&] { return encoding.matrix(part, &told); });
   told.push_back(fmt::format("{}: {} without {}, left out", table.source, counted(table.num_rows - rows.size(), "row"),
                              fmt::join(targets, ", ")));
-  return {rows.size(), std::move(inputs), known_targets(table, targets, rows)};
+  std::vector<double> known = known_targets(table, targets, rows);
+  return {rows.size(), std::move(inputs), std::move(known), rows};
 }
 
 std::vector<double> known_targets(const Table& table, const std::vector<std::string>& targets,

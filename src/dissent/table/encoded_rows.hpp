@@ -16,8 +16,9 @@ namespace dissent {
 
 struct EncodedRows {
   std::size_t num_rows = 0;
-  std::vector<double> inputs;   // [num_rows][features]
-  std::vector<double> targets;  // [num_rows][targets]
+  std::vector<double> inputs;                 // [num_rows][features]
+  std::vector<double> targets;                // [num_rows][targets]
+  std::vector<std::size_t> row_numbers = {};  // in the table, where some were left out; empty: all are here
 };
 
 // The rows with all their targets, which `rows` receives. A column that has text in other rows alone is numbers then.

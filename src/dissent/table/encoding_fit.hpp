@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "dissent/table/column_options.hpp"
 #include "dissent/table/encoding.hpp"
 #include "dissent/table/table.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
@@ -162,6 +163,18 @@ std::string values_text(const Column& column, const std::string& value) {
                      num_more == 0 ? "" : fmt::format(" and {} more", num_more), near);
 }
 
+// "column 'depth' has 12 to 70"
+std::string range_text(const Column& column) {
+  std::vector<double> numbers = column.values;
+  std::erase_if(numbers, [](double value) { return std::isnan(value); });
+  if (numbers.empty()) {
+    return fmt::format("column '{}' has no values", column.name);
+  }
+  const auto [least, most] = std::ranges::minmax(numbers);
+  return least == most ? fmt::format("column '{}' has {} in every row", column.name, least)
+                       : fmt::format("column '{}' has {} to {}", column.name, least, most);
+}
+
 std::vector<std::uint8_t> holds_for_days(const RowCondition& condition, const Days& days) {
   const std::optional<double> day = parse_day(condition.value, days.order);
   check(day.has_value(), "column '{}' has dates, and '{}' is none; write it as 2024-05-01: {}", condition.column,
@@ -206,8 +219,9 @@ std::vector<std::uint8_t> RowCondition::holds(const Table& table) const {
   return in_source(table.source, [&] {
     const Column& cells = find_column(table, column);
     std::vector<std::uint8_t> result = cells.is_text() ? holds_for_text(*this, cells) : holds_for_numbers(*this, cells);
-    const bool none = relation == Operator::kEqual && std::ranges::find(result, 1) == result.end();
-    check(!required || !none || !cells.is_text(), "no row meets `require` {}: {}", text, values_text(cells, value));
+    const bool none = !result.empty() && std::ranges::find(result, 1) == result.end();
+    check(!required || !none, "no row meets `require` {}: {}", text,
+          cells.is_text() ? values_text(cells, value) : range_text(cells));
     return result;
   });
 }

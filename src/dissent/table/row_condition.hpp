@@ -23,10 +23,10 @@ struct RowCondition {
   Operator relation = Operator::kEqual;
   std::string value;
   std::string text;       // as typed, for messages
-  bool required = false;  // of `require`: a value that no cell has is a mistake
+  bool required = false;  // of `require`: one that no row meets is a mistake
 
   // One per row of the table: 1 where it holds. InputError for a column that the table does not have, and for a value
-  // or operator that does not suit the column. One that is required to be equal to what no cell is names what there is.
+  // or operator that does not suit the column. One that is required and that no row meets: what the cells are is said.
   std::vector<std::uint8_t> holds(const Table& table) const;
 };
 

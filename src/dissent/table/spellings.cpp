@@ -1,9 +1,11 @@
-#include "dissent/table/spellings.hpp"
-
+// How numbers are spelled in text, and what of that is kept (table.hpp).
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+
+#include "dissent/table/csv_cell.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 namespace {

@@ -1,6 +1,7 @@
 #include "dissent/table/table.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -29,6 +30,17 @@ std::vector<std::string> names_of(const Table& table) {
 bool is_number(const std::string& text) {
   double ignored = 0;
   return parse_cell(text, ignored) != NumberText::kText;
+}
+
+// A guess at what is meant. Of one or two letters every name is near, but one in other case is meant.
+std::string near_text(const std::string& name, const std::vector<std::string>& names) {
+  constexpr std::size_t kShortest = 3;
+  const auto in_other_case = [&](const std::string& known) {
+    return std::ranges::equal(
+        known, name, {}, [](unsigned char c) { return std::tolower(c); },
+        [](unsigned char c) { return std::tolower(c); });
+  };
+  return name.size() >= kShortest || std::ranges::any_of(names, in_other_case) ? did_you_mean(name, names) : "";
 }
 
 }  // namespace
@@ -129,9 +141,7 @@ std::string missing_column_text(std::span<const std::string> missing, const std:
                        listed(missing, "', '"), split, split);
   }
   const bool one = missing.size() == 1;
-  constexpr std::size_t kShortest = 3;  // of one or two letters every name is near
-  const bool guess = one && missing.front().size() >= kShortest;
-  const std::string near = guess ? did_you_mean(missing.front(), names) : "";
+  const std::string near = one ? near_text(missing.front(), names) : "";
   const bool no_header = std::ranges::all_of(names, is_number);
   return fmt::format("has no column{} '{}'{}{}", one ? "" : "s", listed(missing, "', '"), near,
                      !near.empty() ? ""
@@ -154,7 +164,7 @@ std::vector<std::size_t> complete_rows(const Table& table, std::span<const std::
 }
 
 Table picked_rows(const Table& table, std::span<const std::size_t> rows) {
-  Table part{table.source, rows.size(), {}};
+  Table part{table.source, rows.size(), {}, {}, table.style};
   for (const Column& column : table.columns) {
     Column& own = part.columns.emplace_back();
     own.name = column.name;

@@ -13,9 +13,21 @@
 #include <string_view>
 #include <vector>
 
-#include "dissent/table/spellings.hpp"
-
 namespace dissent {
+
+// How numbers stood in the text they were read from, where that is not how they are written: 01, 1.50, +1, or more
+// digits than a double holds. Codes and identifiers must not lose that. Few bytes for each, and none for other cells.
+class Spellings {
+ public:
+  // Rows ascend.
+  void add(std::size_t row, std::string_view text);
+  std::optional<std::string_view> of(std::size_t row) const;
+
+ private:
+  std::vector<std::size_t> rows_;
+  std::vector<std::size_t> ends_;  // in text_
+  std::string text_;
+};
 
 struct Column {
   std::string name;
@@ -38,11 +50,20 @@ struct Column {
   double finite_number(std::size_t row) const;
 };
 
+// How a table is written as text.
+struct TextStyle {
+  char delimiter = ',';
+  bool decimal_comma = false;
+
+  bool operator==(const TextStyle&) const = default;
+};
+
 struct Table {
   std::string source;  // the file, for messages
   std::size_t num_rows = 0;
   std::vector<Column> columns;
   std::vector<std::string> notes = {};  // how it was read, where that is a guess: lines for whoever uses it
+  TextStyle style = {};                 // of the file it was read from
 
   bool has(std::string_view name) const;
 

@@ -1,0 +1,48 @@
+// Points and commas in the numbers of a table whose delimiter is no comma: which are decimal marks, and which may be
+// thousands.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "dissent/table/csv.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+
+// How a column is written.
+struct ColumnMarks {
+  bool text_only = false;  // as the options say
+  bool any_point = false;
+  bool any_word = false;                        // neither a number nor one with commas
+  bool any_large = false;                       // whole numbers of three digits or more
+  bool any_fraction = false;                    // commas that cannot be between thousands
+  std::optional<std::size_t> first_comma = {};  // the row
+  std::string comma_text = {};                  // what stands there
+
+  // A number without commas.
+  void note(std::string_view text, double value) {
+    constexpr double kLarge = 100;  // with a comma for thousands, numbers next to it may have none
+    const bool has_point = text.find('.') != std::string_view::npos;
+    any_point = any_point || has_point;
+    any_large = any_large || (!has_point && std::abs(value) >= kLarge);
+  }
+
+  // A field that is no number without commas; sets `value` for kNumber alone.
+  NumberText read_commas(std::string_view field, std::size_t row, double& value);
+};
+
+// 1.234 beside 1,5 may be a thousand or a bit more than one, and so may 1,234 beside 731: the commas are text then.
+void refuse_mixed_marks(std::span<const ColumnMarks> marks, Table& table);
+
+// Once for a table, so that nobody takes thousands for read.
+void note_commas(std::span<const ColumnMarks> marks, Table& table);
+
+// What a spreadsheet that wrote it opens again. A table with points in some numbers has no decimal commas.
+TextStyle style_of(std::span<const ColumnMarks> marks, const Table& table, char delimiter);
+
+}  // namespace dissent
