@@ -294,7 +294,7 @@ TEST(Csv, WhatIsWrittenAsItWasReadHasNoSpelling) {
 }
 
 TEST(CsvReader, ExcelsFirstLineNamesTheDelimiter) {
-  for (const std::string& text : {"sep=;\na;b, m\n1,5;2\n", "\xEF\xBB\xBFsep=;\r\n\r\na;b, m\r\n1,5;2\r\n"}) {
+  for (const char* text : {"sep=;\na;b, m\n1,5;2\n", "\xEF\xBB\xBFsep=;\r\n\r\na;b, m\r\n1,5;2\r\n"}) {
     const Table table = parse(text);
     ASSERT_EQ(table.columns.size(), 2U);
     EXPECT_EQ(table.columns[0].values, Values{1.5});
