@@ -97,8 +97,15 @@ std::string written(const Page& page, const ReportOptions& options) {
 }
 
 bool has_ending(const ReportOptions& options) {
-  return options.output.ends_with("." + options.format) ||
-         (options.format == "html" && options.output.ends_with(".htm"));
+  std::string_view ending = ".csv";
+  if (options.format == "html") {
+    ending = options.output.ends_with(".htm") ? ".htm" : ".html";
+  } else if (options.format == "latex") {
+    ending = ".tex";
+  } else if (options.format != "csv") {
+    ending = ".md";
+  }
+  return options.output.ends_with(ending);
 }
 
 void run_report(const ReportOptions& options) {
