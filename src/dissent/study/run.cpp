@@ -23,7 +23,7 @@
 namespace dissent {
 namespace {
 
-constexpr double kLongestWait = 1;  // seconds, until it is asked again whether a cell is free
+constexpr double kLongestWait = 0.25;  // seconds, until it is asked again whether a cell is free
 
 // A cell of the store as the place of its campaign. It is recorded once a round: models are not kept, so that a step
 // inside of one would be taken again all the same, to the same bits.
