@@ -203,8 +203,7 @@ void add_study_run(Command& study) {
   command.option("--patience", arguments->patience,
                  {.help = "Seconds to wait for a server that went away", .shown = "S", .least = 0});
   command.flag("--retry", arguments->retry, "Run campaigns that failed before again");
-  command.option("-t,--threads", arguments->threads,
-                 {.help = "Threads of each campaign; results do not depend on it", .shown = "T", .least = 1});
+  add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.run([arguments] { run_study(*arguments); });

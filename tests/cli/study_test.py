@@ -31,7 +31,7 @@ class Study(StudyTest):
         self.assertEqual(len(rounds), 4 * 4)  # three rounds, and the model after them
         for name, value in {"study": "small", "cell": "problem=hetero acquisition=random seed=0", "problem": "hetero",
                             "model": "pne", "acquisition": "random", "seed": "0", "data_seed": "0", "round": "1",
-                            "labelled": "200"}.items():
+                            "labelled": "100"}.items():
             self.assertEqual(rounds[0][name], value)
         choices = self.export("sqlite:runs.db", "--choices")
         self.assertEqual(len(choices), 4 * 3 * 4)
@@ -146,7 +146,7 @@ class Refusals(StudyTest):
         run = dissent("study", "run", grid, "--store", "sqlite:runs.db", cwd=self.dir,
                       limit=(resource.RLIMIT_FSIZE, 130_000))
         self.assertEqual(run.returncode, 1, run.stdout)
-        self.assertRegex(run.stderr, r"make room and run the same command again: what was recorded is whole")
+        self.assertRegex(run.stderr, r"disk.*make room and run the same command again: what was recorded is whole")
         self.assertGreater(sum(cell["rounds"] for cell in self.status("sqlite:runs.db")), 0)
         self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--lease", 1, "--quiet")
         self.check_complete("sqlite:runs.db", self.unbroken(grid))

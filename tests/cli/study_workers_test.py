@@ -8,7 +8,7 @@ import time
 import unittest
 
 from postgresql_server import Server, server_programs
-from study_support import StudyTest, wait_for
+from study_support import LONG, StudyTest, wait_for
 from support import PROGRAM, SANITIZED
 
 
@@ -18,7 +18,7 @@ class FileWorkers(StudyTest):
 
     def test_a_break_releases_the_campaign(self):
         grid = self.grid(rounds=5, epochs=100, last=0)
-        worker = self.worker(grid, "sqlite:runs.db", "--lease", "600", "--quiet")
+        worker = self.worker(grid, "sqlite:runs.db", "--quiet", lease=600)
         wait_for(lambda: self.has_begun("sqlite:runs.db"), "a round")
         worker.send_signal(signal.SIGINT)
         self.assertEqual(worker.wait(60), -signal.SIGINT)
@@ -42,7 +42,7 @@ class ServerWorkers(StudyTest):
     def test_a_server_that_goes_away_is_waited_for(self):
         store = self.server.make_database("away")
         grid = self.grid(rounds=5, epochs=100, last=1)
-        workers = [self.worker(grid, store, "--quiet", "--lease", "60") for _ in range(2)]
+        workers = [self.worker(grid, store, "--quiet", lease=60) for _ in range(2)]
         wait_for(lambda: self.has_begun(store), "a round")
         self.server.stop()
         time.sleep(2)
@@ -91,7 +91,7 @@ class RankWorkers(StudyTest):
         self.assertGreater(len({cell["worker"] for cell in self.status("sqlite:runs.db")}), 1)
 
     def test_one_of_three_is_killed_and_all_are_started_again(self):
-        grid = self.grid(rounds=5, epochs=100, last=2)
+        grid = self.grid(**LONG)
         ranks = self.worker(grid, "sqlite:runs.db", launcher=self.LAUNCHER)
         wait_for(lambda: self.has_begun("sqlite:runs.db"), "a round")
         self.kill_amid_a_campaign("sqlite:runs.db", [])

@@ -78,7 +78,7 @@ TEST(Export, ListsChoices) {
   const std::string csv = choices_csv(some_results(), choices);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 2 + 1 + 1);  // a campaign without choices, and a line break in its error
   EXPECT_NE(csv.find("data_seed,batch,state,"), std::string::npos) << csv;
-  EXPECT_NE(csv.find(",5,1,0.25,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",1,5,0.25,"), std::string::npos) << csv;
 }
 
 }  // namespace

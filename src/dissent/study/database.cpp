@@ -31,6 +31,13 @@ std::string without_password(const std::string& url) {
 
 std::string sqlite_options(const std::string& path) { return "db=\"" + path + "\" timeout=10"; }
 
+// What a server that shuts down has to say is not for the user: it is waited for.
+void keep_quiet(soci::session& session) {
+  auto* backend = static_cast<soci::postgresql_session_backend*>(session.get_backend());
+  PQsetNoticeProcessor(
+      backend->conn_, [](void*, const char*) {}, nullptr);
+}
+
 }  // namespace
 
 DatabaseUrl parse_database_url(const std::string& url) {
@@ -67,7 +74,10 @@ void Database::connect() {
     *session_ << "PRAGMA foreign_keys = ON";
   } else {
     session_ = std::make_unique<soci::session>(soci::postgresql, url_.target);
+    keep_quiet(*session_);
     *session_ << "SET client_min_messages TO warning";
+    // What a server that crashes may lose then, the last moments, is done again.
+    *session_ << "SET synchronous_commit TO off";
   }
 }
 
@@ -130,8 +140,8 @@ void Database::explain(const soci::soci_error& error) const {
   std::string advice;
   if (contains(message, "readonly") || contains(message, "unable to open")) {
     advice = "; the file and its folder must be writable";
-  } else if (contains(message, "full")) {
-    advice = "; make room and run the same command again: what was recorded is whole";
+  } else if (contains(message, "full") || contains(message, "disk I/O")) {
+    advice = "; if the disk is full, make room and run the same command again: what was recorded is whole";
   } else if (contains(message, "not a database")) {
     advice = "; it is another kind of file: give another name";
   } else if (contains(message, "password") || contains(message, "role")) {
