@@ -26,12 +26,14 @@ problem = "hetero"
 acquisition = ["random", "kl"]
 seed = "0-{last}"
 """
+# Long enough for one of three workers to be caught in the middle.
+LONG = {"rounds": 8, "epochs": 100, "last": 3}
 # When and where a campaign ran, and how long it took: all that differs between two runs of a grid.
 CHANGING = {"state", "worker", "version", "started", "changed", "fit_seconds", "score_seconds",
             "scoring_seconds", "asked", "told"}
 
 
-def wait_for(condition, what, seconds=60):
+def wait_for(condition, what, seconds=120):
     """Asks until the answer is true, and returns it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -99,7 +101,7 @@ class StudyTest(CliTest):
 
     def lose_one_of_three(self, store):
         """Kills one of three workers; the others complete the grid as one alone would have."""
-        grid = self.grid(rounds=5, epochs=100, last=2)
+        grid = self.grid(**LONG)
         expected = self.unbroken(grid)
         workers = [self.worker(grid, store, "--quiet") for _ in range(3)]
         wait_for(lambda: self.has_begun(store), "a store")
@@ -112,8 +114,9 @@ class StudyTest(CliTest):
 
     def has_begun(self, store):
         """Whether a round of any campaign has been recorded."""
-        known = dissent("study", "status", store, cwd=self.dir).returncode == 0
-        return known and any(cell["rounds"] for cell in self.status(store))
+        run = dissent("study", "status", store, "--json", cwd=self.dir)  # fails while there is no store
+        studies = json.loads(run.stdout)["studies"] if run.returncode == 0 else []
+        return any(cell["rounds"] for study in studies for cell in study["campaigns"])
 
     def check_complete(self, store, expected):
         self.assertEqual({cell["state"] for cell in self.status(store)}, {"done"})

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from postgresql_server import Server, server_programs
-from study_support import StudyTest, wait_for
+from study_support import LONG, StudyTest, wait_for
 from support import PROGRAM, SANITIZED
 
 
@@ -91,7 +91,7 @@ class RankWorkers(StudyTest):
         self.assertGreater(len({cell["worker"] for cell in self.status("sqlite:runs.db")}), 1)
 
     def test_one_of_three_is_killed_and_all_are_started_again(self):
-        grid = self.grid(rounds=5, epochs=100, last=2)
+        grid = self.grid(**LONG)
         ranks = self.worker(grid, "sqlite:runs.db", launcher=self.LAUNCHER)
         wait_for(lambda: self.has_begun("sqlite:runs.db"), "a round")
         self.kill_amid_a_campaign("sqlite:runs.db", [])

@@ -76,6 +76,8 @@ void Database::connect() {
     session_ = std::make_unique<soci::session>(soci::postgresql, url_.target);
     keep_quiet(*session_);
     *session_ << "SET client_min_messages TO warning";
+    // What a server that crashes may lose then, the last moments, is done again.
+    *session_ << "SET synchronous_commit TO off";
   }
 }
 

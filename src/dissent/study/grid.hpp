@@ -25,48 +25,13 @@
 // line and column: "quick.toml:9:1: 'acquisiton' is not known; did you mean 'acquisition'?".
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "dissent/loop/settings.hpp"
-#include "dissent/problem/problem.hpp"
+#include "dissent/study/cell.hpp"
 
 namespace dissent {
-
-// Rows of one file, split anew for each data_seed and seed.
-struct GridTable {
-  std::string file;
-  std::vector<std::string> targets;
-  std::vector<std::string> inputs = {};  // empty: all others
-  std::size_t labelled = 0;
-  std::size_t test = 0;
-};
-
-// The axes of a cell, from what Cell::describe() said.
-std::vector<std::pair<std::string, std::string>> described_axes(const std::string& description);
-
-// One campaign of the grid.
-struct Cell {
-  std::string name;  // values of the axes: "problem=hetero acquisition=kl seed=3"; unique in its grid
-  std::vector<std::pair<std::string, std::string>> axes = {};  // names and values, in the order of the grid
-  std::string problem;
-  std::optional<GridTable> table = {};
-  std::size_t rounds = 20;
-  std::uint64_t data_seed = 0;
-  PoolPolicy pool_policy = PoolPolicy::kMixed;
-  std::string aim = {};  // "test", a table of inputs, or nothing
-  Values settings = {};  // those given
-
-  // InputError for values that cannot be.
-  CampaignSettings campaign_settings() const;
-  // All that its results follow from, as JSON: two cells of the same text are the same.
-  std::string describe() const;
-};
 
 struct Grid {
   std::string name;

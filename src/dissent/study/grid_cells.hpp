@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dissent/base/field.hpp"
-#include "dissent/study/grid.hpp"
+#include "dissent/study/cell.hpp"
 
 namespace dissent {
 

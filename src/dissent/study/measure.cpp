@@ -4,8 +4,8 @@
 
 #include "dissent/acquisition/uncertainty.hpp"
 #include "dissent/ensemble/fit.hpp"
+#include "dissent/ensemble/metrics.hpp"
 #include "dissent/simulator/robot.hpp"
-#include "dissent/statistics/rank_correlation.hpp"
 #include "dissent/study/measure_parts.hpp"
 
 namespace dissent {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kUsualComponents = 5;
 constexpr std::size_t kMostInputs = 10'000;
 constexpr double kMixtureValues = 2e6;  // numbers in a mixture, at most
-constexpr double kSampledValues = 1e8;  // and log densities of numbers in a sampling estimate
+constexpr double kSampledValues = 1e7;  // and log densities of numbers in a sampling estimate
 
 using Clock = std::chrono::steady_clock;
 

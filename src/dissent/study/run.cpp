@@ -23,9 +23,10 @@
 namespace dissent {
 namespace {
 
-constexpr double kLongestWait = 1;  // seconds, until it is asked again whether a cell is free
+constexpr double kLongestWait = 0.25;  // seconds, until it is asked again whether a cell is free
 
-// A cell of the store as the place of its campaign. Models are not kept: they are fitted again, to the same bits.
+// A cell of the store as the place of its campaign. It is recorded once a round: models are not kept, so that a step
+// inside of one would be taken again all the same, to the same bits.
 class CellStore final : public CampaignStore {
  public:
   CellStore(StudyStore& store, Claim claim) : store_(store), claim_(std::move(claim)), campaign_(store.load(claim_)) {}
@@ -35,8 +36,9 @@ class CellStore final : public CampaignStore {
   void hold() override {}
   Campaign load() const override { return campaign_.value(); }
   void save(const Campaign& campaign) override {
-    store_.record(claim_, campaign);
-    campaign_ = campaign;
+    if (!campaign.rounds.empty() && !campaign.fitted && campaign.num_pending() == 0) {
+      store_.record(claim_, campaign);
+    }
   }
   void save_model(const Ensemble&) override {}
   std::optional<Ensemble> load_model(std::uint64_t) const override { return std::nullopt; }
@@ -140,7 +142,9 @@ LearnEnd run_cell(StudyStore& store, const Cell& cell, const Claim& claim, const
       control.finished_round(claim, record);
     }
   };
-  return learn(place, campaign, data, oracle, cell.rounds, learning);
+  const LearnEnd end = learn(place, campaign, data, oracle, cell.rounds, learning);
+  store.record(claim, campaign);  // with the last model
+  return end;
 }
 
 }  // namespace

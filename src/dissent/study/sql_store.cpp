@@ -1,5 +1,6 @@
 #include "dissent/study/sql_store.hpp"
 
+#include <filesystem>
 #include <unordered_map>
 #include <utility>
 
@@ -8,6 +9,20 @@
 #include "dissent/study/store_schema.hpp"
 
 namespace dissent {
+
+std::string_view cell_state_name(CellState state) {
+  constexpr std::string_view kNames[] = {"waiting", "running", "done", "failed"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::unique_ptr<StudyStore> StudyStore::open(const std::string& url, Access access, double patience) {
+  DatabaseUrl parsed = parse_database_url(url);
+  if (access == Access::kRead && parsed.kind == DatabaseKind::kSqlite) {
+    std::error_code unknown;
+    check(std::filesystem::exists(parsed.target, unknown), "{}: there is no such file", parsed.target);
+  }
+  return std::make_unique<SqlStudyStore>(std::move(parsed), access, patience);
+}
 
 SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access, double patience) : database_(std::move(url), patience) {
   if (access == Access::kWrite) {

@@ -1,8 +1,8 @@
-// One campaign of a grid: its settings, and the text that tells it from others.
+#include "dissent/study/cell.hpp"
+
 #include <utility>
 
 #include "dissent/base/value_json.hpp"
-#include "dissent/study/grid.hpp"
 
 namespace dissent {
 
