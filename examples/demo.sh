@@ -62,7 +62,7 @@ $ dissent learn aim --problem hetero --rounds $rounds
 $ dissent learn random --problem hetero --rounds $rounds --acquisition random
 $ dissent rounds aim random
 TEXT
-grid=$PWD/demo.toml
+cp demo.toml measurements.csv "$folder"
 cd "$folder"
 # Side by side, a core each.
 dissent learn aim --problem hetero --rounds "$rounds" --threads 1 --quiet &
@@ -98,13 +98,13 @@ awk -F, '
 
 cat <<TEXT
 
-So here is a small study: two problems, two ways to choose, five seeds each.
+So here is a small study: the 60 measurements again, two ways to choose among them, ten seeds each.
 
-$ dissent study run demo.toml --store sqlite:runs.db --jobs 2
+$ dissent study run demo.toml --store sqlite:runs.db
 $ dissent report sqlite:runs.db --output $page
 TEXT
 # A program may have been built without a database, or without pages: that is no failure of the demonstration.
-if ! message=$(dissent study run "$grid" --store sqlite:runs.db --jobs 2 --quiet 2>&1 &&
+if ! message=$(dissent study run demo.toml --store sqlite:runs.db --quiet 2>&1 &&
   dissent report sqlite:runs.db --output "$page" --quiet 2>&1); then
   [[ $message == *"built without"* ]] || {
     echo "$message" >&2

@@ -16,6 +16,7 @@ const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", 
 
 async function open(context, facts) {
   const page = await context.newPage();
+  page.setDefaultTimeout(120000);
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) facts.console.push(message.text());
   });
@@ -25,7 +26,7 @@ async function open(context, facts) {
     if (request.url() !== address && !/^(data|blob):/.test(request.url())) facts.requests.push(request.url());
   });
   await page.goto(address);
-  await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined, null, { timeout: 60000 });
+  await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined, null, { timeout: 120000 });
   return page;
 }
 

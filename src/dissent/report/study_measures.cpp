@@ -64,15 +64,19 @@ std::vector<const Measurement*> of_kind(const std::vector<Measurement>& all, con
   return list;
 }
 
-std::string series_name(const Measurement& one, bool with_samples) {
-  return with_samples && one.samples > 0 ? fmt::format("{}, {} samples", one.estimator, one.samples) : one.estimator;
+constexpr std::size_t kSamples = 2;  // of the axes above
+
+// "mc:1000", or "mc" where samples are what varies.
+std::string series_name(const Measurement& one, std::size_t varied) {
+  const std::string name = one.estimator.substr(0, one.estimator.find(':'));
+  return one.samples == 0 ? one.estimator : varied == kSamples ? name : fmt::format("{}:{}", name, one.samples);
 }
 
 // What is held while axis `varied` varies: the values of the other axes, apart from samples, which make a series.
 std::vector<double> held(const Measurement& one, std::size_t varied) {
   std::vector<double> values;
   for (std::size_t k = 0; k < sweep_axes().size(); ++k) {
-    if (k != varied && k != 2) {
+    if (k != varied && k != kSamples) {
       values.push_back(sweep_axes()[k].at(one));
     }
   }
@@ -91,7 +95,9 @@ std::vector<Sweep> sweeps_of(const std::vector<const Measurement*>& all) {
   for (std::size_t axis = 0; axis < sweep_axes().size(); ++axis) {
     std::map<std::tuple<std::string, std::string>, std::map<std::vector<double>, std::vector<const Measurement*>>> sets;
     for (const Measurement* one : all) {
-      sets[{one->problem, one->model}][held(*one, axis)].push_back(one);
+      if (axis != kSamples || one->samples > 0) {
+        sets[{one->problem, one->model}][held(*one, axis)].push_back(one);
+      }
     }
     const auto num_places = [&](const std::vector<const Measurement*>& list) {
       std::set<double> places;
@@ -120,7 +126,7 @@ void add_sweep(Grid& grid, const Sweep& sweep) {
   std::map<Key, std::vector<double>> values;
   std::vector<Key> order;
   for (const Measurement* one : sweep.list) {
-    const Key key{one->problem, one->model, series_name(*one, sweep.varied != 2), sweep_axes()[sweep.varied].at(*one)};
+    const Key key{one->problem, one->model, series_name(*one, sweep.varied), sweep_axes()[sweep.varied].at(*one)};
     std::vector<double>& list = values[key];
     if (list.empty()) {
       order.push_back(key);

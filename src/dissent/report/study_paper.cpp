@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kMostRounds = 25;  // of a curve beside the paper's, and those that the paper has
 constexpr const char* kHere = "this study";
 constexpr const char* kThere = "the paper";
+constexpr std::size_t kPaperComponents = 5;
 constexpr std::string_view kSizesProblem = "hopper";  // of the paper's ensemble sizes
 
 // A number here, and one of the paper; each may be missing.
@@ -127,23 +128,29 @@ TableBlock correlations(const StudyResults& results) {
 }
 
 TableBlock matched_samples(const StudyResults& results) {
-  Pairs<std::tuple<std::string, std::size_t>> pairs;
+  Pairs<std::tuple<std::size_t, std::size_t, std::string>> pairs;
   for (const Measurement& one : results.measurements) {
     if (one.kind == "matched_samples") {
-      pairs[{one.problem, one.outputs}].here.push_back(one.value);
+      pairs[{one.outputs, one.components, one.estimator}].here.push_back(one.value);
     }
   }
   const bool measured = !pairs.empty();
   for (const PaperMatchedSamples& paper : paper_matched_samples()) {
-    if (measured || has_task(results, paper.problem, "")) {
-      pairs[{paper.problem, paper.outputs}].paper = paper.samples;
+    if (!measured && has_task(results, paper.problem, "")) {
+      pairs.try_emplace({paper.outputs, kPaperComponents, "pairwise"});
+    }
+    for (auto& [key, pair] : pairs) {
+      if (std::get<0>(key) == paper.outputs && std::get<1>(key) == kPaperComponents) {
+        pair.paper = paper.samples;
+      }
     }
   }
-  return pairs_table({.id = "matched",
-                      .title = "Samples that take the time of a pairwise estimate",
-                      .note = "Drawn by Monte Carlo in the same time.",
-                      .grid = {.columns = {{"problem", "Problem"}, {"outputs", "Output columns"}}}},
-                     pairs);
+  return pairs_table(
+      {.id = "matched",
+       .title = "Samples that take the time of a pairwise estimate",
+       .note = "Drawn by Monte Carlo in the same time.",
+       .grid = {.columns = {{"outputs", "Output columns"}, {"components", "Components"}, {"estimator", "Estimator"}}}},
+      pairs);
 }
 
 // The paper's points of a method, then those of this study; none where the paper has none.

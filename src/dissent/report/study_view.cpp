@@ -68,19 +68,20 @@ void add_series(Json& encoding, std::string_view field, const std::vector<std::s
     shapes.push_back(kShapes[look(k, kShapes.size())]);
     dashes.push_back(kDashes[look(k, kDashes.size())]);
   }
+  Json legend{{"symbolOpacity", 1}, {"symbolSize", 90}, {"columns", {{"expr", "width < 500 ? 2 : 4"}}}};
+  if (mark != Mark::kLine) {
+    legend["symbolStrokeWidth"] = 0;  // the outline of a filled shape, which dashes would fray
+  }
   const auto channel = [&](const Json& range) -> Json {
     return {{"field", field},
             {"type", "nominal"},
             {"title", nullptr},
             {"scale", {{"domain", names}, {"range", range}}},
-            {"legend", {{"symbolOpacity", 1}, {"symbolSize", 90}, {"columns", {{"expr", "width < 500 ? 2 : 4"}}}}}};
+            {"legend", legend}};
   };
   encoding["color"] = channel(colours);
   if (mark == Mark::kLine || mark == Mark::kLineWithPoints) {
     encoding["strokeDash"] = channel(dashes);
-    if (mark == Mark::kLineWithPoints) {
-      encoding["strokeDash"]["legend"] = nullptr;
-    }
   } else if (mark == Mark::kPoint) {
     encoding["shape"] = channel(shapes);
   }
