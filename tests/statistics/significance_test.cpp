@@ -53,6 +53,17 @@ TEST(Significance, WilcoxonOfNoDifference) {
   EXPECT_EQ(wilcoxon_test(std::vector{0.0, 0.0}).p_value, 1);
 }
 
+// stats.t.interval(0.9, 7, loc=np.mean(d), scale=stats.sem(d))
+TEST(Significance, MeanIntervalAsScipy) {
+  const Interval interval = mean_interval(kDifferences, 0.9);
+  EXPECT_DOUBLE_EQ(interval.estimate, 0.58125);
+  EXPECT_NEAR(interval.low, 0.2232362710824356, 1e-13);
+  EXPECT_NEAR(interval.high, 0.9392637289175645, 1e-13);
+  EXPECT_EQ(mean_interval(std::vector{2.0, 2.0}).high, 2);
+  EXPECT_THROW(mean_interval(std::vector{2.0}), InputError);
+  EXPECT_THROW(mean_interval(kDifferences, 1), InputError);
+}
+
 TEST(Significance, SignFlipsAsScipy) {
   const TestResult result = sign_flip_test(kDifferences);
   EXPECT_DOUBLE_EQ(result.statistic, 0.58125);
