@@ -174,7 +174,7 @@ void add_study_compare(Command& study) {
   const auto arguments = std::make_shared<Arguments>();
   command.argument(
       "STORE", arguments->source,
-      "sqlite:FILE, postgresql://USER@HOST/DATABASE, or what 'dissent study export' wrote (.csv, .csv.gz)");
+      "sqlite:FILE, postgresql://USER@HOST/DATABASE, or a .csv of 'dissent study export'");
   command.texts("--study", arguments->studies, {.help = "Studies of the store, judged together", .shown = "NAMES"});
   command.option("--metric", arguments->metric, {.help = "rmse, rmse_paper or log_likelihood", .shown = "NAME"});
   command.option("--rounds", arguments->rounds, {.help = "Rounds with a column of their own", .shown = "R"});

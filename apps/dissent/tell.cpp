@@ -43,7 +43,8 @@ nlohmann::ordered_json json_of_fit(const Campaign& campaign) {
   nlohmann::ordered_json fitted;
   if (campaign.fitted) {
     for (const Field<RoundRecord>& field : fields<RoundRecord>()) {
-      if (field.type == FieldType::kNumber && !field.traits.varies && field.name != "chosen_epistemic") {
+      const bool of_choice = field.name == "chosen_epistemic" || field.name == "expert_share";
+      if (field.type == FieldType::kNumber && !field.traits.varies && !of_choice) {
         fitted[std::string(field.name)] = to_json(field.get(*campaign.fitted));
       }
     }

@@ -302,7 +302,7 @@ TEST(NpyWriter, FullDiskLeavesNoFile) {
 template <class T>
 void check_round_trip() {
   const TempDir dir;
-  rc::check([&](const std::vector<T>& values) {
+  EXPECT_TRUE(rc::check([&](const std::vector<T>& values) {
     write_npy(dir.file("r.npy"), ArrayView(std::span<const T>(values), {values.size(), 1}));
     const Array array = read_npy(dir.file("r.npy"));
     RC_ASSERT(array.dtype() == dtype_of<T>());
@@ -311,7 +311,7 @@ void check_round_trip() {
     const bool same =
         values.empty() || std::memcmp(array.bytes().data(), values.data(), values.size() * sizeof(T)) == 0;
     RC_ASSERT(same);
-  });
+  }));
 }
 
 TEST(Npy, RoundTripsAnyValues) {

@@ -32,8 +32,7 @@ Field<CampaignSettings> candidates_field() {
       {"candidates",
        FieldType::kText,
        true,
-       {.help = "Rows drawn from the pool to choose among, 'all', 'paper' or 'nested:N', of which fewer are a part of "
-                "more; by default what suits the method",
+       {.help = "Rows drawn from the pool: N, nested:N, 'all', 'paper'; by default what suits the method",
         .shown = "N"}},
       {},
       {}};
