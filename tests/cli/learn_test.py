@@ -45,7 +45,7 @@ class Learn(CampaignTest):
         self.assertTrue((self.read_csv("hetero/chosen.csv")["x"] > 1).all())
 
     def test_a_problem_with_other_data(self):
-        quick = ("--acquisition", "random", "--rounds", 1, "--epochs", 2, "--batch", 3, "-q")
+        quick = ("--model", "pne", "-a", "random", "--rounds", 1, "--epochs", 2, "--batch", 3, "-q")
         for seed in (0, 1):
             self.run_ok("learn", f"s{seed}", "--problem", "hetero", "--data-seed", seed, *quick)
         first, other = (self.read_csv(f"s{seed}/chosen.csv") for seed in (0, 1))
