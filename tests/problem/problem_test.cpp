@@ -94,27 +94,39 @@ TEST(Problem, SeedsChooseTrainingRowsAndNothingElse) {
   EXPECT_EQ(first.test.targets, second.test.targets);
 }
 
-// Pool and test rows, of every problem; a run's own rows follow the run's seed.
 TEST(Problem, TheDataSeedVariesPoolAndTestRows) {
-  const TempDir folder;
-  ProblemOptions options;
-  options.cache_directory = folder.file("cache");
-  options.pool_rows = 60;
-  options.test_rows = 10;
-  for (const std::string& name : problem_names()) {
-    if (!is_one_dimensional(name) && name != "pendulum" && !mujoco_available()) {
-      continue;
-    }
-    options.data_seed = 0;
+  for (const std::string name : {"hetero", "bimodal"}) {
+    ProblemOptions options{.pool_rows = 60, .test_rows = 10};
     const Problem first = load_problem(name, options);
     const Problem again = load_problem(name, options);
     EXPECT_EQ(first.pool.inputs, again.pool.inputs) << name;
-    EXPECT_EQ(first.test.targets, again.test.targets) << name;
     options.data_seed = 7;
     const Problem other = load_problem(name, options);
     EXPECT_NE(first.pool.inputs, other.pool.inputs) << name;
     EXPECT_NE(first.test.inputs, other.test.inputs) << name;
-    EXPECT_EQ(first.train.inputs == other.train.inputs, is_one_dimensional(name)) << name;
+    EXPECT_EQ(first.train.inputs, other.train.inputs) << name;  // they follow the run's seed
+  }
+}
+
+// Those of robots, and the rows to choose training rows from.
+TEST(Problem, TheDataSeedVariesWhatIsCollected) {
+  const TempDir folder;
+  for (const std::string& name : environment_names()) {
+    if (name != "pendulum" && !mujoco_available()) {
+      continue;
+    }
+    const CollectedSizes sizes{.train = 30, .pool = 60, .test = 5};
+    ProblemOptions options;
+    options.cache_directory = folder.file("cache");
+    const CollectedProblem first = cached_problem(name, sizes, options);
+    const CollectedProblem again = cached_problem(name, sizes, options);
+    EXPECT_EQ(first.pool.observations, again.pool.observations) << name;
+    EXPECT_EQ(first.pool.expert, again.pool.expert) << name;
+    options.data_seed = 7;
+    const CollectedProblem other = cached_problem(name, sizes, options);
+    EXPECT_NE(first.train.observations, other.train.observations) << name;
+    EXPECT_NE(first.pool.observations, other.pool.observations) << name;
+    EXPECT_NE(first.test.observations, other.test.observations) << name;
   }
 }
 
