@@ -76,13 +76,19 @@ void Database::connect() {
     session_ = std::make_unique<soci::session>(soci::postgresql, url_.target);
     keep_quiet(*session_);
     *session_ << "SET client_min_messages TO warning";
-    // What a server that crashes may lose then, the last moments, is done again.
+    // What a server that crashes loses then, rounds of the last moments, is done again; see make_durable().
     *session_ << "SET synchronous_commit TO off";
   }
 }
 
 void Database::write(const std::function<void(soci::session& sql)>& work) { persist(work, true); }
 void Database::read(const std::function<void(soci::session& sql)>& work) { persist(work, false); }
+
+void Database::make_durable(soci::session& sql) const {
+  if (!is_sqlite()) {
+    sql << "SET LOCAL synchronous_commit TO on";
+  }
+}
 
 void Database::attempt(const std::function<void(soci::session& sql)>& work, bool writes) {
   if (session_ == nullptr) {

@@ -38,6 +38,10 @@ class Database {
   void write(const std::function<void(soci::session& sql)>& work);
   void read(const std::function<void(soci::session& sql)>& work);
 
+  // Inside of write(): waits for the server's disk, so that not even a crash of the server loses what is written.
+  // Elsewhere the last moments may be lost then.
+  void make_durable(soci::session& sql) const;
+
  private:
   void connect();
   void attempt(const std::function<void(soci::session& sql)>& work, bool writes);

@@ -26,7 +26,10 @@ std::unique_ptr<StudyStore> StudyStore::open(const std::string& url, Access acce
 
 SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access, double patience) : database_(std::move(url), patience) {
   if (access == Access::kWrite) {
-    database_.write([&](soci::session& sql) { prepare_schema(sql, database_); });
+    database_.write([&](soci::session& sql) {
+      database_.make_durable(sql);
+      prepare_schema(sql, database_);
+    });
   } else {
     database_.read([&](soci::session& sql) { check_schema(sql, database_); });
   }
@@ -34,6 +37,7 @@ SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access, double patience) : 
 
 void SqlStudyStore::add(const Grid& grid) {
   database_.write([&](soci::session& sql) {
+    database_.make_durable(sql);
     std::unordered_map<std::string, std::string> known;
     soci::rowset<soci::row> rows =
         (sql.prepare << "SELECT name, description FROM cell WHERE study = :s", soci::use(grid.name));
@@ -103,8 +107,16 @@ void SqlStudyStore::update_in(soci::session& sql, const Claim& claim, const std:
   }
 }
 
+void SqlStudyStore::finish(const Claim& claim) {
+  database_.write([&](soci::session& sql) {
+    database_.make_durable(sql);
+    update_in(sql, claim, "state = 2, error = ''");
+  });
+}
+
 void SqlStudyStore::fail(const Claim& claim, const std::string& error) {
   database_.write([&](soci::session& sql) {
+    database_.make_durable(sql);
     update_in(sql, claim, "lease_end = 0");
     const auto id = static_cast<long long>(claim.id);
     sql << "UPDATE cell SET state = 3, error = :e WHERE id = :i", soci::use(error, "e"), soci::use(id, "i");

@@ -23,7 +23,7 @@ class SqlStudyStore final : public StudyStore {
   void renew(const Claim& claim) override { update(claim, fmt::format("lease_end = {}", lease_end(claim))); }
   void record(const Claim& claim, const Campaign& campaign) override;
   void record(const std::string& study, const std::vector<Measurement>& measurements) override;
-  void finish(const Claim& claim) override { update(claim, "state = 2, error = ''"); }
+  void finish(const Claim& claim) override;
   void fail(const Claim& claim, const std::string& error) override;
   void release(const Claim& claim) override { update(claim, "state = 0"); }
   std::size_t num_claimed(const std::string& study, const std::string& only) override;
