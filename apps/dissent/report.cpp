@@ -147,9 +147,8 @@ void add_report(Command& app) {
                              "  dissent report sqlite:runs.db --output report.html\n"
                              "The page is one file and loads nothing. Rows of --table must be new to the model.");
   const auto options = std::make_shared<ReportOptions>();
-  command.argument(
-      "SOURCE", options->source,
-      "Model file of 'fit', directory of 'learn' or 'ask', store of 'study run' or table of 'study export'");
+  command.argument("SOURCE", options->source,
+                   "Model file, directory of a campaign, store of a study or its exported table");
   command.option(
       "--table", options->table,
       {.help = "Rows with targets, new to the model, to judge it by; 'ask' may have its own", .shown = "FILE"});
@@ -160,9 +159,7 @@ void add_report(Command& app) {
                  Need::kRequired);
   command.option(
       "--format", options->format,
-      {.help =
-           "html; markdown or md: texts and tables; latex: tables; csv: all tables and data of charts, a line per cell",
-       .shown = "NAME"});
+      {.help = "html; markdown or md: texts and tables; latex: tables; csv: a line per cell", .shown = "NAME"});
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);

@@ -158,10 +158,11 @@ std::vector<std::string> SqlStudyStore::studies() {
   std::vector<std::string> names;
   database_.read([&](soci::session& sql) {
     names.clear();
+    const bool measures = !table_columns(sql, database_, "measurement").empty();  // not in a store of version 1
     soci::rowset<std::string> rows =
-        (sql.prepare
-         << "SELECT study FROM (SELECT study, 0 AS later, id FROM cell UNION ALL SELECT study, 1 AS later, id FROM "
-            "measurement) AS named GROUP BY study ORDER BY min(later), min(id)");
+        (sql.prepare << fmt::format("SELECT study FROM (SELECT study, 0 AS later, id FROM cell{}) AS named GROUP BY "
+                                    "study ORDER BY min(later), min(id)",
+                                    measures ? " UNION ALL SELECT study, 1 AS later, id FROM measurement" : ""));
     names.assign(rows.begin(), rows.end());
   });
   return names;
