@@ -79,7 +79,7 @@
       }
       const domain = view.scale(axis).domain();
       const middle = (domain[0] + domain[1]) / 2;
-      const half = ((domain[1] - domain[0]) / 2) * factor;
+      const half = ((domain[1] - domain[0]) / 2 || Math.abs(middle) / 2 || 1) * factor;  // one value has no range
       view.signal(signal, [middle - half, middle + half]);
     });
     return view.runAsync();
