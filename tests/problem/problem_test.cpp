@@ -96,7 +96,9 @@ TEST(Problem, SeedsChooseTrainingRowsAndNothingElse) {
 
 TEST(Problem, TheDataSeedVariesPoolAndTestRows) {
   for (const std::string name : {"hetero", "bimodal"}) {
-    ProblemOptions options{.pool_rows = 60, .test_rows = 10};
+    ProblemOptions options;
+    options.pool_rows = 60;
+    options.test_rows = 10;
     const Problem first = load_problem(name, options);
     const Problem again = load_problem(name, options);
     EXPECT_EQ(first.pool.inputs, again.pool.inputs) << name;
