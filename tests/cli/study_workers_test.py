@@ -36,15 +36,23 @@ class ServerWorkers(StudyTest):
         cls.server = Server()
         cls.addClassCleanup(cls.server.close)
 
+    def stop_server_amid(self, store, workers):
+        """When a round has been recorded; workers hold still until the server is gone, lest they end before."""
+        wait_for(lambda: self.has_begun(store), "a round")
+        for worker in workers:
+            worker.send_signal(signal.SIGSTOP)
+        self.server.stop()
+        for worker in workers:
+            worker.send_signal(signal.SIGCONT)
+
     def test_one_of_three_is_killed(self):
         self.lose_one_of_three(self.server.make_database("killed"))
 
     def test_a_server_that_goes_away_is_waited_for(self):
         store = self.server.make_database("away")
-        grid = self.grid(rounds=5, epochs=100, last=1)
+        grid = self.grid(**LONG)
         workers = [self.worker(grid, store, "--quiet", lease=60) for _ in range(2)]
-        wait_for(lambda: self.has_begun(store), "a round")
-        self.server.stop()
+        self.stop_server_amid(store, workers)
         time.sleep(2)
         self.assertEqual([worker.poll() for worker in workers], [None, None])
         self.server.start()
@@ -54,10 +62,9 @@ class ServerWorkers(StudyTest):
 
     def test_patience_ends(self):
         store = self.server.make_database("patience")
-        grid = self.grid(rounds=5, epochs=400, last=0)
+        grid = self.grid(**LONG)
         worker = self.worker(grid, store, "--quiet", "--patience", "0.5")
-        wait_for(lambda: self.has_begun(store), "a round")
-        self.server.stop()
+        self.stop_server_amid(store, [worker])
         try:
             self.assertEqual(worker.wait(60), 1)
         finally:
