@@ -143,12 +143,12 @@ class Refusals(StudyTest):
     @unittest.skipIf(SANITIZED, "a sanitizer writes files of its own")
     def test_a_full_disk_loses_nothing(self):
         grid = self.grid()
-        run = dissent("study", "run", grid, "--store", "sqlite:runs.db", cwd=self.dir,
+        run = dissent("study", "run", grid, "--store", "sqlite:runs.db", "--lease", 1, cwd=self.dir,
                       limit=(resource.RLIMIT_FSIZE, 130_000))
         self.assertEqual(run.returncode, 1, run.stdout)
         self.assertRegex(run.stderr, r"disk.*make room and run the same command again: what was recorded is whole")
         self.assertGreater(sum(cell["rounds"] for cell in self.status("sqlite:runs.db")), 0)
-        self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--lease", 1, "--quiet")
+        self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--quiet")
         self.check_complete("sqlite:runs.db", self.unbroken(grid))
 
 
