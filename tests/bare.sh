@@ -76,6 +76,7 @@ make_root() {
   [[ ! -s $sources ]] || from=("$sources")
   run_apart mmdebstrap --quiet --variant=apt --aptopt="$settings" bookworm "$root" "${from[@]}"
   cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # a root that does not outlive this needs no fsync
   if grep -q 'https:' "$sources" && [[ -e /etc/ssl/certs/ca-certificates.crt ]]; then
     install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
   fi

@@ -76,9 +76,8 @@ class Account {
 };
 
 // What a job on a thread of its own does: run cells, until there is none or `stop` says so.
-void run_job(const Arguments& arguments, const Grid& grid, std::size_t number, Account& account,
+void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, Account& account,
              const std::function<bool()>& stop) {
-  const auto store = arguments.open();
   ThreadPool threads(arguments.threads);
   StudyControl control;
   control.worker = worker_name(number);
@@ -88,20 +87,21 @@ void run_job(const Arguments& arguments, const Grid& grid, std::size_t number, A
   control.problem.num_threads = arguments.threads;
   control.finished_round = [&](const Claim&, const RoundRecord&) { account.round(); };
   control.ended = [&](const Claim& claim, const std::string& error) {
-    account.ended(claim, error, store->num_ended(grid.name));
+    account.ended(claim, error, store.num_ended(grid.name));
   };
   control.stop = stop;
-  run_cells(*store, grid, control);
+  run_cells(store, grid, control);
 }
 
 // The first that fails stops the others.
-void run_jobs(const Arguments& arguments, const Grid& grid, Account& account, const Interrupt& interrupt) {
+void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, Account& account,
+              const Interrupt& interrupt) {
   std::atomic<bool> broken = false;
   std::exception_ptr failure;
   std::mutex mutex;
   const auto job = [&](std::size_t number) {
     try {
-      run_job(arguments, grid, number, account, [&] { return broken || interrupt.noted(); });
+      run_job(arguments, store, grid, number, account, [&] { return broken || interrupt.noted(); });
     } catch (...) {
       const std::lock_guard lock(mutex);
       failure = broken ? failure : std::current_exception();
@@ -149,8 +149,9 @@ nlohmann::ordered_json summary_json(const Grid& grid, StudyStore& store, const A
 void run_study(const Arguments& arguments) {
   const Rank rank = rank_of_process();
   check_store(arguments, rank);
-  const Grid grid = read_grid(arguments.grid);
+  Grid grid = read_grid(arguments.grid);
   check_only(arguments, grid);
+  identify_tables(grid);
   const auto store = arguments.open();
   store->add(grid);
   if (arguments.retry) {
@@ -165,7 +166,7 @@ void run_study(const Arguments& arguments) {
   }
   Account account(talk, grid.cells.size(), done);
   const Interrupt interrupt;
-  run_jobs(arguments, grid, account, interrupt);
+  run_jobs(arguments, *store, grid, account, interrupt);
   if (interrupt.noted()) {
     fmt::print(stderr, "stopped; all is recorded, and the same command goes on from there\n");
     Interrupt::end_program();

@@ -172,9 +172,8 @@ void add_study_compare(Command& study) {
                 "  dissent study show sqlite:runs.db --metric rmse_paper --rounds 10,25,50,100 -o show.md\n"
                 "  dissent study show rounds.csv --format csv --table paired");
   const auto arguments = std::make_shared<Arguments>();
-  command.argument(
-      "STORE", arguments->source,
-      "sqlite:FILE, postgresql://USER@HOST/DATABASE, or a .csv of 'dissent study export'");
+  command.argument("STORE", arguments->source,
+                   "sqlite:FILE, postgresql://USER@HOST/DATABASE, or a .csv of 'dissent study export'");
   command.texts("--study", arguments->studies, {.help = "Studies of the store, judged together", .shown = "NAMES"});
   command.option("--metric", arguments->metric, {.help = "rmse, rmse_paper or log_likelihood", .shown = "NAME"});
   command.option("--rounds", arguments->rounds, {.help = "Rounds with a column of their own", .shown = "R"});

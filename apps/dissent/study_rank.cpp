@@ -33,7 +33,8 @@ Rank rank_of_process() {
     if (const auto rank = variable(launcher.rank)) {
       const auto size = variable(launcher.size);
       const auto local_size = variable(launcher.local_size);
-      return {*rank, !size || !local_size || *size == *local_size};
+      const bool one_node = variable("SLURM_STEP_NUM_NODES").value_or(1) == 1;
+      return {*rank, size && local_size ? *size == *local_size : one_node};
     }
   }
   // Slurm's srun; a job array has one rank 0 in each of its tasks, and a log for each.

@@ -40,6 +40,8 @@ class StudyPages {
   StudyPages(const Arguments& arguments)
       : store_(StudyStore::open(arguments.store, StudyStore::Access::kRead)), study_(arguments.study) {}
 
+  std::string store_name() const { return store_->name(); }
+
   std::string html() {
     const std::lock_guard lock(mutex_);
     const std::string now = state();
@@ -127,7 +129,7 @@ void run_serve(const Arguments& arguments) {
   route(server, pages, port);
   const Interrupt interrupt;
   std::jthread listener([&] { server.listen_after_bind(); });
-  print_line("http://{}:{}/ shows {}; Ctrl-C ends it", kHere, port, arguments.store);
+  print_line("http://{}:{}/ shows {}; Ctrl-C ends it", kHere, port, pages.store_name());
   flush_output();
   while (!interrupt.noted()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

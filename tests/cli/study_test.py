@@ -74,6 +74,11 @@ class Study(StudyTest):
             file.write('name = "t"\n[grid]\nproblem = ["hetero", "t"]\nseed = 0\nrounds = 1\nmodel = "pne"\nepochs = 5\n'
                        '[table.t]\nfile = "t.csv"\ntargets = "y"\nlabelled = 5\ntest = 5\n')
         result = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", "-q", cwd=self.dir)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("t.csv: ", result.stderr)
+        with open(self.path("t.csv"), "w") as file:
+            file.write("x,y\n0,1\n")
+        result = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", "-q", cwd=self.dir)
         self.assertEqual(result.returncode, 1)
         self.assertIn("1 campaign failed", result.stderr)
         self.assertRegex(self.run_ok("study", "status", "sqlite:runs.db"), r"failed   problem=t .*: t\.csv: ")
@@ -81,6 +86,11 @@ class Study(StudyTest):
             file.write("x,y\n" + "".join(f"{k},{k % 7}\n" for k in range(40)))
         self.run_ok("study", "run", "t.toml", "--store", "sqlite:runs.db", "--retry", "-q")
         self.assertEqual({cell["state"] for cell in self.status("sqlite:runs.db")}, {"done"})
+        with open(self.path("t.csv"), "a") as file:
+            file.write("40,99\n")
+        result = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", "-q", cwd=self.dir)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("with other settings", result.stderr)
 
 
 class Refusals(StudyTest):

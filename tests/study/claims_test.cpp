@@ -153,6 +153,16 @@ TEST(Claims, TiesWithManySeedsAreNoGain) {
   EXPECT_EQ(judged({results}, "log-deficit").num_seeds, 10U);
 }
 
+// With 2 / 2^10 for the least p, more than 25 tests can find nothing: that is not a claim refuted.
+TEST(Claims, WhatCouldNotBeFoundIsOpen) {
+  StudyResults results;
+  for (int k = 0; k < 26; ++k) {
+    add_runs(results, "problem" + std::to_string(k), "gp", "kl", 10, 2);
+    add_runs(results, "problem" + std::to_string(k), "gp", "kl-joint", 10, 1);
+  }
+  EXPECT_EQ(judged({results}, "joint").verdict, Verdict::kOpen);
+}
+
 TEST(Claims, EqualCandidates) {
   StudyResults results;
   add_runs(results, "ant", "flow", "kl", 5, 1, {{"candidates", "1000"}});

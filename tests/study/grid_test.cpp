@@ -121,6 +121,9 @@ TEST(Grid, RefusesWhatCannotRun) {
             std::string::npos);
   EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\n[[where]]\nseed = 1\n").find("changes nothing"),
             std::string::npos);
+  EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\nseed = 0\n[[where]]\nseed = 1\nskip = true\n")
+                .find("[[where]] number 1 (seed = 1) matches no campaign"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ struct RoundRecord {
   double chosen_epistemic = 0;  // mean over the rows chosen; 0 before
   double fit_seconds = 0;       // fit and evaluation
   double score_seconds = 0;     // the whole choice
-  // Unknown in the states of programs up to version 0.5, and before a choice.
+  // Unknown in the states of programs before version 0.5, and before a choice.
   double scoring_seconds = std::numeric_limits<double>::quiet_NaN();  // scoring alone (Choice::seconds)
   double expert_share = std::numeric_limits<double>::quiet_NaN();  // of the rows chosen, where the problem knows whose
 };

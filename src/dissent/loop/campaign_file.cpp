@@ -121,7 +121,7 @@ Metadata metadata_of(const Campaign& campaign) {
   return metadata;
 }
 
-// Fields of rounds that states of programs up to version 0.5 lack.
+// Fields of rounds that states of programs before version 0.5 lack.
 bool is_new(std::string_view field) { return field == "scoring_seconds" || field == "expert_share"; }
 
 template <class S>

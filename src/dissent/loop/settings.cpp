@@ -28,14 +28,13 @@ std::optional<std::size_t> number_given(const Candidates& candidates) {
 // A number is taken as well as its text.
 Field<CampaignSettings> candidates_field() {
   using S = CampaignSettings;
-  Field<S> result{
-      {"candidates",
-       FieldType::kText,
-       true,
-       {.help = "Rows drawn from the pool: N, nested:N, 'all', 'paper'; by default what suits the method",
-        .shown = "N"}},
-      {},
-      {}};
+  Field<S> result{{"candidates",
+                   FieldType::kText,
+                   true,
+                   {.help = "Rows drawn from the pool: N, nested:N, 'all', 'paper'; by default what suits the method",
+                    .shown = "N"}},
+                  {},
+                  {}};
   result.get = [](const S& from) {
     const bool given = !std::holds_alternative<MethodDefault>(from.candidates);
     return given ? Value(candidates_text(from.candidates)) : Value();

@@ -30,6 +30,9 @@ std::string Cell::describe() const {
                      {"inputs", table->inputs},
                      {"labelled", table->labelled},
                      {"test", table->test}};
+    if (!table->content.empty()) {
+      json["table"]["content"] = table->content;
+    }
   }
   for (const auto& [name, value] : settings) {
     json["settings"][name] = to_json(value);

@@ -20,6 +20,7 @@ struct GridTable {
   std::vector<std::string> inputs = {};  // empty: all others
   std::size_t labelled = 0;
   std::size_t test = 0;
+  std::string content = {};  // a digest of the file; see identify_tables()
 };
 
 // The axes of a cell, from what Cell::describe() said.

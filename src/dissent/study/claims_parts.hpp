@@ -11,6 +11,8 @@
 
 namespace dissent {
 
+constexpr double kLevel = 0.05;  // of the tests, after Holm
+
 // One study with its comparisons, made once for all claims.
 struct StudyEvidence {
   const StudyResults* results;

@@ -9,7 +9,6 @@
 namespace dissent {
 namespace {
 
-constexpr double kLevel = 0.05;
 constexpr double kConfidence = 0.90;  // both ends: each is a one-sided test at the level
 
 }  // namespace

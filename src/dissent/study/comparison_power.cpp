@@ -22,7 +22,7 @@ Power power_of(std::string scope, std::size_t num_pairs, std::size_t num_tests, 
   if (power.reachable) {
     power.sentence = fmt::format(
         "{}: {} can clear Holm over {}: the least p of a sign flip is {:.2g}, the first step needs {:.2g}. A mean "
-        "difference of {:.2f} standard deviations is found there 4 times out of 5.",
+        "difference of {:.2f} standard deviations is found there 4 times out of 5, by a t-test.",
         power.scope, seeds, tests, power.least_p, power.needed_p, power.effect);
   } else {
     power.sentence = fmt::format(

@@ -43,7 +43,8 @@ std::string curve_cell(const Comparison& comparison, const TaskComparison& task,
   std::string text = "-";
   const CurvePoint* point = curve.at(after);
   if (point != nullptr && point->summary.count > 0) {
-    text = mean_text(point->summary.mean, point->summary.stddev);
+    text = point->summary.count > 1 ? mean_text(point->summary.mean, point->summary.stddev)
+                                    : number_text(point->summary.mean);
     if (point->summary.count < curve.num_runs) {
       text += fmt::format(" (n={})", point->summary.count);
     }

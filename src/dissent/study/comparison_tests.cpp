@@ -40,8 +40,12 @@ PairedContrast paired_contrast(const MethodPair& pair, std::span<const RunValue>
 }
 
 void correct_within(std::vector<PairedContrast>& contrasts, bool less_is_better, double level) {
-  std::vector<PairedContrast*> all;
-  std::ranges::transform(contrasts, std::back_inserter(all), [](PairedContrast& contrast) { return &contrast; });
+  std::vector<PairedContrast*> all;  // without those that nothing is known of
+  for (PairedContrast& contrast : contrasts) {
+    if (contrast.num_pairs > 0) {
+      all.push_back(&contrast);
+    }
+  }
   correct(all, &PairedContrast::sign_flip_p, &PairedContrast::sign_flip_adjusted);
   correct(all, &PairedContrast::wilcoxon_p, &PairedContrast::wilcoxon_adjusted);
   for (PairedContrast& contrast : contrasts) {

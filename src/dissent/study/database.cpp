@@ -23,10 +23,11 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 // postgresql://user:secret@host/database -> postgresql://user@host/database
 std::string without_password(const std::string& url) {
-  const std::size_t begin = url.find("://") + 3;
-  const std::size_t at = url.find('@', begin);
-  const std::size_t colon = url.find(':', begin);
-  return at == std::string::npos || colon > at ? url : url.substr(0, colon) + url.substr(at);
+  std::string shown = url.substr(0, url.find('?'));  // parameters may hold one too
+  const std::size_t begin = shown.find("://") + 3;
+  const std::size_t at = shown.find('@', begin);
+  const std::size_t colon = shown.find(':', begin);
+  return at == std::string::npos || colon > at ? shown : shown.substr(0, colon) + shown.substr(at);
 }
 
 std::string sqlite_options(const std::string& path) { return "db=\"" + path + "\" timeout=10"; }
@@ -52,7 +53,8 @@ DatabaseUrl parse_database_url(const std::string& url) {
   fail("store '{}' is not known; give sqlite:FILE or postgresql://USER@HOST/DATABASE", url);
 }
 
-Database::Database(DatabaseUrl url, double patience) : url_(std::move(url)), patience_(patience) {
+Database::Database(DatabaseUrl url, double patience, bool writes)
+    : url_(std::move(url)), patience_(patience), writes_(writes) {
   try {
     connect();
   } catch (const soci::soci_error& error) {
@@ -68,8 +70,10 @@ void Database::connect() {
   session_.reset();
   if (is_sqlite()) {
     session_ = std::make_unique<soci::session>(soci::sqlite3, sqlite_options(url_.target));
-    std::string mode;
-    *session_ << "PRAGMA journal_mode = WAL", soci::into(mode);
+    if (writes_) {
+      std::string mode;
+      *session_ << "PRAGMA journal_mode = WAL", soci::into(mode);
+    }
     *session_ << "PRAGMA synchronous = NORMAL";
     *session_ << "PRAGMA foreign_keys = ON";
   } else {
@@ -87,6 +91,12 @@ void Database::read(const std::function<void(soci::session& sql)>& work) { persi
 void Database::make_durable(soci::session& sql) const {
   if (!is_sqlite()) {
     sql << "SET LOCAL synchronous_commit TO on";
+  }
+}
+
+void Database::exclude_others(soci::session& sql) const {
+  if (!is_sqlite()) {
+    sql << "SELECT pg_advisory_xact_lock(7305108)";
   }
 }
 

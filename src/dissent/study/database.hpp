@@ -26,7 +26,8 @@ DatabaseUrl parse_database_url(const std::string& url);
 class Database {
  public:
   // SystemError when it cannot be opened.
-  Database(DatabaseUrl url, double patience);
+  // `writes`: a file may be set up for writers; else it is left as it is.
+  Database(DatabaseUrl url, double patience, bool writes);
 
   const DatabaseUrl& url() const { return url_; }
   bool is_sqlite() const { return url_.kind == DatabaseKind::kSqlite; }
@@ -41,6 +42,8 @@ class Database {
   // Inside of write(): waits for the server's disk, so that not even a crash of the server loses what is written.
   // Elsewhere the last moments may be lost then.
   void make_durable(soci::session& sql) const;
+  // For the rest of a write, others that ask for the same wait; on a file every write is so.
+  void exclude_others(soci::session& sql) const;
 
  private:
   void connect();
@@ -51,6 +54,7 @@ class Database {
 
   DatabaseUrl url_;
   double patience_;
+  bool writes_;
   std::mutex mutex_;
   std::unique_ptr<soci::session> session_;
 };

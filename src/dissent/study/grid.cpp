@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "dissent/base/digest.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/study/grid_cells.hpp"
 #include "dissent/study/grid_reader.hpp"
@@ -152,6 +153,21 @@ Grid parse_grid(std::string_view text, const std::string& source) {
       reader.fail_at(error.source(), "{}", error.description());
     }
   });
+}
+
+void identify_tables(Grid& grid) {
+  std::map<std::string, std::string> known;
+  for (Cell& cell : grid.cells) {
+    if (cell.table) {
+      const auto [content, is_new] = known.try_emplace(cell.table->file);
+      if (is_new) {
+        const MappedFile file(cell.table->file);
+        content->second =
+            fmt::format("{:016x}", digest({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}));
+      }
+      cell.table->content = content->second;
+    }
+  }
 }
 
 Grid read_grid(const std::string& path) {

@@ -38,6 +38,10 @@ struct Grid {
   std::vector<Cell> cells;  // seed by seed, so that an early look sees everything
 };
 
+// Notes what the tables hold, so that campaigns of a file that has changed are told from those before. InputError for
+// one that cannot be read.
+void identify_tables(Grid& grid);
+
 Grid read_grid(const std::string& path);
 Grid parse_grid(std::string_view text, const std::string& source);
 

@@ -98,6 +98,17 @@ Cell make_cell(std::span<const GridAxis> axes, Values values, const std::map<std
   return cell;
 }
 
+// A condition that nothing meets is a slip of the pen.
+void check_matched(const std::vector<GridChange>& changes, const std::vector<bool>& matched) {
+  for (std::size_t k = 0; k < changes.size(); ++k) {
+    std::string condition;
+    for (const GridAxis& axis : changes[k].when) {
+      condition += fmt::format("{}{} = {}", condition.empty() ? "" : ", ", axis.name, to_text(axis.values.front()));
+    }
+    check(matched[k], "[[where]] number {} ({}) matches no campaign of the grid", k + 1, condition);
+  }
+}
+
 void check_names(const std::vector<Cell>& cells) {
   std::set<std::string_view> names;
   for (const Cell& cell : cells) {
@@ -150,8 +161,12 @@ void check_grid_value(const FieldInfo& field, const Value& value, const std::vec
 std::vector<Cell> make_cells(const std::vector<GridAxis>& axes, const Values& common,
                              const std::vector<GridChange>& changes, const std::map<std::string, GridTable>& tables) {
   std::vector<Cell> cells;
+  std::vector<bool> matched(changes.size());
   for_each_combination(axes, common, [&](Values values) {
     const Values plain = values;
+    for (std::size_t k = 0; k < changes.size(); ++k) {
+      matched[k] = matched[k] || matches(changes[k], plain);
+    }
     for (const GridChange& change : changes) {
       if (!matches(change, plain)) {
         continue;
@@ -173,6 +188,7 @@ std::vector<Cell> make_cells(const std::vector<GridAxis>& axes, const Values& co
     cells.push_back(std::move(cell));
   });
   check(!cells.empty(), "the grid has no campaign");
+  check_matched(changes, matched);
   check_names(cells);
   return cells;
 }

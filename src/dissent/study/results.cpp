@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -140,6 +141,9 @@ class ExportReader {
     RoundRecord record;
     for (const Field<RoundRecord>& field : fields<RoundRecord>()) {
       if (!table_.has(field.name)) {
+        if (field.type != FieldType::kWhole) {
+          field.set(record, std::numeric_limits<double>::quiet_NaN());
+        }
         continue;
       }
       const double value = table_.column(field.name).number(row);
@@ -221,6 +225,7 @@ StudyResults read_results(const std::string& path) {
   return in_source(path, [&] {
     const ExportReader reader(table);
     check(table.num_rows > 0, "it has no rows");
+    check(!table.has("row") || !table.has("score"), "it has the rows that were chosen; export the rounds");
     StudyResults results{.study = reader.text("study", 0), .source = path};
     std::map<std::string, std::size_t> position;
     for (std::size_t row = 0; row < table.num_rows; ++row) {

@@ -75,8 +75,9 @@ class Heartbeat {
     while (!wake_.wait_for(lock, period, [&] { return ended_; })) {
       try {
         store.renew(claim);
-      } catch (const Error&) {
-        return;  // the next step that is recorded will find out
+      } catch (const LeaseLost&) {
+        return;                          // the next round that is recorded will find out
+      } catch (const std::exception&) {  // it may pass until the next time
       }
     }
   }
@@ -147,6 +148,37 @@ LearnEnd run_cell(StudyStore& store, const Cell& cell, const Claim& claim, const
   return end;
 }
 
+// Runs a cell and records how it ended; what is wrong with its input is `error`. A worker that cannot go on gives the
+// cell back, if it still can.
+LearnEnd run_claimed(StudyStore& store, const Cell& cell, const Claim& claim, const StudyControl& control,
+                     std::string& error) {
+  LearnEnd end = LearnEnd::kStopped;
+  try {
+    const Heartbeat heartbeat(store, claim);
+    end = run_cell(store, cell, claim, control);
+  } catch (const LeaseLost&) {
+    throw;
+  } catch (const InputError& failure) {
+    error = failure.what();
+  } catch (...) {
+    try {
+      store.release(claim);
+    } catch (const Error&) {  // the lease ends by itself
+    }
+    throw;
+  }
+  if (!error.empty()) {
+    store.fail(claim, error);
+    return LearnEnd::kRoundsDone;
+  }
+  if (end == LearnEnd::kStopped) {
+    store.release(claim);
+  } else {
+    store.finish(claim);
+  }
+  return end;
+}
+
 }  // namespace
 
 Problem cell_problem(const Cell& cell, ProblemOptions options) {
@@ -199,17 +231,11 @@ std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& c
     }
     std::string error;
     try {
-      const Heartbeat heartbeat(store, *claim);
-      if (run_cell(store, *cell->second, *claim, control) == LearnEnd::kStopped) {
-        store.release(*claim);
+      if (run_claimed(store, *cell->second, *claim, control, error) == LearnEnd::kStopped) {
         break;
       }
-      store.finish(*claim);
     } catch (const LeaseLost&) {
       continue;  // it is in other hands
-    } catch (const InputError& failure) {
-      error = failure.what();
-      store.fail(*claim, error);
     }
     ++ended;
     if (control.ended) {

@@ -1,6 +1,7 @@
 // What side studies measure: one row a number.
 #include <soci/soci.h>
 
+#include <cmath>
 #include <set>
 
 #include "dissent/study/sql_store.hpp"
@@ -47,7 +48,9 @@ void SqlStudyStore::record(const std::string& study, const std::vector<Measureme
       sql << "DELETE FROM measurement WHERE study = :s AND kind = :k", soci::use(study, "s"), soci::use(kind, "k");
     }
     for (const Measurement& measurement : measurements) {
-      insert(sql, study, measurement);
+      if (std::isfinite(measurement.value)) {  // ranks that are all tied have no correlation
+        insert(sql, study, measurement);
+      }
     }
   });
 }

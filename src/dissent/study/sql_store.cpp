@@ -24,7 +24,8 @@ std::unique_ptr<StudyStore> StudyStore::open(const std::string& url, Access acce
   return std::make_unique<SqlStudyStore>(std::move(parsed), access, patience);
 }
 
-SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access, double patience) : database_(std::move(url), patience) {
+SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access, double patience)
+    : database_(std::move(url), patience, access == Access::kWrite) {
   if (access == Access::kWrite) {
     database_.write([&](soci::session& sql) {
       database_.make_durable(sql);
@@ -38,11 +39,17 @@ SqlStudyStore::SqlStudyStore(DatabaseUrl url, Access access, double patience) : 
 void SqlStudyStore::add(const Grid& grid) {
   database_.write([&](soci::session& sql) {
     database_.make_durable(sql);
-    std::unordered_map<std::string, std::string> known;
+    database_.exclude_others(sql);  // workers that begin together bring the same cells
+    struct Known {
+      std::string description;
+      bool failed;  // before its first round
+    };
+    std::unordered_map<std::string, Known> known;
     soci::rowset<soci::row> rows =
-        (sql.prepare << "SELECT name, description FROM cell WHERE study = :s", soci::use(grid.name));
+        (sql.prepare << "SELECT name, description, state, rounds FROM cell WHERE study = :s", soci::use(grid.name));
     for (const soci::row& row : rows) {
-      known[row.get<std::string>(0)] = row.get<std::string>(1);
+      const bool failed = row.get<int>(2) == static_cast<int>(CellState::kFailed);
+      known[row.get<std::string>(0)] = {row.get<std::string>(1), failed && row.get<int>(3) == 0};
     }
     long long position = static_cast<long long>(known.size());
     std::size_t num_known = 0;
@@ -50,10 +57,15 @@ void SqlStudyStore::add(const Grid& grid) {
       const std::string description = cell.describe();
       if (const auto found = known.find(cell.name); found != known.end()) {
         ++num_known;
-        check(found->second == description,
+        const bool same = found->second.description == description;
+        check(same || found->second.failed,
               "{}: study '{}' has '{}' with other settings: it has {}, the grid {}; give the grid another name, or use "
               "another store",
-              name(), grid.name, cell.name, found->second, description);
+              name(), grid.name, cell.name, found->second.description, description);
+        if (!same) {  // what made it fail may have been put right
+          sql << "UPDATE cell SET description = :d WHERE study = :s AND name = :n", soci::use(description),
+              soci::use(grid.name), soci::use(cell.name);
+        }
         continue;
       }
       sql << "INSERT INTO cell (study, name, description, position) VALUES (:s, :n, :d, :p)", soci::use(grid.name),
@@ -81,11 +93,12 @@ std::optional<Claim> SqlStudyStore::claim(const std::string& study, const std::s
     if (!sql.got_data()) {
       return;
     }
+    const std::string version(kVersion);  // must live until the statement ends
     sql << fmt::format(
         "UPDATE cell SET state = 1, worker = :w, version = :v, lease_end = {0} + {1}, changed = {0}, started = CASE "
         "WHEN started = 0 THEN {0} ELSE started END WHERE id = :i",
         database_.now(), lease),
-        soci::use(worker, "w"), soci::use(std::string(kVersion), "v"), soci::use(id, "i");
+        soci::use(worker, "w"), soci::use(version, "v"), soci::use(id, "i");
     claimed = Claim{id, cell, worker, lease};
   });
   return claimed;

@@ -77,14 +77,22 @@ int schema_version(soci::session& sql, const Database& database) {
   return version;
 }
 
+// A file with tables of others is theirs. On a server many share a database.
+void check_empty(soci::session& sql, const Database& database) {
+  if (database.is_sqlite()) {
+    int count = 0;
+    sql << "SELECT count(*) FROM sqlite_master WHERE type = 'table'", soci::into(count);
+    check(count == 0, "{}: it is a database of something else; give another file", database.url().shown);
+  }
+}
+
 }  // namespace
 
 void prepare_schema(soci::session& sql, const Database& database) {
-  if (!database.is_sqlite()) {
-    sql << "SELECT pg_advisory_xact_lock(7305108)";  // one process makes the tables, others wait
-  }
+  database.exclude_others(sql);  // one process makes the tables
   const int version = schema_version(sql, database);
   if (version < 1) {
+    check_empty(sql, database);
     create_tables(sql, database);
   }
   if (version < 2) {
