@@ -2,31 +2,26 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import os
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union, Unpack
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, Union, Unpack
 
 import numpy as np
 
 from . import _core
 from ._arguments import seed_of, whole_number
-from ._arrays import as_array, as_targets
+from ._arrays import as_targets
+from ._campaign_arguments import Path, Table, as_table, conditions, names, orders, row_numbers
 from ._ensembles import FlowEnsemble, GaussianProcessEnsemble, ProbabilisticEnsemble
 from ._estimator import _Ensemble
 from ._parameters import fit_parameters, takes, training_names
 from ._progress import Progress, reporter
-from ._tables import csv_of
 from ._uncertainty import _threads
 
 if TYPE_CHECKING:
     from ._constructors import FitKeywords
-
-Path = Union[str, "os.PathLike[str]"]
-Table = Union[Path, Mapping[str, Any], Any]  # a file, columns by name, or a pandas DataFrame
 
 
 class Campaign:
@@ -126,21 +121,21 @@ class Campaign:
             "candidates": candidates,
             "ranking": ranking,
             "cost": cost,
-            "require": _conditions(require),
-            "exclude": _conditions(exclude),
+            "require": conditions(require),
+            "exclude": conditions(exclude),
             "skip_outliers": skip_outliers,
         }
         if settings.get("random_state") is not None:
             settings["random_state"] = seed_of(settings["random_state"])
         given = {"labelled": labelled, "pool": pool, "test": test, "aim": aim}
-        tables = {name: _as_table(table, name) for name, table in given.items() if table is not None}
+        tables = {name: as_table(table, name) for name, table in given.items() if table is not None}
         self._threads = _threads(threads)
         self._lock = threading.Lock()
         self._owner: Optional[int] = None  # the thread that holds the lock
         self._open: Optional[_core.Campaign] = _core.Campaign(
             os.fspath(directory),
             tables,
-            _core.ColumnOptions(_names(targets), _names(inputs), _names(ignore), _names(id), _orders(order)),
+            _core.ColumnOptions(names(targets), names(inputs), names(ignore), names(id), orders(order)),
             settings,
         )
 
@@ -196,10 +191,10 @@ class Campaign:
         with self._held() as campaign, reporter(progress) as report:
             telling = _core.Telling(bool(refit), bool(correct), bool(extra), self._threads, report)
             if y is None:
-                kind, text = _as_table(rows, "tell", missing=True)
+                kind, text = as_table(rows, "tell", missing=True)
                 notes, far = campaign.tell_table(kind, text, telling)
             else:
-                numbers = _row_numbers(rows)
+                numbers = row_numbers(rows)
                 notes, far = campaign.tell(numbers, as_targets(y, len(numbers), campaign.targets), telling)
         for text in notes:
             warnings.warn(text, stacklevel=2)
@@ -228,7 +223,7 @@ class Campaign:
         >>> campaign.num_labelled, len(campaign.pending), bool(campaign.ask(1)[0] == row[0])
         (20, 0, False)
         """
-        numbers = _row_numbers(rows)
+        numbers = row_numbers(rows)
         with self._held() as campaign, reporter(progress) as report:
             campaign.drop(numbers, _core.Telling(bool(refit), bool(correct), False, self._threads, report))
 
@@ -263,8 +258,8 @@ class Campaign:
             whole = {"directory": campaign.path, **campaign.exported()}
             if path is not None:
                 name = os.fspath(path)
-                as_table = name.endswith(".csv")
-                campaign.write_file(name, campaign.exported_csv() if as_table else json.dumps(whole, indent=1) + "\n")
+                is_table = name.endswith(".csv")
+                campaign.write_file(name, campaign.exported_csv() if is_table else json.dumps(whole, indent=1) + "\n")
         return whole
 
     def model(self, *, progress: Progress = None) -> _Ensemble:
@@ -294,7 +289,7 @@ class Campaign:
                [ 3.]])
         """
         with self._held() as campaign:
-            return campaign.pool_inputs(_row_numbers(rows))
+            return campaign.pool_inputs(row_numbers(rows))
 
     @property
     def pending(self) -> np.ndarray:
@@ -442,64 +437,3 @@ class Campaign:
         if self._lock.locked():
             return f"<dissent.Campaign {campaign.path}, busy>"
         return f"<dissent.Campaign {campaign.path}: {self.num_labelled} labelled, {len(self.pending)} pending>"
-
-
-def _names(columns: Union[str, Sequence[str], None]) -> List[str]:
-    return [columns] if isinstance(columns, str) else list(columns or [])
-
-
-def _orders(order: Optional[Mapping[str, Sequence[str]]]) -> List[List[str]]:
-    """As the command line has them: ["cut=Fair", "Good", "Ideal"] for each column."""
-    if order is not None and not isinstance(order, Mapping):
-        raise TypeError(f"order must be a mapping from columns to their categories, not {type(order).__name__}")
-    orders = []
-    for column, levels in (order or {}).items():
-        texts = _names(levels)
-        if not texts:
-            raise ValueError(f"order: '{column}' has no categories")
-        orders.append([f"{column}={texts[0]}", *(str(text) for text in texts[1:])])
-    return orders
-
-
-def _conditions(given: Union[str, Sequence[str], None]) -> Optional[str]:
-    return given if given is None or isinstance(given, str) else ",".join(given)
-
-
-def _row_numbers(rows: Any) -> List[int]:
-    array = np.ravel(as_array(rows, "rows"))
-    if array.dtype.kind not in "iu" and array.size > 0:
-        raise ValueError(f"rows has type {array.dtype}; row numbers are required")
-    if (array < 0).any():
-        raise ValueError(f"row {array.min()} is negative; rows are counted from 0")
-    return [int(row) for row in array]
-
-
-def _as_column(values: Any, name: str) -> np.ndarray:
-    """Numbers, or texts in which None is no value."""
-    if isinstance(values, (list, tuple)) and any(isinstance(value, str) for value in values):
-        return np.array(values, dtype=object)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "UO":
-        return values
-    return as_array(values, name)
-
-
-def _cells(column: np.ndarray, missing: bool) -> List[Any]:
-    return ["" if value is None or (missing and value != value) else value for value in column.tolist()]
-
-
-def _as_table(table: Table, name: str, missing: bool = False) -> Tuple[str, str]:
-    """A file by its path, anything else as CSV text; `missing` says whether nan in a mapping is an empty field."""
-    if isinstance(table, (str, os.PathLike)):
-        return "file", os.fspath(table)
-    if hasattr(table, "to_csv"):
-        return "text", csv_of(table)
-    if not isinstance(table, Mapping):
-        raise TypeError(f"{name} must be a file, a DataFrame or a mapping, not {type(table).__name__}")
-    columns = {str(key): _as_column(column, f"{name}['{key}']") for key, column in table.items()}
-    if any(column.ndim != 1 for column in columns.values()) or len({len(column) for column in columns.values()}) > 1:
-        raise ValueError(f"{name}: columns must be one-dimensional and of equal length")
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(columns)
-    writer.writerows(zip(*(_cells(column, missing) for column in columns.values())))
-    return "text", text.getvalue()

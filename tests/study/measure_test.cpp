@@ -70,9 +70,19 @@ TEST(Measure, RanksAndBiasOfFittedModels) {
     EXPECT_EQ(measured.components, 5U);
     if (measured.kind == "bias") {
       EXPECT_TRUE(measured.estimator == "kl" ? measured.value > -1e-6 : measured.value < 1e-6) << measured.value;
-    } else {
+    } else if (measured.kind == "spearman") {
       EXPECT_GT(measured.value, 0);
       EXPECT_LE(measured.value, 1 + 1e-12);
+    } else {
+      EXPECT_EQ(measured.seed, 0U);
+      EXPECT_TRUE(std::isfinite(measured.value));
+    }
+  }
+  for (const char* model : {"flow ", "pne "}) {  // rows, and draws at each place
+    EXPECT_EQ(counts.extract(std::string("data ") + model).mapped(), 100U);
+    EXPECT_EQ(counts.extract(std::string("sample ") + model).mapped(), 25U);
+    for (const char* estimator : {"kl", "bhattacharyya", "quadrature"}) {
+      EXPECT_EQ(counts.extract(std::string("epistemic ") + model + estimator).mapped(), 5U);
     }
   }
   EXPECT_EQ(counts, (decltype(counts){{"bias flow bhattacharyya", 10},

@@ -88,95 +88,91 @@ std::map<std::pair<std::string, std::uint64_t>, double> sampling_seconds(const S
   return result;
 }
 
+using Says = std::string(const Interval& interval);
+
+// What the mean over seeds says at each place; `visit(study, add)` calls add(where, seed, value) for each value.
+template <class Visit>
+Findings findings_by_place(Evidence evidence, Wanted wanted, double limit, Says* says, const Visit& visit) {
+  Findings findings;
+  for (const StudyEvidence& study : evidence) {
+    std::vector<Place> places;
+    visit(study, [&](const std::string& where, std::uint64_t seed, double value) {
+      place_of(places, study.label + where).values[seed].push_back(value);
+    });
+    for (const Place& place : places) {
+      findings.push_back(side_finding(place.name, seed_means(place.values), wanted, limit, says));
+    }
+  }
+  return findings;
+}
+
+std::string model_text(const Measurement& measured) {
+  return fmt::format("{}, {}: {}", measured.model, measured.problem, measured.estimator);
+}
+
+std::string shape_text(const Measurement& measured) {
+  return fmt::format("{}: {}", outputs_text(measured), measured.estimator);
+}
+
 }  // namespace
 
 Findings cheaper_than_samples(Evidence evidence) {
-  Findings findings;
-  for (const StudyEvidence& study : evidence) {
-    const auto sampling = sampling_seconds(*study.results);
-    std::vector<Place> places;
-    for (const Measurement& measured : study.results->measurements) {
-      const auto found = sampling.find({outputs_text(measured), measured.seed});
-      if (measured.kind == "seconds" && is_pairwise(measured.estimator) && found != sampling.end() &&
-          measured.value > 0 && found->second > 0) {
-        const std::string where = fmt::format("{}{}: {}", study.label, outputs_text(measured), measured.estimator);
-        place_of(places, where).values[measured.seed].push_back(std::log(found->second / measured.value));
-      }
-    }
-    for (const Place& place : places) {
-      findings.push_back(side_finding(
-          place.name, seed_means(place.values), Wanted::kAbove, std::log(kCheaper), [](const Interval& interval) {
-            return fmt::format("{:.3g} times cheaper, 90% interval {:.3g} to {:.3g}", std::exp(interval.estimate),
-                               std::exp(interval.low), std::exp(interval.high));
-          }));
-    }
-  }
-  return findings;
+  const auto says = [](const Interval& interval) {
+    return fmt::format("{:.3g} times cheaper, 90% interval {:.3g} to {:.3g}", std::exp(interval.estimate),
+                       std::exp(interval.low), std::exp(interval.high));
+  };
+  return findings_by_place(evidence, Wanted::kAbove, std::log(kCheaper), says,
+                           [](const StudyEvidence& study, const auto& add) {
+                             const auto sampling = sampling_seconds(*study.results);
+                             for (const Measurement& measured : study.results->measurements) {
+                               const auto found = sampling.find({outputs_text(measured), measured.seed});
+                               if (measured.kind == "seconds" && is_pairwise(measured.estimator) &&
+                                   found != sampling.end() && measured.value > 0 && found->second > 0) {
+                                 add(shape_text(measured), measured.seed, std::log(found->second / measured.value));
+                               }
+                             }
+                           });
 }
 
 Findings rank_like_samples(Evidence evidence) {
-  Findings findings;
-  for (const StudyEvidence& study : evidence) {
-    std::vector<Place> places;
+  const auto says = [](const Interval& interval) {
+    return fmt::format("{:.4f}, 90% interval {:.4f} to {:.4f}", interval.estimate, interval.low, interval.high);
+  };
+  return findings_by_place(evidence, Wanted::kAbove, kRankLimit, says, [](const StudyEvidence& study, const auto& add) {
     for (const Measurement& measured : study.results->measurements) {
       if (measured.kind == "spearman" && is_pairwise(measured.estimator)) {
-        const std::string where =
-            fmt::format("{}{}, {}: {}", study.label, measured.model, measured.problem, measured.estimator);
-        place_of(places, where).values[measured.seed].push_back(measured.value);
+        add(model_text(measured), measured.seed, measured.value);
       }
     }
-    for (const Place& place : places) {
-      findings.push_back(
-          side_finding(place.name, seed_means(place.values), Wanted::kAbove, kRankLimit, [](const Interval& interval) {
-            return fmt::format("{:.4f}, 90% interval {:.4f} to {:.4f}", interval.estimate, interval.low, interval.high);
-          }));
-    }
-  }
-  return findings;
+  });
 }
 
 Findings few_samples_in_the_time(Evidence evidence) {
-  Findings findings;
-  for (const StudyEvidence& study : evidence) {
-    std::vector<Place> places;
-    for (const Measurement& measured : study.results->measurements) {
-      if (measured.kind == "matched_samples" && measured.outputs >= kManyOutputs) {
-        const std::string where = fmt::format("{}{}: {}", study.label, outputs_text(measured), measured.estimator);
-        place_of(places, where).values[measured.seed].push_back(measured.value);
-      }
-    }
-    for (const Place& place : places) {
-      findings.push_back(
-          side_finding(place.name, seed_means(place.values), Wanted::kBelow, kFewSamples, [](const Interval& interval) {
-            return fmt::format("{:.3g} samples, 90% interval {:.3g} to {:.3g}", interval.estimate, interval.low,
-                               interval.high);
-          }));
-    }
-  }
-  return findings;
+  const auto says = [](const Interval& interval) {
+    return fmt::format("{:.3g} samples, 90% interval {:.3g} to {:.3g}", interval.estimate, interval.low, interval.high);
+  };
+  return findings_by_place(evidence, Wanted::kBelow, kFewSamples, says,
+                           [](const StudyEvidence& study, const auto& add) {
+                             for (const Measurement& measured : study.results->measurements) {
+                               if (measured.kind == "matched_samples" && measured.outputs >= kManyOutputs) {
+                                 add(shape_text(measured), measured.seed, measured.value);
+                               }
+                             }
+                           });
 }
 
 Findings small_bias(Evidence evidence) {
-  Findings findings;
-  for (const StudyEvidence& study : evidence) {
-    std::vector<Place> places;
+  const auto says = [](const Interval& interval) {
+    return fmt::format("{:.3g} of ln M, 90% interval {:.3g} to {:.3g}", interval.estimate, interval.low, interval.high);
+  };
+  return findings_by_place(evidence, Wanted::kBelow, kBiasShare, says, [](const StudyEvidence& study, const auto& add) {
     for (const Measurement& measured : study.results->measurements) {
       if (measured.kind == "bias" && is_pairwise(measured.estimator) && measured.components > 1) {
-        const std::string where =
-            fmt::format("{}{}, {}: {}", study.label, measured.model, measured.problem, measured.estimator);
         const double most = std::log(static_cast<double>(measured.components));
-        place_of(places, where).values[measured.seed].push_back(std::abs(measured.value) / most);
+        add(model_text(measured), measured.seed, std::abs(measured.value) / most);
       }
     }
-    for (const Place& place : places) {
-      findings.push_back(
-          side_finding(place.name, seed_means(place.values), Wanted::kBelow, kBiasShare, [](const Interval& interval) {
-            return fmt::format("{:.3g} of ln M, 90% interval {:.3g} to {:.3g}", interval.estimate, interval.low,
-                               interval.high);
-          }));
-    }
-  }
-  return findings;
+  });
 }
 
 }  // namespace dissent

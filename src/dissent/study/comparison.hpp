@@ -33,8 +33,7 @@ struct MetricTraits {
   std::string_view paper;  // the metric of the paper's tables
   std::string_view note;   // how far the two can be compared; empty: as they are
 };
-std::span<const MetricTraits> comparison_metrics();  // rmse, rmse_paper, log_likelihood
-// InputError, with the nearest name, for any other.
+// rmse, rmse_paper or log_likelihood. InputError, with the nearest name, for any other.
 const MetricTraits& find_metric(std::string_view name);
 
 struct CompareOptions {

@@ -31,8 +31,6 @@ constexpr MetricTraits kMetrics[] = {
 
 }  // namespace
 
-std::span<const MetricTraits> comparison_metrics() { return kMetrics; }
-
 const MetricTraits& find_metric(std::string_view name) {
   std::vector<std::string> names;
   for (const MetricTraits& metric : kMetrics) {

@@ -74,22 +74,56 @@ void add_ranks(const Problem& problem, const Ensemble& model, std::uint64_t seed
   }
 }
 
-void add_bias(const Problem& problem, const Ensemble& model, std::uint64_t seed, const MeasureOptions& options,
-              std::vector<Measurement>& all) {
+// Over the range of the test rows.
+std::vector<double> places(const Problem& problem, const MeasureOptions& options) {
   const auto [low, high] = std::ranges::minmax(problem.test.inputs);
   std::vector<double> x;
   for (std::size_t k = 0; k < options.points; ++k) {
     x.push_back(low + (high - low) * static_cast<double>(k) / static_cast<double>(options.points - 1));
   }
+  return x;
+}
+
+void add_bias(const Problem& problem, const Ensemble& model, std::uint64_t seed, const MeasureOptions& options,
+              std::vector<Measurement>& all) {
+  const std::vector<double> x = places(problem, options);
+  const auto add = [&](const char* kind, std::string_view estimator, std::size_t k, double value) {
+    Measurement& measured = all.emplace_back(of_model(kind, problem, model, seed));
+    measured.estimator = estimator;
+    measured.at = x[k];
+    measured.value = value;
+  };
   const Uncertainty truth = estimated(model, x, "quadrature", options);
+  for (std::size_t k = 0; k < x.size() && seed == 0; ++k) {
+    add("epistemic", "quadrature", k, truth.epistemic[k]);
+  }
   for (const std::string_view name : kPairwiseEstimators) {
     const Uncertainty found = estimated(model, x, name, options);
     for (std::size_t k = 0; k < x.size(); ++k) {
-      Measurement& measured = all.emplace_back(of_model("bias", problem, model, seed));
-      measured.estimator = name;
-      measured.at = x[k];
-      measured.value = found.epistemic[k] - truth.epistemic[k];
+      add("bias", name, k, found.epistemic[k] - truth.epistemic[k]);
+      if (seed == 0) {
+        add("epistemic", name, k, found.epistemic[k]);
+      }
     }
+  }
+}
+
+// What the model was fitted to, and what it makes of it.
+void add_picture(const Problem& problem, const Ensemble& model, const MeasureOptions& options,
+                 std::vector<Measurement>& all) {
+  constexpr std::size_t kDraws = 5;  // at each place
+  const auto add = [&](const char* kind, double x, double y) {
+    Measurement& measured = all.emplace_back(of_model(kind, problem, model, 0));
+    measured.at = x;
+    measured.value = y;
+  };
+  for (std::size_t k = 0; k < problem.train.num_rows; ++k) {
+    add("data", problem.train.inputs[k], problem.train.targets[k]);
+  }
+  const std::vector<double> x = places(problem, options);
+  const std::vector<double> drawn = model.sample(x, kDraws, 0, options.executor);
+  for (std::size_t k = 0; k < drawn.size(); ++k) {
+    add("sample", x[k / kDraws], drawn[k]);
   }
 }
 
@@ -120,6 +154,9 @@ std::vector<Measurement> measure_fitted(const MeasureOptions& options) {
         add_ranks(problem, model, seed, options, all);
         if (is_one_dimensional(name)) {
           add_bias(problem, model, seed, options, all);
+          if (seed == 0) {
+            add_picture(problem, model, options, all);
+          }
         }
         if (options.progress) {
           options.progress(++done, total);

@@ -4,9 +4,10 @@
 //                    at random, so that nothing but the shape counts.
 //   matched_samples  the K for which mc:K takes as long as a pairwise estimate, between the K that were timed
 //   spearman         of the ranks of pool rows by a pairwise estimate with those by mc:K, for models fitted to the
-//   first
-//                    rows of a problem
+//                    first rows of a problem
 //   bias             pairwise estimate minus true value, by x, for such models of the one-dimensional problems
+//   epistemic        the estimates themselves, and the true value; of seed 0, as are
+//   data, sample     rows that such a model was fitted to, and rows that it draws
 //
 // All but the times, and what follows from them, depend on the options alone.
 #pragma once
@@ -46,6 +47,6 @@ std::vector<Measurement> measure(const MeasureOptions& options);
 // Its parts.
 std::vector<Measurement> measure_seconds(const MeasureOptions& options);
 std::vector<Measurement> matched_samples(std::span<const Measurement> seconds);
-std::vector<Measurement> measure_fitted(const MeasureOptions& options);  // spearman and bias
+std::vector<Measurement> measure_fitted(const MeasureOptions& options);  // spearman and what follows
 
 }  // namespace dissent
