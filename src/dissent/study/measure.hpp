@@ -39,7 +39,7 @@ struct MeasureOptions {
   std::function<void(std::size_t done, std::size_t total)> progress;
 };
 
-// The same in about two minutes: shorter fits, fewer samples and repeats.
+// Shorter fits, fewer samples and repeats.
 MeasureOptions quick_measurements();
 
 std::vector<Measurement> measure(const MeasureOptions& options);
