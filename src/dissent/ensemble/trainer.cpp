@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dissent/base/random.hpp"
+#include "dissent/ensemble/fit_device.hpp"
 #include "dissent/ensemble/output_map.hpp"
 #include "dissent/matrix/rows.hpp"
 
@@ -28,6 +29,12 @@ std::vector<std::uint32_t> bootstrap_sample(std::uint64_t seed, std::size_t comp
   Stream stream(seed, Purpose::kBootstrap, component);
   std::ranges::generate(sample, [&] { return static_cast<std::uint32_t>(stream.below(num_rows)); });
   return sample;
+}
+
+void shuffle_epoch(std::uint64_t seed, std::size_t component, std::size_t epoch, std::size_t restarts,
+                   std::span<std::uint32_t> rows) {
+  Stream stream = Stream(seed, Purpose::kShuffle, component).substream(epoch + restarts * kRestartEpochs);
+  stream.shuffle(rows);
 }
 
 Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out)
@@ -119,10 +126,7 @@ void Trainer::begin_epoch(std::size_t component, std::size_t epoch) {
   if (steps_per_epoch() > 1) {
     ComponentState& state = states_[component];
     std::ranges::copy(state.sample, state.order.begin());
-    const std::size_t restarts = restarts_[networks_.joint() ? 0 : component];
-    Stream stream =
-        Stream(model_.options().seed, Purpose::kShuffle, component).substream(epoch + restarts * kRestartEpochs);
-    stream.shuffle(std::span(state.order));
+    shuffle_epoch(model_.options().seed, component, epoch, restarts_[networks_.joint() ? 0 : component], state.order);
   }
 }
 

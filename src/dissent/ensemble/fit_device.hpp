@@ -1,0 +1,90 @@
+// FitDevice: something other than this processor that trains networks, such as a graphics card (device/). Training is
+// told of it by FitControl::device and hands over whole stretches of epochs; when to stop, what to keep and where to
+// begin anew stays with the caller (train_networks.cpp). Rows, their order and the factors of each step are those of
+// trainer.hpp, so that a device differs from it by rounding alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissent/ensemble/network_model.hpp"
+#include "dissent/ensemble/options.hpp"
+#include "dissent/flow/flow.hpp"
+
+namespace dissent {
+
+// One fit's networks and rows, as the trainer has prepared them. What it refers to outlives the fit.
+struct FitProblem {
+  const NetworkModel& networks;    // where layers are in the flat block: stack().components[c].layers(), flow_begin()
+  const Flow* flow;                // null: none
+  const TrainOptions& options;     // resolved: no empty batch size or weight decay
+  std::uint64_t seed;              // of the rows' order
+  std::span<const float> inputs;   // [N][C] scaled, those trained on first, then those held out
+  std::span<const float> targets;  // [N][D]
+  std::size_t num_rows;            // trained on
+  std::size_t batch_size;
+  std::vector<std::span<const std::uint32_t>> samples;   // [M] rows that a component trains on, num_rows each
+  std::vector<std::span<const std::uint32_t>> held_out;  // [M]
+};
+
+// Whole blocks of the model's layout, in the host's memory.
+struct FitBlocks {
+  std::span<float> parameters;
+  std::span<float> average;
+  std::span<float> first_moment;
+  std::span<float> second_moment;
+};
+
+// Of one step, besides the gradient's clipping, which depends on its norm. Adam's betas and epsilon are those of
+// AdamOptions. In the order in which they are applied:
+struct StepFactors {
+  float shrink = 1;          // of every parameter, before Adam's step is taken from it
+  float step_size = 0;       // learning rate / (1 - beta1^t)
+  float inverse_root = 1;    // 1 / sqrt(1 - beta2^t)
+  float flow_shrink = 1;     // of the flow's parameters, after the step
+  float average_newest = 0;  // average += average_newest * (parameter - average); 0: no average is kept
+};
+
+// Epochs [begin, end) of a unit: a component, or the whole model where components have parameters in common.
+struct UnitEpochs {
+  std::size_t unit = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t restarts = 0;            // after its loss diverged
+  std::span<const StepFactors> steps;  // of each of its steps, in order
+};
+
+// The order of an epoch: shuffles a component's sample, which the caller has copied to `rows`. Without consequence, and
+// so left out, where all rows are one batch.
+void shuffle_epoch(std::uint64_t seed, std::size_t component, std::size_t epoch, std::size_t restarts,
+                   std::span<std::uint32_t> rows);
+
+// A fit in progress. Calls come from one thread at a time.
+class DeviceFit {
+ public:
+  virtual ~DeviceFit() = default;
+
+  // Reads the units' parts of the blocks, runs their epochs and writes these parts back. losses[k] becomes the mean
+  // loss of the last epoch of units[k], NaN as soon as a step's loss or gradient is not finite.
+  virtual void run(std::span<const UnitEpochs> units, const FitBlocks& blocks, std::span<double> losses) = 0;
+
+  // Mean loss of the unit's components on their held-out rows; `parameters` is a whole block.
+  virtual double validation_loss(std::size_t unit, std::span<const float> parameters) = 0;
+};
+
+// Many threads may hold fits of one device; it runs their work together.
+class FitDevice {
+ public:
+  virtual ~FitDevice() = default;
+
+  // Why the device cannot train this, to be completed by "on this device" (e.g. "shared weights cannot be trained");
+  // empty where it can.
+  virtual std::string refuses(const FitProblem& problem) const = 0;
+  virtual std::unique_ptr<DeviceFit> begin(const FitProblem& problem) = 0;
+};
+
+}  // namespace dissent
