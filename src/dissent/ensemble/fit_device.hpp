@@ -49,6 +49,9 @@ struct UnitEpochs {
   std::span<const StepFactors> steps;  // of each of its steps, in order
 };
 
+// Of the stream of an epoch after a restart: its number plus this many for each, beyond all epochs.
+inline constexpr std::uint64_t kRestartEpochs = std::uint64_t{1} << 40;
+
 // The order of an epoch: shuffles a component's sample, which the caller has copied to `rows`. Without consequence, and
 // so left out, where all rows are one batch.
 void shuffle_epoch(std::uint64_t seed, std::size_t component, std::size_t epoch, std::size_t restarts,
@@ -62,9 +65,6 @@ class DeviceFit {
   // Reads the units' parts of the blocks, runs their epochs and writes these parts back. losses[k] becomes the mean
   // loss of the last epoch of units[k], NaN as soon as a step's loss or gradient is not finite.
   virtual void run(std::span<const UnitEpochs> units, const FitBlocks& blocks, std::span<double> losses) = 0;
-
-  // Mean loss of the unit's components on their held-out rows; `parameters` is a whole block.
-  virtual double validation_loss(std::size_t unit, std::span<const float> parameters) = 0;
 };
 
 // Many threads may hold fits of one device; it runs their work together.

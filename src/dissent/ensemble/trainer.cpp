@@ -17,8 +17,6 @@ namespace {
 constexpr double kLastLearningRate = 0.01;                     // of the first
 constexpr double kRestartRate = 0.3;                           // of the learning rate before
 constexpr std::uint64_t kTurnStream = std::uint64_t{1} << 40;  // beyond every component's number
-constexpr std::uint64_t kRestartEpochs = std::uint64_t{1}
-                                         << 40;  // streams of epochs after a restart: beyond all epochs
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
