@@ -1,0 +1,26 @@
+// ScoreDevice: an accelerator that runs estimators. estimate() hands a mixture over to the one in its options; what the
+// device has no kernel for runs on the CPU. The library above device/ knows no more of it than this.
+#pragma once
+
+#include "dissent/estimator/estimator.hpp"
+#include "dissent/mixture/mixture.hpp"
+
+namespace dissent {
+
+// Mixtures lie in the host's memory, checked for shape and weighted. Any number of threads may call; their work is done
+// in turn. Results agree with the CPU's to 1e-6 for float32 mixtures, and errors are the same.
+class ScoreDevice {
+ public:
+  virtual ~ScoreDevice() = default;
+
+  virtual bool takes(const Estimator& estimator, const MixtureView<float>& mixture) const = 0;
+  virtual bool takes(const Estimator& estimator, const MixtureView<double>& mixture) const = 0;
+
+  // Of what it takes. Mixtures larger than the device's memory go through it in parts.
+  virtual Uncertainty estimate(const Estimator& estimator, const MixtureView<float>& mixture,
+                               const EstimateOptions& options) = 0;
+  virtual Uncertainty estimate(const Estimator& estimator, const MixtureView<double>& mixture,
+                               const EstimateOptions& options) = 0;
+};
+
+}  // namespace dissent
