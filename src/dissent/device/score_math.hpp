@@ -16,6 +16,17 @@
 
 namespace dissent::score {
 
+using std::exp;
+using std::expm1;
+using std::fabs;
+using std::fma;
+using std::hypot;
+using std::isfinite;
+using std::log;
+using std::log1p;
+using std::rint;
+using std::sqrt;
+
 inline constexpr double kLn2 = 0.69314718055994530941723212145818;
 inline constexpr double kLogTwoPi = 1.8378770664093454835606594728112;
 inline constexpr double kLargest = 1e300;  // a divergence beyond this is not trusted
