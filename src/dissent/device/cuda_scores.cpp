@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "dissent/device/score_stream.hpp"
+#include "dissent/device/score_top.hpp"
 
 namespace dissent {
 namespace {
@@ -36,10 +38,17 @@ score::Results results_of(double* columns, std::size_t count, unsigned long long
 
 HostWeights host_weights(const Weights& weights) { return {weights.value, weights.log, weights.entropy}; }
 
-// A float cannot hold the inverse of every weight.
-template <class T>
-bool weights_fit(const Weights& weights) {
-  return sizeof(T) == 8 || std::ranges::all_of(weights.value, [](double w) { return w == 0 || w > 1e-12; });
+// Copies one column of a part's results to its place.
+void place(const double* column, std::size_t begin, std::size_t count, std::vector<double>& to) {
+  std::copy_n(column, count, to.begin() + static_cast<std::ptrdiff_t>(begin));
+}
+
+// RankedInput as doubles, for memory that is counted in them.
+constexpr std::size_t kRankedDoubles = sizeof(score::RankedInput) / sizeof(double);
+
+bool before(const ScoreDevice::Ranked& a, const ScoreDevice::Ranked& b) {
+  return score::RankedInput{a.log_deficit, a.epistemic, static_cast<long long>(a.input)}.before(
+      {b.log_deficit, b.epistemic, static_cast<long long>(b.input)});
 }
 
 class CudaScores final : public ScoreDevice {
@@ -60,39 +69,97 @@ class CudaScores final : public ScoreDevice {
                        const EstimateOptions& options) override {
     return estimate_any(estimator, mixture, options);
   }
+  std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<float>& mixture, std::size_t count,
+                                     const EstimateOptions& options) override {
+    return top_any(estimator, mixture, count, options);
+  }
+  std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<double>& mixture, std::size_t count,
+                                     const EstimateOptions& options) override {
+    return top_any(estimator, mixture, count, options);
+  }
 
  private:
   template <class T>
   bool takes_any(const Estimator& estimator, const MixtureView<T>& mixture) const {
-    return estimator.info->divergence != nullptr && pairwise_rule(estimator.divergence) && mixture.diagonal() &&
-           mixture.num_components <= score::kMostComponents && mixture.num_outputs <= (1U << 20) &&
-           score::fits_card<T>(static_cast<int>(mixture.num_components), static_cast<int>(mixture.num_outputs)) &&
-           weights_fit<T>(*mixture.weights);
+    return mixture.diagonal() && pairwise_rule(estimator) &&
+           pairwise_takes<T>(mixture.num_components, mixture.num_outputs, *mixture.weights);
   }
 
   template <class T>
   Uncertainty estimate_any(const Estimator& estimator, const MixtureView<T>& mixture, const EstimateOptions& options) {
-    const PairwiseRule rule = *pairwise_rule(estimator.divergence);
+    const PairwiseRule rule = *pairwise_rule(estimator);
     const HostWeights weights = host_weights(*mixture.weights);
     Uncertainty result = Uncertainty::of(mixture.num_inputs);
-    const score::PartWork<T> work{
-        .scratch_size = [](std::size_t) { return std::size_t{0}; },
-        .results_size = [](std::size_t count) { return kColumns * count; },
-        .launch =
-            [&](const Part<T>& part) {
-              const auto count = static_cast<std::size_t>(part.rows.num_inputs);
-              score::launch_pairwise(rule, part.rows, results_of(part.results, count, part.first_invalid), weights,
-                                     part.stream);
-            },
-        .collect =
-            [&](std::size_t begin, std::size_t count, const double* columns) {
-              std::copy_n(columns, count, result.epistemic.begin() + static_cast<std::ptrdiff_t>(begin));
-              std::copy_n(columns + count, count, result.log_deficit.begin() + static_cast<std::ptrdiff_t>(begin));
-              std::copy_n(columns + 2 * count, count, result.aleatoric.begin() + static_cast<std::ptrdiff_t>(begin));
-            }};
+    const score::PartWork<T> work{.scratch_size = [](std::size_t) { return std::size_t{0}; },
+                                  .results_size = [](std::size_t count) { return kColumns * count; },
+                                  .launch =
+                                      [&](const Part<T>& part) {
+                                        const auto count = static_cast<std::size_t>(part.rows.num_inputs);
+                                        score::launch_pairwise(rule, part.rows,
+                                                               results_of(part.results, count, part.first_invalid),
+                                                               weights, part.stream);
+                                      },
+                                  .collect =
+                                      [&](std::size_t begin, std::size_t count, const double* columns) {
+                                        place(columns, begin, count, result.epistemic);
+                                        place(columns + count, begin, count, result.log_deficit);
+                                        place(columns + 2 * count, begin, count, result.aleatoric);
+                                      }};
     run(mixture, options, work);
     result.set_aleatoric(std::move(result.aleatoric));
     return result;
+  }
+
+  template <class T>
+  std::vector<Ranked> top_any(const Estimator& estimator, const MixtureView<T>& mixture, std::size_t count,
+                              const EstimateOptions& options) {
+    if (count > score::kMostTop) {
+      return top_of(estimate_any(estimator, mixture, options), count);
+    }
+    const PairwiseRule rule = *pairwise_rule(estimator);
+    const HostWeights weights = host_weights(*mixture.weights);
+    const int wanted = static_cast<int>(count);
+    std::vector<Ranked> top;
+    const score::PartWork<T> work{
+        .scratch_size =
+            [&](std::size_t inputs) {
+              return kColumns * inputs +
+                     kRankedDoubles * score::top_scratch_size(static_cast<long long>(inputs), wanted);
+            },
+        .results_size = [&](std::size_t) { return kRankedDoubles * count; },
+        .launch =
+            [&](const Part<T>& part) {
+              const auto inputs = static_cast<std::size_t>(part.rows.num_inputs);
+              const score::Results results = results_of(part.scratch, inputs, part.first_invalid);
+              score::launch_pairwise(rule, part.rows, results, weights, part.stream);
+              score::launch_top(results.epistemic, results.log_deficit, part.rows.num_inputs, wanted,
+                                reinterpret_cast<score::RankedInput*>(part.scratch + kColumns * inputs),
+                                reinterpret_cast<score::RankedInput*>(part.results), part.stream);
+            },
+        .collect =
+            [&](std::size_t begin, std::size_t inputs, const double* results) {
+              const auto* ranked = reinterpret_cast<const score::RankedInput*>(results);
+              for (std::size_t k = 0; k < std::min(count, inputs); ++k) {
+                top.push_back(
+                    {begin + static_cast<std::size_t>(ranked[k].input), ranked[k].epistemic, ranked[k].log_deficit});
+              }
+              std::ranges::sort(top, before);
+              top.resize(std::min(top.size(), count));
+            }};
+    if (count > 0) {
+      run(mixture, options, work);
+    }
+    return top;
+  }
+
+  static std::vector<Ranked> top_of(const Uncertainty& scores, std::size_t count) {
+    std::vector<Ranked> all;
+    for (std::size_t n = 0; n < scores.size(); ++n) {
+      all.push_back({n, scores.epistemic[n], scores.log_deficit[n]});
+    }
+    std::ranges::sort(all, before);
+    all.resize(std::min(all.size(), count));
+    return all;
   }
 
   template <class T>
@@ -112,13 +179,32 @@ class CudaScores final : public ScoreDevice {
 
 }  // namespace
 
-std::optional<PairwiseRule> pairwise_rule(const Divergence& divergence) {
+std::optional<PairwiseRule> pairwise_rule(const Estimator& estimator) {
+  if (estimator.info->name == "epkl") {
+    return PairwiseRule{FormKind::kKl, 0.5, {Finish::kExpected, 0.5}};
+  }
+  if (estimator.info->divergence == nullptr) {
+    return std::nullopt;
+  }
+  const Divergence& divergence = estimator.divergence;
   const auto found = std::ranges::find(kForms, divergence.info->name, &FormOfDivergence::name);
   if (found == std::end(kForms) || (found->form == FormKind::kChernoff && divergence.alpha >= 1)) {
     return std::nullopt;
   }
   return PairwiseRule{found->form, divergence.alpha, {found->finish, divergence.alpha}};
 }
+
+template <class T>
+bool pairwise_takes(std::size_t num_components, std::size_t num_outputs, const Weights& weights) {
+  // A float cannot hold the inverse of every weight.
+  const bool weights_fit =
+      sizeof(T) == 8 || std::ranges::all_of(weights.value, [](double w) { return w == 0 || w > 1e-12; });
+  return weights_fit && num_components <= score::kMostComponents && num_outputs <= (1U << 20) &&
+         score::fits_card<T>(static_cast<int>(num_components), static_cast<int>(num_outputs));
+}
+
+template bool pairwise_takes<float>(std::size_t, std::size_t, const Weights&);
+template bool pairwise_takes<double>(std::size_t, std::size_t, const Weights&);
 
 std::unique_ptr<ScoreDevice> make_cuda_scores(int card) { return std::make_unique<CudaScores>(card); }
 

@@ -6,8 +6,9 @@
 
 namespace dissent::score {
 
-// What a divergence of the registry makes of its form's values.
-enum class Finish : int { kSame, kJeffreys, kHellinger, kRenyi };
+// What a divergence of the registry makes of its form's values. kExpected: not the pairwise estimate, but the mean of
+// the values over distinct pairs (EPKL).
+enum class Finish : int { kSame, kJeffreys, kHellinger, kRenyi, kExpected };
 
 struct FinishRule {
   Finish finish = Finish::kSame;
@@ -105,6 +106,25 @@ DISSENT_BOTH Score score_of(const RowTerms<E>& terms, double entropy) {
   const double rest = small ? entropy - value : gap;
   return {small ? value : entropy - gap, log(rest > 1e-300 ? rest : 1e-300)};
 }
+
+// sum_{i != j} w_i w_j D_ij / sum_{i != j} w_i w_j, which knows no limit.
+struct ExpectedSum {
+  double sum = 0;
+  double weight = 0;
+
+  DISSENT_BOTH void add(double pair_weight, double divergence) {
+    sum += pair_weight > 0 ? pair_weight * divergence : 0;
+    weight += pair_weight;
+  }
+  DISSENT_BOTH void merge(const ExpectedSum& other) {
+    sum += other.sum;
+    weight += other.weight;
+  }
+  DISSENT_BOTH Score score(double entropy) const {
+    const double value = weight > 0 ? sum / weight : 0;
+    return {value, entropy > value ? log(entropy - value) : -infinity()};
+  }
+};
 
 // ln sum_{i != j} w_j exp(-D_ij) over components of positive weight: the log deficit where all terms are tiny. One
 // term is ln w_j - D_ij; the sum is taken relative to the largest.

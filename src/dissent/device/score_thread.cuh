@@ -90,9 +90,28 @@ struct ThreadPairs {
   }
 };
 
+template <int M, class Pairs, class Weights>
+__device__ __forceinline__ Score expected_thread(const Weights& weights, const Pairs& pairs) {
+  ExpectedSum mean;
+  int k = 0;
+#pragma unroll
+  for (int i = 0; i < M; ++i) {
+#pragma unroll
+    for (int j = i + 1; j < M; ++j, ++k) {
+      const double weight = weights.value[i] * weights.value[j];
+      mean.add(weight, pairs.value[k].there);
+      mean.add(weight, pairs.value[k].back);
+    }
+  }
+  return mean.score(weights.entropy);
+}
+
 // The scores of one thread's input.
 template <class E, int M, class Pairs, class Weights>
 __device__ __forceinline__ Score combine_thread(const Weights& weights, const FinishRule& finish, const Pairs& pairs) {
+  if (finish.finish == Finish::kExpected) {
+    return expected_thread<M>(weights, pairs);
+  }
   RowSums<E> row[M];
   FarSum far;
   double divergence[M][M];

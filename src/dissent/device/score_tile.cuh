@@ -287,6 +287,19 @@ __device__ __noinline__ bool plain_tiles(const Form& form, const T* mean, const 
   return true;
 }
 
+// The mean divergence, by the first warp.
+template <class E, class Call>
+__device__ Score expected_tiles(const Call& call, int M, const TileSpace<E>& space) {
+  ExpectedSum mean;
+  for (int k = threadIdx.x % 32; k < M * M; k += 32) {
+    if (k / M != k % M) {
+      mean.add(call.weights.value[k / M] * call.weights.value[k % M], space.divergence[k]);
+    }
+  }
+  merge_lanes(mean);
+  return mean.score(call.weights.entropy);
+}
+
 // The scores from the divergences in shared memory: a warp takes a row.
 template <class E, class Call>
 __device__ Score combine_tiles(const Call& call, int M, const TileSpace<E>& space) {
@@ -357,7 +370,8 @@ __global__ void __launch_bounds__(kTileThreads)
     trust = sum_tiles<Form, double, T, T>(call.form, plan, mean, stddev, D, space);
   }
   const bool good = trust == Trust::kAll || plain_tiles<Form, T, T>(call.form, mean, stddev, M, D, trust, space);
-  const Score score = combine_tiles<T>(call, M, space);
+  const Score score =
+      call.finish.finish == Finish::kExpected ? expected_tiles<T>(call, M, space) : combine_tiles<T>(call, M, space);
   if (threadIdx.x == 0) {
     double entropy = 0.5 * D * (1 + kLogTwoPi);
     for (int m = 0; m < M; ++m) {

@@ -240,6 +240,16 @@ __device__ __forceinline__ Score combine_warp(const Weights& weights, const Fini
   const auto divergence = [&](int i, int j) {
     return finish(space.divergence[i * M + j], space.divergence[j * M + i]);
   };
+  if (finish.finish == Finish::kExpected) {
+    ExpectedSum mean;
+    for (int k = lane; k < M * M; k += 32) {
+      if (k / M != k % M) {
+        mean.add(weights.value[k / M] * weights.value[k % M], space.divergence[k]);
+      }
+    }
+    merge_lanes(mean);
+    return mean.score(weights.entropy);
+  }
   const int place = lane % kGroup;
   RowTerms<E> terms;
 #pragma unroll

@@ -2,6 +2,9 @@
 // device has no kernel for runs on the CPU. The library above device/ knows no more of it than this.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/mixture.hpp"
 
@@ -21,6 +24,18 @@ class ScoreDevice {
                                const EstimateOptions& options) = 0;
   virtual Uncertainty estimate(const Estimator& estimator, const MixtureView<double>& mixture,
                                const EstimateOptions& options) = 0;
+
+  // The `count` most uncertain inputs by more_uncertain(), best first, of two alike the first; all if there are fewer.
+  // Only they leave the device.
+  struct Ranked {
+    std::size_t input;
+    double epistemic;
+    double log_deficit;
+  };
+  virtual std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<float>& mixture,
+                                             std::size_t count, const EstimateOptions& options) = 0;
+  virtual std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<double>& mixture,
+                                             std::size_t count, const EstimateOptions& options) = 0;
 };
 
 }  // namespace dissent
