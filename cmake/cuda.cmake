@@ -24,6 +24,7 @@ if(DISSENT_CUDA)
   endif()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_RUNTIME_LIBRARY None)  # it is in the library, see below
     enable_language(CUDA)
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it of the latest nvcc
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
@@ -41,7 +42,6 @@ endif()
 
 if(DISSENT_HAS_CUDA)
   message(STATUS "CUDA ${CUDAToolkit_VERSION}: `device` cuda, for cards of architecture ${CMAKE_CUDA_ARCHITECTURES}")
-  list(FILTER device_sources EXCLUDE REGEX "/no_cuda\\.cpp$")
   add_library(dissent_device OBJECT ${device_sources})
   set_target_properties(dissent_device PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(dissent_device PRIVATE cxx_std_20)

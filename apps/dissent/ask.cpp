@@ -15,6 +15,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/device/device.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/loop/question_table.hpp"
@@ -34,6 +35,7 @@ struct Arguments {
   Values given_fit;
   std::string output = "-";
   int threads = 0;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 };
@@ -131,11 +133,14 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
 // A first choice that fails on its data leaves nothing behind.
 std::size_t choose(const Arguments& arguments, Laboratory& laboratory) {
   ThreadPool threads(arguments.threads);
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   try {
     if (arguments.output != "-") {
       check_replaceable(arguments.output, laboratory);
     }
-    return laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
+    return laboratory.ask(arguments.choice.batch, {.executor = &threads,
+                                                   .progress = fit_bar(arguments.quiet || arguments.json),
+                                                   .device = fits_of(device.get())});
   } catch (const InputError&) {
     laboratory.abandon();
     throw;
@@ -200,6 +205,7 @@ void add_ask(Command& app) {
                   .shown = "FILE.csv"});
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
+  add_device(command, arguments->device);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.files([arguments] {

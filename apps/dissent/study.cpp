@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "command.hpp"
@@ -14,6 +15,8 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/device/device.hpp"
+#include "dissent/device/device_error.hpp"
 #include "dissent/study/run.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -27,14 +30,21 @@ struct Arguments {
   std::string grid;
   std::string store = "sqlite:runs.db";
   std::string only;
-  std::size_t jobs = 1;
+  std::optional<std::size_t> jobs;
   double lease = 60;
   double patience = StudyStore::kPatience;
   bool retry = false;
   int threads = 1;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 
+  // On a device fits are trained together: the more, the better, as long as processors keep up with what else there is
+  // to do.
+  std::size_t num_jobs() const {
+    constexpr std::size_t kJobsPerCore = 4;
+    return jobs.value_or(device == "cpu" ? 1 : kJobsPerCore * std::max(1U, std::thread::hardware_concurrency()));
+  }
   std::unique_ptr<StudyStore> open() const { return StudyStore::open(store, StudyStore::Access::kWrite, patience); }
 };
 
@@ -62,6 +72,12 @@ class Account {
     }
   }
 
+  void say(const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    progress_.wipe();
+    fmt::print(stderr, "{}\n", message);
+  }
+
   std::size_t num_ended() const { return ended_; }
   std::size_t num_failed() const { return failed_; }
 
@@ -76,14 +92,15 @@ class Account {
 };
 
 // What a job on a thread of its own does: run cells, until there is none or `stop` says so.
-void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, Account& account,
-             const std::function<bool()>& stop) {
+void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, FitDevice* device,
+             Account& account, const std::function<bool()>& stop) {
   ThreadPool threads(arguments.threads);
   StudyControl control;
   control.worker = worker_name(number);
   control.lease = arguments.lease;
   control.only = arguments.only;
   control.executor = &threads;
+  control.device = device;
   control.problem.num_threads = arguments.threads;
   control.finished_round = [&](const Claim&, const RoundRecord&) { account.round(); };
   control.ended = [&](const Claim& claim, const std::string& error) {
@@ -93,15 +110,27 @@ void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, st
   run_cells(store, grid, control);
 }
 
-// The first that fails stops the others.
+// The first that fails stops the others. One for which a device has too little memory ends alone, and gives its
+// campaign back, as long as others go on.
 void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, Account& account,
               const Interrupt& interrupt) {
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   std::atomic<bool> broken = false;
+  std::atomic<std::size_t> running = arguments.num_jobs();
   std::exception_ptr failure;
   std::mutex mutex;
   const auto job = [&](std::size_t number) {
     try {
-      run_job(arguments, store, grid, number, account, [&] { return broken || interrupt.noted(); });
+      run_job(arguments, store, grid, number, fits_of(device.get()), account,
+              [&] { return broken || interrupt.noted(); });
+    } catch (const DeviceMemoryError& error) {
+      if (const std::size_t left = --running; left > 0) {
+        account.say(fmt::format("{}; going on with {} at a time", error.what(), counted(left, "campaign")));
+        return;
+      }
+      const std::lock_guard lock(mutex);
+      failure = broken ? failure : std::current_exception();
+      broken = true;
     } catch (...) {
       const std::lock_guard lock(mutex);
       failure = broken ? failure : std::current_exception();
@@ -110,7 +139,7 @@ void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, A
   };
   {
     std::vector<std::jthread> jobs;
-    for (std::size_t number = 0; number < arguments.jobs; ++number) {
+    for (std::size_t number = 0; number < arguments.num_jobs(); ++number) {
       jobs.emplace_back(job, number);
     }
   }
@@ -187,6 +216,7 @@ void add_study_run(Command& study) {
   Command& command =
       study.add("run", "Run every campaign of a grid that has not ended, and record each round",
                 "  dissent study run quick.toml --jobs 2\n"
+                "  dissent study run paper-nflows.toml --device cuda\n"
                 "  dissent study run paper.toml --store postgresql://me@server/runs --jobs 16\n"
                 "  mpirun -n 8 dissent study run quick.toml\n"
                 "  dissent study run quick.toml --only 'problem=hetero acquisition=kl seed=3' --store sqlite:again.db\n"
@@ -197,7 +227,10 @@ void add_study_run(Command& study) {
   command.option("-s,--store", arguments->store,
                  {.help = "Where results are kept: sqlite:FILE or postgresql://USER@HOST/DATABASE", .shown = "URL"});
   command.option("-j,--jobs", arguments->jobs,
-                 {.help = "Campaigns at a time in this process", .shown = "J", .least = 1, .most = 1024});
+                 {.help = "Campaigns at a time in this process; unless given one, on a device four per core",
+                  .shown = "J",
+                  .least = 1,
+                  .most = 1024});
   command.option("--only", arguments->only, {.help = "One campaign, by its name", .shown = "NAME"});
   command.option("--lease", arguments->lease,
                  {.help = "Seconds of silence after which a worker is taken for dead", .shown = "S", .least = 1});
@@ -205,6 +238,7 @@ void add_study_run(Command& study) {
                  {.help = "Seconds to wait for a server that went away", .shown = "S", .least = 0});
   command.flag("--retry", arguments->retry, "Run campaigns that failed before again");
   add_threads(command, arguments->threads);
+  add_device(command, arguments->device);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.run([arguments] { run_study(*arguments); });

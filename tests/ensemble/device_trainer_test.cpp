@@ -43,11 +43,6 @@ class CpuFit final : public DeviceFit {
     }
   }
 
-  double validation_loss(std::size_t unit, std::span<const float> parameters) override {
-    std::ranges::copy(parameters, model_.parameters().begin());
-    return trainer_.validation_loss(unit);
-  }
-
  private:
   static std::size_t num_rows(const FitProblem& problem) {
     return problem.targets.size() / problem.networks.num_outputs();

@@ -19,9 +19,12 @@ class Device {
   virtual FitDevice& fits() = 0;
 };
 
+// Of a device, or of none: null.
+inline FitDevice* fits_of(Device* device) { return device == nullptr ? nullptr : &device->fits(); }
+
 // "cpu" is none: null. "cuda" is the first card, "cuda:1" the second. InputError, naming the argument `device`, for any
 // other name, in a build without CUDA, and for a number that no card has; SystemError where there is no card or its
-// driver is too old.
+// driver is too old. Who opens a device while others have it gets the same.
 std::shared_ptr<Device> open_device(std::string_view name);
 
 }  // namespace dissent

@@ -25,7 +25,6 @@ class DeviceTrainer {
 
   // The mean loss of the last epoch of each; NaN as Trainer::run_epochs.
   std::vector<double> run(std::span<const Stretch> stretches);
-  double validation_loss(std::size_t unit) { return fit_->validation_loss(unit, parameters_); }
 
  private:
   Trainer& trainer_;

@@ -72,8 +72,7 @@ class FitDevice {
  public:
   virtual ~FitDevice() = default;
 
-  // Why the device cannot train this, to be completed by "on this device" (e.g. "shared weights cannot be trained");
-  // empty where it can.
+  // Why the device cannot train this, e.g. "`share_weights` cannot be trained there"; empty where it can.
   virtual std::string refuses(const FitProblem& problem) const = 0;
   virtual std::unique_ptr<DeviceFit> begin(const FitProblem& problem) = 0;
 };

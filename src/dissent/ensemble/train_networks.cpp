@@ -160,8 +160,6 @@ class Run {
     parameters.restore();  // so that all that is ever kept or saved is finite
   }
 
-  double validation_loss(std::size_t u) { return device_ ? device_->validation_loss(u) : trainer_.validation_loss(u); }
-
   std::size_t next_end(const UnitRecord& unit) const { return std::min(epochs_, unit.epochs_run + interval_); }
 
   void train_unit(std::size_t u) {
@@ -193,7 +191,7 @@ class Run {
     if (averages_) {
       parameters.swap_average();
     }
-    const double score = validates_ && std::isfinite(loss) ? validation_loss(u) : loss;
+    const double score = validates_ && std::isfinite(loss) ? trainer_.validation_loss(u) : loss;
     unit.epochs_run = end;
     if (!sound(unit, loss) || !std::isfinite(score) || !parameters.finite()) {
       recover(u, parameters);
@@ -255,7 +253,7 @@ class Run {
         }
       }
       if (holds_out_ && !validates_) {
-        unit.validation_loss = validation_loss(u);
+        unit.validation_loss = trainer_.validation_loss(u);
       }
     }
     report.loss = in_user_units(mean_of(state_.units, &UnitRecord::loss));

@@ -44,7 +44,8 @@ class Trainer {
  public:
   // The last `num_held_out` rows are held out. Without any, a component that trains on a bootstrap sample holds out the
   // rows that are not in it. The model must outlive the trainer, which changes its parameters. Where another runs the
-  // steps (device_trainer.hpp), there is next to no scratch memory for them here.
+  // steps (device_trainer.hpp), the trainer judges by held-out rows alone; without any it has no scratch memory to speak
+  // of.
   Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out,
           bool steps_elsewhere = false);
 
