@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "dissent/device/score_pointers.hpp"
 #include "dissent/device/score_stream.hpp"
 #include "dissent/device/score_top.hpp"
 
@@ -33,7 +34,7 @@ constexpr FormOfDivergence kForms[] = {{"kl", FormKind::kKl},
 constexpr std::size_t kColumns = 3;  // epistemic, log_deficit, aleatoric
 
 score::Results results_of(double* columns, std::size_t count, unsigned long long* first_invalid) {
-  return {columns, columns + count, columns + 2 * count, first_invalid};
+  return {columns, columns + count, columns + 2 * count, nullptr, first_invalid};
 }
 
 HostWeights host_weights(const Weights& weights) { return {weights.value, weights.log, weights.entropy}; }
@@ -77,8 +78,35 @@ class CudaScores final : public ScoreDevice {
                                      const EstimateOptions& options) override {
     return top_any(estimator, mixture, count, options);
   }
+  std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<float>& mixture) override {
+    const std::unique_lock lock = select();
+    return score_pointers(estimator, mixture, *queue_);
+  }
+  std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<double>& mixture) override {
+    const std::unique_lock lock = select();
+    return score_pointers(estimator, mixture, *queue_);
+  }
+  std::uintptr_t queue() override {
+    const std::unique_lock lock = select();
+    return reinterpret_cast<std::uintptr_t>(static_cast<cudaStream_t>(*queue_));
+  }
+  void copy_to_host(const double* from, std::size_t count, double* to) override {
+    const std::unique_lock lock = select();
+    DISSENT_CUDA(cudaMemcpy(to, from, count * sizeof(double), cudaMemcpyDeviceToHost));
+  }
 
  private:
+  // One thread at a time, on this card.
+  std::unique_lock<std::mutex> select() {
+    std::unique_lock lock(mutex_);
+    DISSENT_CUDA(cudaSetDevice(card_));
+    if (!stream_) {
+      stream_.emplace();
+      queue_.emplace();
+    }
+    return lock;
+  }
+
   template <class T>
   bool takes_any(const Estimator& estimator, const MixtureView<T>& mixture) const {
     return mixture.diagonal() && pairwise_rule(estimator) &&
@@ -164,17 +192,14 @@ class CudaScores final : public ScoreDevice {
 
   template <class T>
   void run(const MixtureView<T>& mixture, const EstimateOptions& options, const score::PartWork<T>& work) {
-    const std::lock_guard lock(mutex_);
-    DISSENT_CUDA(cudaSetDevice(card_));
-    if (!stream_) {
-      stream_.emplace();
-    }
+    const std::unique_lock lock = select();
     stream_->run(mixture, options.executor, options.first_input, work);
   }
 
   int card_;
   std::mutex mutex_;
-  std::optional<score::ScoreStream> stream_;
+  std::optional<score::ScoreStream> stream_;  // when first used
+  std::optional<CudaStream> queue_;
 };
 
 }  // namespace

@@ -23,7 +23,22 @@ struct Results {
   double* epistemic;
   double* log_deficit;
   double* aleatoric;
+  double* total;  // null: not asked for
   unsigned long long* first_invalid;
+
+#if defined(__CUDACC__)
+  __device__ __forceinline__ void write(long long input, const Score& score, double entropy, bool valid) const {
+    epistemic[input] = score.epistemic;
+    log_deficit[input] = score.log_deficit;
+    aleatoric[input] = entropy;
+    if (total != nullptr) {
+      total[input] = entropy + score.epistemic;
+    }
+    if (!valid) {
+      atomicMin(first_invalid, static_cast<unsigned long long>(input));
+    }
+  }
+#endif
 };
 
 template <class Form, class T, int kMost>

@@ -170,9 +170,7 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, 3)
                                          D);
   if (lane < count && pairs.trusted) {
     const Score score = combine_thread<T, M>(call.weights, call.finish, pairs);
-    call.results.epistemic[first + lane] = score.epistemic;
-    call.results.log_deficit[first + lane] = score.log_deficit;
-    call.results.aleatoric[first + lane] = 0.5 * D * (1 + kLogTwoPi) + pairs.mean_log;
+    call.results.write(first + lane, score, 0.5 * D * (1 + kLogTwoPi) + pairs.mean_log, true);
   }
   unsigned doubtful = __ballot_sync(kAllLanes, lane < count && !pairs.trusted);
   while (doubtful != 0) {

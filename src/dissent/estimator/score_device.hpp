@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "dissent/estimator/estimator.hpp"
@@ -36,6 +38,14 @@ class ScoreDevice {
                                              std::size_t count, const EstimateOptions& options) = 0;
   virtual std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<double>& mixture,
                                              std::size_t count, const EstimateOptions& options) = 0;
+
+  // Of arrays in the device's own memory, which mixture points at; weighted and diagonal. Returns [4][N] there, the
+  // columns of Uncertainty in their order. They are ready. InputError for what has no kernel, too.
+  virtual std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<float>& mixture) = 0;
+  virtual std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<double>& mixture) = 0;
+  // The queue in which that is done, for whoever hands arrays over while they are still being written.
+  virtual std::uintptr_t queue() = 0;
+  virtual void copy_to_host(const double* from, std::size_t count, double* to) = 0;
 };
 
 }  // namespace dissent

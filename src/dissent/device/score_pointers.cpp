@@ -1,0 +1,63 @@
+#include "dissent/device/score_pointers.hpp"
+
+#include <vector>
+
+#include "dissent/base/error.hpp"
+#include "dissent/device/cuda_memory.hpp"
+#include "dissent/device/cuda_scores.hpp"
+#include "dissent/device/score_stream.hpp"
+
+namespace dissent {
+namespace {
+
+// Brings input number `input` to the host, to say what is wrong with it.
+template <class T>
+void validate_input(const MixtureView<T>& mixture, std::size_t input, cudaStream_t stream) {
+  const MixtureView<T> part = mixture.rows(input, input + 1);
+  Mixture<T> row = Mixture<T>::diagonal(1, mixture.num_components, mixture.num_outputs);
+  const std::size_t bytes = row.mean.size() * sizeof(T);
+  DISSENT_CUDA(cudaMemcpyAsync(row.mean.data(), part.mean, bytes, cudaMemcpyDeviceToHost, stream));
+  DISSENT_CUDA(cudaMemcpyAsync(row.stddev.data(), part.stddev, bytes, cudaMemcpyDeviceToHost, stream));
+  DISSENT_CUDA(cudaStreamSynchronize(stream));
+  validate(row.view(), input);
+}
+
+}  // namespace
+
+template <class T>
+std::shared_ptr<double> score_pointers(const Estimator& estimator, const MixtureView<T>& mixture, cudaStream_t stream) {
+  const auto rule = pairwise_rule(estimator);
+  const std::size_t N = mixture.num_inputs;
+  const Weights& weights = *mixture.weights;
+  check(rule.has_value(), "estimator '{}' has no kernel for arrays on a GPU; bring them to the host", estimator.name());
+  check(pairwise_takes<T>(mixture.num_components, mixture.num_outputs, weights),
+        "M = {} components, or their weights, are not for kernels of a GPU; bring the arrays to the host",
+        mixture.num_components);
+  auto columns = std::make_shared<DeviceBuffer<double>>(4 * N + 1);
+  double* data = columns->data();
+  auto* first_invalid = reinterpret_cast<unsigned long long*>(data + 4 * N);
+  unsigned long long invalid = score::kNoneInvalid;
+  if (N > 0) {
+    DISSENT_CUDA(cudaMemsetAsync(first_invalid, 0xff, sizeof(invalid), stream));
+    score::launch_pairwise<T>(*rule,
+                              {mixture.mean, mixture.stddev, static_cast<long long>(N),
+                               static_cast<int>(mixture.num_components), static_cast<int>(mixture.num_outputs)},
+                              {.epistemic = data,
+                               .log_deficit = data + 3 * N,
+                               .aleatoric = data + N,
+                               .total = data + 2 * N,
+                               .first_invalid = first_invalid},
+                              {weights.value, weights.log, weights.entropy}, stream);
+    DISSENT_CUDA(cudaMemcpyAsync(&invalid, first_invalid, sizeof(invalid), cudaMemcpyDeviceToHost, stream));
+    DISSENT_CUDA(cudaStreamSynchronize(stream));
+  }
+  if (invalid != score::kNoneInvalid) {
+    validate_input(mixture, invalid, stream);
+  }
+  return {columns, data};
+}
+
+template std::shared_ptr<double> score_pointers(const Estimator&, const MixtureView<float>&, cudaStream_t);
+template std::shared_ptr<double> score_pointers(const Estimator&, const MixtureView<double>&, cudaStream_t);
+
+}  // namespace dissent

@@ -1,0 +1,19 @@
+// Scores of arrays that lie on a card already: nothing is copied but the error, if there is one.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+
+#include "dissent/estimator/estimator.hpp"
+#include "dissent/mixture/mixture.hpp"
+
+namespace dissent {
+
+// mixture: weighted, diagonal, its arrays on the current card. Returns [4][N] on the card: epistemic, aleatoric, total,
+// log_deficit. Work is queued on the stream and waited for. InputError as validate() has it, and for an estimator or a
+// shape that has no kernel.
+template <class T>
+std::shared_ptr<double> score_pointers(const Estimator& estimator, const MixtureView<T>& mixture, cudaStream_t stream);
+
+}  // namespace dissent
