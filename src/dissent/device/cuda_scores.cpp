@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "dissent/device/score_methods.hpp"
 #include "dissent/device/score_pointers.hpp"
 #include "dissent/device/score_stream.hpp"
 #include "dissent/device/score_top.hpp"
@@ -11,33 +14,14 @@
 namespace dissent {
 namespace {
 
-using score::Finish;
-using score::FormKind;
-using score::HostWeights;
-using score::PairwiseRule;
+using score::Method;
 using score::Part;
 
-struct FormOfDivergence {
-  std::string_view name;
-  FormKind form;
-  Finish finish = Finish::kSame;
-};
+constexpr std::size_t kColumns = 3;  // epistemic, log_deficit, aleatoric; extras follow
 
-constexpr FormOfDivergence kForms[] = {{"kl", FormKind::kKl},
-                                       {"jeffreys", FormKind::kKl, Finish::kJeffreys},
-                                       {"bhattacharyya", FormKind::kBhattacharyya},
-                                       {"chernoff", FormKind::kChernoff},
-                                       {"renyi", FormKind::kChernoff, Finish::kRenyi},
-                                       {"hellinger", FormKind::kBhattacharyya, Finish::kHellinger},
-                                       {"wasserstein", FormKind::kWasserstein}};
-
-constexpr std::size_t kColumns = 3;  // epistemic, log_deficit, aleatoric
-
-score::Results results_of(double* columns, std::size_t count, unsigned long long* first_invalid) {
-  return {columns, columns + count, columns + 2 * count, nullptr, first_invalid};
+score::Columns columns_of(double* columns, std::size_t count, unsigned long long* first_invalid) {
+  return {{columns, columns + count, columns + 2 * count, nullptr, first_invalid}, columns + kColumns * count};
 }
-
-HostWeights host_weights(const Weights& weights) { return {weights.value, weights.log, weights.entropy}; }
 
 // Copies one column of a part's results to its place.
 void place(const double* column, std::size_t begin, std::size_t count, std::vector<double>& to) {
@@ -109,30 +93,30 @@ class CudaScores final : public ScoreDevice {
 
   template <class T>
   bool takes_any(const Estimator& estimator, const MixtureView<T>& mixture) const {
-    return mixture.diagonal() && pairwise_rule(estimator) &&
-           pairwise_takes<T>(mixture.num_components, mixture.num_outputs, *mixture.weights);
+    return mixture.diagonal() && score::method_for(estimator, mixture, {}).has_value();
   }
 
   template <class T>
   Uncertainty estimate_any(const Estimator& estimator, const MixtureView<T>& mixture, const EstimateOptions& options) {
-    const PairwiseRule rule = *pairwise_rule(estimator);
-    const HostWeights weights = host_weights(*mixture.weights);
-    Uncertainty result = Uncertainty::of(mixture.num_inputs);
-    const score::PartWork<T> work{.scratch_size = [](std::size_t) { return std::size_t{0}; },
-                                  .results_size = [](std::size_t count) { return kColumns * count; },
-                                  .launch =
-                                      [&](const Part<T>& part) {
-                                        const auto count = static_cast<std::size_t>(part.rows.num_inputs);
-                                        score::launch_pairwise(rule, part.rows,
-                                                               results_of(part.results, count, part.first_invalid),
-                                                               weights, part.stream);
-                                      },
-                                  .collect =
-                                      [&](std::size_t begin, std::size_t count, const double* columns) {
-                                        place(columns, begin, count, result.epistemic);
-                                        place(columns + count, begin, count, result.log_deficit);
-                                        place(columns + 2 * count, begin, count, result.aleatoric);
-                                      }};
+    const Method<T> method = *score::method_for(estimator, mixture, options);
+    Uncertainty result = Uncertainty::of(mixture.num_inputs, method.extras);
+    const score::PartWork<T> work{
+        .scratch_size = [](std::size_t) { return std::size_t{0}; },
+        .results_size = [&](std::size_t count) { return (kColumns + method.extras.size()) * count; },
+        .launch =
+            [&](const Part<T>& part) {
+              const auto count = static_cast<std::size_t>(part.rows.num_inputs);
+              method.launch(part.rows, columns_of(part.results, count, part.first_invalid), part.begin, part.stream);
+            },
+        .collect =
+            [&](std::size_t begin, std::size_t count, const double* columns) {
+              place(columns, begin, count, result.epistemic);
+              place(columns + count, begin, count, result.log_deficit);
+              place(columns + 2 * count, begin, count, result.aleatoric);
+              for (std::size_t k = 0; k < result.extras.size(); ++k) {
+                place(columns + (kColumns + k) * count, begin, count, result.extras[k].values);
+              }
+            }};
     run(mixture, options, work);
     result.set_aleatoric(std::move(result.aleatoric));
     return result;
@@ -144,24 +128,24 @@ class CudaScores final : public ScoreDevice {
     if (count > score::kMostTop) {
       return top_of(estimate_any(estimator, mixture, options), count);
     }
-    const PairwiseRule rule = *pairwise_rule(estimator);
-    const HostWeights weights = host_weights(*mixture.weights);
+    const Method<T> method = *score::method_for(estimator, mixture, options);
     const int wanted = static_cast<int>(count);
+    const std::size_t num_columns = kColumns + method.extras.size();
     std::vector<Ranked> top;
     const score::PartWork<T> work{
         .scratch_size =
             [&](std::size_t inputs) {
-              return kColumns * inputs +
+              return num_columns * inputs +
                      kRankedDoubles * score::top_scratch_size(static_cast<long long>(inputs), wanted);
             },
         .results_size = [&](std::size_t) { return kRankedDoubles * count; },
         .launch =
             [&](const Part<T>& part) {
               const auto inputs = static_cast<std::size_t>(part.rows.num_inputs);
-              const score::Results results = results_of(part.scratch, inputs, part.first_invalid);
-              score::launch_pairwise(rule, part.rows, results, weights, part.stream);
-              score::launch_top(results.epistemic, results.log_deficit, part.rows.num_inputs, wanted,
-                                reinterpret_cast<score::RankedInput*>(part.scratch + kColumns * inputs),
+              const score::Columns columns = columns_of(part.scratch, inputs, part.first_invalid);
+              method.launch(part.rows, columns, part.begin, part.stream);
+              score::launch_top(columns.results.epistemic, columns.results.log_deficit, part.rows.num_inputs, wanted,
+                                reinterpret_cast<score::RankedInput*>(part.scratch + num_columns * inputs),
                                 reinterpret_cast<score::RankedInput*>(part.results), part.stream);
             },
         .collect =
@@ -203,33 +187,6 @@ class CudaScores final : public ScoreDevice {
 };
 
 }  // namespace
-
-std::optional<PairwiseRule> pairwise_rule(const Estimator& estimator) {
-  if (estimator.info->name == "epkl") {
-    return PairwiseRule{FormKind::kKl, 0.5, {Finish::kExpected, 0.5}};
-  }
-  if (estimator.info->divergence == nullptr) {
-    return std::nullopt;
-  }
-  const Divergence& divergence = estimator.divergence;
-  const auto found = std::ranges::find(kForms, divergence.info->name, &FormOfDivergence::name);
-  if (found == std::end(kForms) || (found->form == FormKind::kChernoff && divergence.alpha >= 1)) {
-    return std::nullopt;
-  }
-  return PairwiseRule{found->form, divergence.alpha, {found->finish, divergence.alpha}};
-}
-
-template <class T>
-bool pairwise_takes(std::size_t num_components, std::size_t num_outputs, const Weights& weights) {
-  // A float cannot hold the inverse of every weight.
-  const bool weights_fit =
-      sizeof(T) == 8 || std::ranges::all_of(weights.value, [](double w) { return w == 0 || w > 1e-12; });
-  return weights_fit && num_components <= score::kMostComponents && num_outputs <= (1U << 20) &&
-         score::fits_card<T>(static_cast<int>(num_components), static_cast<int>(num_outputs));
-}
-
-template bool pairwise_takes<float>(std::size_t, std::size_t, const Weights&);
-template bool pairwise_takes<double>(std::size_t, std::size_t, const Weights&);
 
 std::unique_ptr<ScoreDevice> make_cuda_scores(int card) { return std::make_unique<CudaScores>(card); }
 

@@ -1,10 +1,8 @@
 #include "dissent/device/score_pointers.hpp"
 
-#include <vector>
-
 #include "dissent/base/error.hpp"
 #include "dissent/device/cuda_memory.hpp"
-#include "dissent/device/cuda_scores.hpp"
+#include "dissent/device/score_methods.hpp"
 #include "dissent/device/score_stream.hpp"
 
 namespace dissent {
@@ -26,28 +24,28 @@ void validate_input(const MixtureView<T>& mixture, std::size_t input, cudaStream
 
 template <class T>
 std::shared_ptr<double> score_pointers(const Estimator& estimator, const MixtureView<T>& mixture, cudaStream_t stream) {
-  const auto rule = pairwise_rule(estimator);
+  const auto method = score::method_for(estimator, mixture, {});
+  check(method.has_value(),
+        "estimator '{}' has no kernel for {} components of {} outputs, or for their weights; bring the arrays to the "
+        "host",
+        estimator.name(), mixture.num_components, mixture.num_outputs);
   const std::size_t N = mixture.num_inputs;
-  const Weights& weights = *mixture.weights;
-  check(rule.has_value(), "estimator '{}' has no kernel for arrays on a GPU; bring them to the host", estimator.name());
-  check(pairwise_takes<T>(mixture.num_components, mixture.num_outputs, weights),
-        "M = {} components, or their weights, are not for kernels of a GPU; bring the arrays to the host",
-        mixture.num_components);
-  auto columns = std::make_shared<DeviceBuffer<double>>(4 * N + 1);
+  const std::size_t num_columns = 4 + method->extras.size();
+  auto columns = std::make_shared<DeviceBuffer<double>>(num_columns * N + 1);
   double* data = columns->data();
-  auto* first_invalid = reinterpret_cast<unsigned long long*>(data + 4 * N);
+  auto* first_invalid = reinterpret_cast<unsigned long long*>(data + num_columns * N);
   unsigned long long invalid = score::kNoneInvalid;
   if (N > 0) {
     DISSENT_CUDA(cudaMemsetAsync(first_invalid, 0xff, sizeof(invalid), stream));
-    score::launch_pairwise<T>(*rule,
-                              {mixture.mean, mixture.stddev, static_cast<long long>(N),
-                               static_cast<int>(mixture.num_components), static_cast<int>(mixture.num_outputs)},
-                              {.epistemic = data,
-                               .log_deficit = data + 3 * N,
-                               .aleatoric = data + N,
-                               .total = data + 2 * N,
-                               .first_invalid = first_invalid},
-                              {weights.value, weights.log, weights.entropy}, stream);
+    method->launch({mixture.mean, mixture.stddev, static_cast<long long>(N), static_cast<int>(mixture.num_components),
+                    static_cast<int>(mixture.num_outputs)},
+                   {{.epistemic = data,
+                     .log_deficit = data + 3 * N,
+                     .aleatoric = data + N,
+                     .total = data + 2 * N,
+                     .first_invalid = first_invalid},
+                    data + 4 * N},
+                   0, stream);
     DISSENT_CUDA(cudaMemcpyAsync(&invalid, first_invalid, sizeof(invalid), cudaMemcpyDeviceToHost, stream));
     DISSENT_CUDA(cudaStreamSynchronize(stream));
   }

@@ -10,9 +10,9 @@
 
 namespace dissent {
 
-// mixture: weighted, diagonal, its arrays on the current card. Returns [4][N] on the card: epistemic, aleatoric, total,
-// log_deficit. Work is queued on the stream and waited for. InputError as validate() has it, and for an estimator or a
-// shape that has no kernel.
+// mixture: weighted, diagonal, its arrays on the current card. Returns columns [..][N] on the card: epistemic,
+// aleatoric, total, log_deficit, then the estimator's extras. Work is queued on the stream and waited for. InputError
+// as validate() has it, and for an estimator or a shape that has no kernel.
 template <class T>
 std::shared_ptr<double> score_pointers(const Estimator& estimator, const MixtureView<T>& mixture, cudaStream_t stream);
 

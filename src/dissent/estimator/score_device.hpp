@@ -39,8 +39,9 @@ class ScoreDevice {
   virtual std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<double>& mixture,
                                              std::size_t count, const EstimateOptions& options) = 0;
 
-  // Of arrays in the device's own memory, which mixture points at; weighted and diagonal. Returns [4][N] there, the
-  // columns of Uncertainty in their order. They are ready. InputError for what has no kernel, too.
+  // Of arrays in the device's own memory, which mixture points at; weighted and diagonal. Returns the columns of
+  // Uncertainty there, [..][N] in their order, those of extras last. They are ready. InputError for what has no kernel,
+  // too.
   virtual std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<float>& mixture) = 0;
   virtual std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<double>& mixture) = 0;
   // The queue in which that is done, for whoever hands arrays over while they are still being written.
