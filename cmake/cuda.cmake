@@ -42,10 +42,19 @@ endif()
 
 if(DISSENT_HAS_CUDA)
   message(STATUS "CUDA ${CUDAToolkit_VERSION}: `device` cuda, for cards of architecture ${CMAKE_CUDA_ARCHITECTURES}")
+
   add_library(dissent_device OBJECT ${device_sources})
   set_target_properties(dissent_device PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(dissent_device PRIVATE cxx_std_20)
-  target_compile_options(dissent_device PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+  # nvcc takes fmt's headers only as they were before C++20.
+  target_compile_options(dissent_device PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo;--expt-relaxed-constexpr;--expt-extended-lambda;-DFMT_USE_CONSTEXPR=1>")
+  list(GET CMAKE_CUDA_ARCHITECTURES 0 oldest)
+  string(REGEX MATCH "^[0-9]+" oldest "${oldest}")
+  if(NOT oldest)
+    set(oldest 0)  # "native", "all"
+  endif()
+  target_compile_definitions(dissent_device PRIVATE DISSENT_OLDEST_ARCHITECTURE=${oldest})
   target_include_directories(dissent_device PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/include)
   target_include_directories(dissent_device SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(dissent_device PRIVATE fmt::fmt Eigen3::Eigen Random123::Random123)

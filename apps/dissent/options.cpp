@@ -17,10 +17,8 @@ void add_threads(Command& command, int& threads) {
       {.help = "Threads to use; 0: one per core. Results do not depend on it", .shown = "T", .least = 0, .most = 1024});
 }
 
-void add_device(Command& command, std::string& device) {
-  command.option(
-      "--device", device,
-      {.help = "Where networks are trained: cpu, cuda, or cuda:N, the card of that number", .shown = "NAME"});
+void add_device(Command& command, std::string& device, std::string_view help) {
+  command.option("--device", device, {.help = help, .shown = "NAME"});
 }
 
 void add_seed(Command& command, std::uint64_t& seed) {

@@ -20,11 +20,12 @@ inline std::optional<int> card_of(std::string_view name) {
     return 0;
   }
   constexpr std::string_view kPrefix = "cuda:";
-  const std::optional<std::uint64_t> card =
-      name.starts_with(kPrefix) ? parse_whole(name.substr(kPrefix.size())) : std::nullopt;
-  check_argument(card && *card <= std::numeric_limits<int>::max(), "device", name,
+  constexpr auto kNone = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t card =
+      name.starts_with(kPrefix) ? parse_whole(name.substr(kPrefix.size())).value_or(kNone) : kNone;
+  check_argument(card <= std::numeric_limits<int>::max(), "device", name,
                  "it must be cpu, cuda, or cuda:N with the number of a card");
-  return static_cast<int>(*card);
+  return static_cast<int>(card);
 }
 
 }  // namespace dissent
