@@ -131,16 +131,15 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
 }
 
 // A first choice that fails on its data leaves nothing behind.
-std::size_t choose(const Arguments& arguments, Laboratory& laboratory) {
+std::size_t choose(const Arguments& arguments, Laboratory& laboratory, Device* device) {
   ThreadPool threads(arguments.threads);
-  const std::shared_ptr<Device> device = open_device(arguments.device);
   try {
     if (arguments.output != "-") {
       check_replaceable(arguments.output, laboratory);
     }
-    return laboratory.ask(arguments.choice.batch, {.executor = &threads,
-                                                   .progress = fit_bar(arguments.quiet || arguments.json),
-                                                   .device = fits_of(device.get())});
+    return laboratory.ask(
+        arguments.choice.batch,
+        {.executor = &threads, .progress = fit_bar(arguments.quiet || arguments.json), .device = fits_of(device)});
   } catch (const InputError&) {
     laboratory.abandon();
     throw;
@@ -149,6 +148,7 @@ std::size_t choose(const Arguments& arguments, Laboratory& laboratory) {
 
 void run_ask(const Arguments& arguments) {
   check_output(arguments);
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   const LaboratoryOptions options{.tables = read_tables(arguments.tables),
                                   .settings = given_settings(arguments.choice, arguments.given_fit),
                                   .batch = arguments.choice.batch};
@@ -157,7 +157,7 @@ void run_ask(const Arguments& arguments) {
   if (!arguments.quiet && !arguments.json && !arguments.tables.aim.empty()) {
     warn_of_aim(laboratory.data());
   }
-  const std::size_t num_new = choose(arguments, laboratory);
+  const std::size_t num_new = choose(arguments, laboratory, device.get());
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
     warn_of_rows(*laboratory.last_fit());

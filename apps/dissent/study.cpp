@@ -112,17 +112,15 @@ void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, st
 
 // The first that fails stops the others. One for which a device has too little memory ends alone, and gives its
 // campaign back, as long as others go on.
-void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, Account& account,
+void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, Device* device, Account& account,
               const Interrupt& interrupt) {
-  const std::shared_ptr<Device> device = open_device(arguments.device);
   std::atomic<bool> broken = false;
   std::atomic<std::size_t> running = arguments.num_jobs();
   std::exception_ptr failure;
   std::mutex mutex;
   const auto job = [&](std::size_t number) {
     try {
-      run_job(arguments, store, grid, number, fits_of(device.get()), account,
-              [&] { return broken || interrupt.noted(); });
+      run_job(arguments, store, grid, number, fits_of(device), account, [&] { return broken || interrupt.noted(); });
     } catch (const DeviceMemoryError& error) {
       if (const std::size_t left = --running; left > 0) {
         account.say(fmt::format("{}; going on with {} at a time", error.what(), counted(left, "campaign")));
@@ -180,6 +178,7 @@ void run_study(const Arguments& arguments) {
   check_store(arguments, rank);
   Grid grid = read_grid(arguments.grid);
   check_only(arguments, grid);
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   identify_tables(grid);
   const auto store = arguments.open();
   store->add(grid);
@@ -195,7 +194,7 @@ void run_study(const Arguments& arguments) {
   }
   Account account(talk, grid.cells.size(), done);
   const Interrupt interrupt;
-  run_jobs(arguments, *store, grid, account, interrupt);
+  run_jobs(arguments, *store, grid, device.get(), account, interrupt);
   if (interrupt.noted()) {
     fmt::print(stderr, "stopped; all is recorded, and the same command goes on from there\n");
     Interrupt::end_program();

@@ -168,11 +168,11 @@ Answers answers_of(const Arguments& arguments, const Laboratory& laboratory) {
 void run_tell(const Arguments& arguments) {
   check(!arguments.answers.empty() || !arguments.drop.empty(), "there is nothing to tell: give ANSWERS, or --drop");
   check(!arguments.extra || !arguments.answers.empty(), "--extra is about the rows of ANSWERS, which is not given");
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   Laboratory laboratory = Laboratory::open(arguments.directory, {.settings = arguments.given_fit});
   const Answers answers = answers_of(arguments, laboratory);
   const std::vector<std::string> changes = changes_of(laboratory.campaign(), answers);
   ThreadPool threads(arguments.threads);
-  const std::shared_ptr<Device> device = open_device(arguments.device);
   const std::vector<FarAnswer> far = laboratory.tell(
       answers, !arguments.no_refit,
       {.executor = &threads, .progress = fit_bar(arguments.quiet || arguments.json), .device = fits_of(device.get())});

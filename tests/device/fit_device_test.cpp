@@ -3,7 +3,7 @@
 // Both compute in single precision and add in different orders. After one step that is all there is: gradients agree to
 // 1e-5 of their size. Then training carries differences on, and Adam divides small gradients by their own size; so the
 // limit for more steps is what the CPU makes of a difference as small as rounding: twice it trains from weights that
-// were moved by 1e-7 of their size, and the card may end up ten times as far from it as the farther of these.
+// were moved by 1e-6 of their size, and the card may end up ten times as far from it as the farther of these.
 #include "dissent/ensemble/fit_device.hpp"
 
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST_F(OnCard, TheGradientOfAStepIsTheTrainersToRounding) {
 }
 
 void expect_near_after(std::size_t num_steps, FitDevice& device) {
-  constexpr double kRounding = 1e-7;
+  constexpr double kRounding = 1e-6;
   constexpr double kFactor = 10;
   for (const Setting& setting : settings()) {
     const Training training(setting, 200);
