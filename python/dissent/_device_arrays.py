@@ -1,7 +1,10 @@
 """Scores of arrays on a graphics card, without a copy."""
 from __future__ import annotations
 
+import operator
 from typing import Any, Dict, NamedTuple, Tuple, Union
+
+import numpy as np
 
 from . import _core
 from ._arrays import as_weights
@@ -31,6 +34,13 @@ class DeviceUncertainty(NamedTuple):
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         return self.epistemic.__dlpack_device__()
+
+    def top(self, k: int) -> np.ndarray:
+        """The indices of the `k` most uncertain inputs, the most uncertain first, chosen on the card."""
+        k = operator.index(k)
+        if k < 0:
+            raise ValueError(f"top: k = {k} is negative")
+        return np.array(self.log_deficit.top(self.epistemic, k), dtype=np.int64)
 
     def numpy(self) -> Uncertainty:
         """The same on the host."""

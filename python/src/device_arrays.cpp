@@ -45,6 +45,13 @@ class DeviceArray {
     return dlpack::capsule_of(&owner->managed);
   }
 
+  // The `count` most uncertain inputs, where this is the log deficit.
+  std::vector<std::size_t> top(const DeviceArray& epistemic, std::size_t count) const {
+    check(epistemic.size_ == size_ && epistemic.card_ == card_, "columns of different results");
+    const py::gil_scoped_release release;
+    return device_->scores().top_there(epistemic.values_.get(), values_.get(), size_, count);
+  }
+
   py::object numpy() const {
     std::vector<double> host(size_);
     {
@@ -142,6 +149,7 @@ void bind_device_arrays(py::module_& module) {
       .def("__len__", &DeviceArray::size)
       .def("__dlpack_device__", &DeviceArray::dlpack_device)
       .def("__dlpack__", &DeviceArray::dlpack)
+      .def("top", &DeviceArray::top)
       .def("numpy", &DeviceArray::numpy);
   module.def("device_queue", [](int card) { return open_device(card_name(card))->scores().queue(); });
   module.def("estimate_there", &estimate_there);

@@ -63,6 +63,8 @@ class Score(PackageTest):
                 np.testing.assert_allclose(epistemic.cpu().numpy(), expected.epistemic, rtol=2 * relative)
                 on_host = got.numpy()
                 self.assertEqual(list(on_host.extras), list(expected.extras))
+                for k in (0, 3, 50, 70):
+                    np.testing.assert_array_equal(got.top(k), on_host.top(k))
                 np.testing.assert_allclose(on_host.log_deficit, expected.log_deficit, rtol=2 * relative, atol=2 * relative)
                 np.testing.assert_array_equal(on_host.total, on_host.aleatoric + on_host.epistemic)
 

@@ -70,6 +70,11 @@ class CudaScores final : public ScoreDevice {
     const std::unique_lock lock = select();
     return score_pointers(estimator, mixture, *queue_);
   }
+  std::vector<std::size_t> top_there(const double* epistemic, const double* log_deficit, std::size_t num_inputs,
+                                     std::size_t count) override {
+    const std::unique_lock lock = select();
+    return top_pointers({epistemic, log_deficit, num_inputs}, count, *queue_);
+  }
   std::uintptr_t queue() override {
     const std::unique_lock lock = select();
     return reinterpret_cast<std::uintptr_t>(static_cast<cudaStream_t>(*queue_));

@@ -44,6 +44,9 @@ class ScoreDevice {
   // too.
   virtual std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<float>& mixture) = 0;
   virtual std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<double>& mixture) = 0;
+  // The `count` most uncertain inputs of such columns, [N] each, as most_uncertain() orders them.
+  virtual std::vector<std::size_t> top_there(const double* epistemic, const double* log_deficit, std::size_t num_inputs,
+                                             std::size_t count) = 0;
   // The queue in which that is done, for whoever hands arrays over while they are still being written.
   virtual std::uintptr_t queue() = 0;
   virtual void copy_to_host(const double* from, std::size_t count, double* to) = 0;
