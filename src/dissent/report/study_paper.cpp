@@ -12,6 +12,7 @@
 #include "dissent/report/chart.hpp"
 #include "dissent/report/study_view.hpp"
 #include "dissent/statistics/location.hpp"
+#include "dissent/study/paper_numbers.hpp"
 
 namespace dissent::report {
 namespace {
@@ -164,7 +165,7 @@ std::vector<std::vector<Json>> points_of(const Comparison& comparison, const Tas
   };
   std::set<std::size_t> in_paper;
   for (const PaperPoint& point : paper_curves()) {
-    if (paper_point(comparison, task, method, point.after) == &point) {
+    if (paper_point_of(comparison, task, method, point.after) == &point) {
       add(point.after, kThere, point.mean, point.stddev);
       in_paper.insert(point.after);
     }
@@ -203,13 +204,6 @@ Json paper_layers(const std::vector<Heading>& columns) {
 }
 
 }  // namespace
-
-const PaperPoint* paper_point(const Comparison& comparison, const TaskComparison& task, const MethodCurve& method,
-                              std::size_t after) {
-  return method.variant.empty()
-             ? find_paper_point(task.model, comparison.metric->paper, task.problem, after, method.acquisition)
-             : nullptr;
-}
 
 std::optional<Chart> paper_chart(const std::vector<Comparison>& comparisons) {
   Chart chart{.id = "paper", .title = "Beside the paper", .caption = ""};

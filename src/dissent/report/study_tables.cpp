@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "dissent/base/names.hpp"
-#include "dissent/report/study_paper.hpp"
 #include "dissent/report/study_view.hpp"
 #include "dissent/study/paper_numbers.hpp"
 
@@ -29,7 +28,7 @@ std::vector<Json> main_row(const Comparison& comparison, const TaskComparison& t
   const ContrastFamily* family = task.family(task.last);
   const std::optional<double> p = family != nullptr ? family->better_than_all(method.method) : std::nullopt;
   const std::size_t rank = rank_of(task, method, comparison.metric->less_is_better);
-  const PaperPoint* paper = paper_point(comparison, task, method, task.last);
+  const PaperPoint* paper = paper_point_of(comparison, task, method, task.last);
   return {task.problem,
           method.method,
           method.end.mean,

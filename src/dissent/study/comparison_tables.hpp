@@ -10,7 +10,7 @@
 #include "dissent/base/field.hpp"
 #include "dissent/study/claims.hpp"
 #include "dissent/study/comparison.hpp"
-#include "dissent/study/text_table.hpp"
+#include "dissent/table/text_table.hpp"
 
 namespace dissent {
 

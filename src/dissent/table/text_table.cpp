@@ -1,4 +1,4 @@
-#include "dissent/study/text_table.hpp"
+#include "dissent/table/text_table.hpp"
 
 #include <fmt/format.h>
 
