@@ -76,6 +76,17 @@ TEST_F(Results, OfAFileThatIsNoExport) {
   bad = row;
   bad.replace(bad.find(",2,1,100"), 8, ",2,0,100");
   EXPECT_NE(problem_with(bad).find("rounds count from 1"), std::string::npos);
+  directory_.write("sizes.csv",
+                   "study,cell,problem,model,acquisition,seed,components,round\n"
+                   "s,c1,hopper,flow,kl,0,5,1\ns,c2,hopper,flow,kl,0,many,1\n");
+  try {
+    read_results(directory_.file("sizes.csv"));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("sizes.csv: column 'components', row 2: 'many' is not a whole number"),
+              std::string::npos)
+        << error.what();
+  }
   directory_.write("other.csv", "a,b\n1,2\n");
   EXPECT_THROW(read_results(directory_.file("other.csv")), InputError);
   EXPECT_THROW(read_results(directory_.file("nothing.csv")), InputError);

@@ -46,6 +46,14 @@ TEST(TextTable, Latex) {
             "\\end{table}\n");
 }
 
+TEST(TextTable, BoldIsExplainedWhereItIsSeen) {
+  TextTable table = kTable;
+  table.best = "the best mean";
+  EXPECT_EQ(format_table(table, TableFormat::kText), format_table(kTable, TableFormat::kText));
+  EXPECT_NE(format_table(table, TableFormat::kMarkdown).find("\n\nBold: the best mean.\n\n50%"), std::string::npos);
+  EXPECT_NE(format_table(table, TableFormat::kLatex).find("100\\%. Bold: the best mean. 50"), std::string::npos);
+}
+
 TEST(TextTable, OfSentencesAlone) {
   const TextTable table{.title = "Power", .columns = {}, .notes = {"So it is."}};
   EXPECT_EQ(format_table(table, TableFormat::kText), "Power\n  So it is.\n");

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "dissent/base/parse.hpp"
 #include "dissent/report/chart.hpp"
 #include "dissent/report/study_view.hpp"
 #include "dissent/statistics/location.hpp"
@@ -90,9 +91,10 @@ TableBlock ensemble_sizes(const StudyResults& results) {
   bool varied = false;
   for (const StudyRun& run : results.runs) {
     const auto axis = std::ranges::find(run.axes, "components", &std::pair<std::string, std::string>::first);
-    if (run.problem == kSizesProblem && axis != run.axes.end() && run.state == CellState::kDone &&
-        !run.rounds.empty() && std::isfinite(run.rounds.back().rmse)) {
-      pairs[{without_parameter(run.acquisition), std::stoul(axis->second)}].here.push_back(run.rounds.back().rmse);
+    const auto size = axis == run.axes.end() ? std::nullopt : parse_whole(axis->second);
+    if (run.problem == kSizesProblem && size && run.state == CellState::kDone && !run.rounds.empty() &&
+        std::isfinite(run.rounds.back().rmse)) {
+      pairs[{without_parameter(run.acquisition), *size}].here.push_back(run.rounds.back().rmse);
       varied = true;
     }
   }

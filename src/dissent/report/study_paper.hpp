@@ -13,6 +13,9 @@ namespace dissent::report {
 // Mean curves with the points of the paper's tables. Nothing where the paper has none of these problems.
 std::optional<Chart> paper_chart(const std::vector<Comparison>& comparisons);
 
+// What the paper's printed numbers say of its own methods, for problems of the study that it has.
+std::optional<TableBlock> paper_tests(const StudyResults& results);
+
 // Side studies, here and there: run times, ensemble sizes, rank correlations, matched samples.
 std::vector<TableBlock> paper_tables(const StudyResults& results);
 

@@ -45,8 +45,11 @@ std::string curve_cell(const Comparison& comparison, const TaskComparison& task,
   if (point != nullptr && point->summary.count > 0) {
     text = point->summary.count > 1 ? mean_text(point->summary.mean, point->summary.stddev)
                                     : number_text(point->summary.mean);
-    if (point->summary.count < curve.num_runs) {
+    if (point->summary.count < curve.num_seeds) {
       text += fmt::format(" (n={})", point->summary.count);
+    }
+    if (point->summary.num_diverged > 0) {
+      text += fmt::format(" ({} diverged)", point->summary.num_diverged);
     }
     if (const ContrastFamily* family = task.family(after); family != nullptr && curve.ours) {
       text += significance_mark(family->better_than_all(curve.method).value_or(1));
@@ -59,14 +62,43 @@ std::string curve_cell(const Comparison& comparison, const TaskComparison& task,
   return text;
 }
 
-std::size_t num_lost(const TaskComparison& task) {
-  std::size_t lost = 0;
+// Adds how many diverged, by method, if any did.
+template <class Count>
+void note_diverged(const TaskComparison& task, std::string_view noun, const Count& count, TextTable& table) {
+  std::vector<std::string> parts;
   for (const MethodCurve& curve : task.methods) {
-    for (const CurvePoint& point : curve.points) {
-      lost += point.summary.num_lost;
+    if (const std::size_t number = count(curve); number > 0) {
+      parts.push_back(fmt::format("{} of {}", counted(number, noun), curve.method));
     }
   }
-  return lost;
+  if (!parts.empty()) {
+    table.notes.push_back(fmt::format("Diverged, and count as the worst of the problem: {}.", fmt::join(parts, "; ")));
+  }
+}
+
+std::size_t diverged_models(const MethodCurve& curve) {
+  std::size_t diverged = 0;
+  for (const CurvePoint& point : curve.points) {
+    diverged += point.summary.num_diverged;
+  }
+  return diverged;
+}
+
+std::size_t diverged_areas(const MethodCurve& curve) { return curve.area.num_diverged; }
+std::size_t diverged_ends(const MethodCurve& curve) { return curve.end.num_diverged; }
+
+// Adds how many campaigns have no area yet, or never will.
+void note_unfinished(const TaskComparison& task, TextTable& table) {
+  std::size_t unfinished = 0;
+  std::size_t failed = 0;
+  for (const MethodCurve& curve : task.methods) {
+    unfinished += curve.num_unfinished;
+    failed += curve.num_failed;
+  }
+  if (unfinished > 0) {
+    table.notes.push_back(fmt::format("Left out, before round {}: {}, {} of which failed.", task.last,
+                                      counted(unfinished, "campaign"), failed));
+  }
 }
 
 bool has_paper_numbers(const Comparison& comparison, const TaskComparison& task, std::span<const std::size_t> rounds) {
@@ -80,12 +112,13 @@ bool has_paper_numbers(const Comparison& comparison, const TaskComparison& task,
 TextTable curve_table(const Comparison& comparison, const TaskComparison& task, std::span<const std::size_t> rounds) {
   TextTable table{
       .title = fmt::format("{}: {}, mean and standard deviation over seeds", task_name(task), comparison.metric->title),
-      .columns = {"method", "seeds"}};
+      .columns = {"method", "seeds"},
+      .best = "the best mean"};
   for (const std::size_t after : rounds) {
     table.columns.push_back(fmt::format("after {}", after));
   }
   for (const MethodCurve& curve : task.methods) {
-    std::vector<TextCell> row{{curve.method}, {std::to_string(curve.num_runs)}};
+    std::vector<TextCell> row{{curve.method}, {std::to_string(curve.num_seeds)}};
     for (const std::size_t after : rounds) {
       const bool best = best_method(task, after, comparison.metric->less_is_better) == &curve;
       row.push_back({curve_cell(comparison, task, curve, after), best});
@@ -100,9 +133,7 @@ TextTable curve_table(const Comparison& comparison, const TaskComparison& task, 
       table.notes.emplace_back(comparison.metric->note);
     }
   }
-  if (const std::size_t lost = num_lost(task); lost > 0) {
-    table.notes.push_back(fmt::format("Left out, for they are not finite: {}.", counted(lost, "value")));
-  }
+  note_diverged(task, "model", diverged_models, table);
   return table;
 }
 
@@ -119,6 +150,8 @@ TextTable area_table(const Comparison& comparison, const TaskComparison& task) {
                           {number_text(area.trimmed_mean)},
                           {number_text(area.interquartile_mean)}});
   }
+  note_diverged(task, "run", diverged_areas, table);
+  note_unfinished(task, table);
   return table;
 }
 
@@ -173,8 +206,10 @@ std::vector<TextTable> paired_tables(const Comparison& comparison) {
     tables.push_back(area_table(comparison, task));
     if (!task.by_area.empty()) {
       tables.push_back(paired_table(task, fmt::format("area under {}", comparison.metric->title), task.by_area));
+      note_diverged(task, "run", diverged_areas, tables.back());
       tables.push_back(
           paired_table(task, fmt::format("{} after {}", comparison.metric->title, task.last), task.at_end));
+      note_diverged(task, "run", diverged_ends, tables.back());
     }
   }
   return tables;

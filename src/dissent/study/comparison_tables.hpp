@@ -37,6 +37,9 @@ struct RecordTable {
 // Names of the tables there are: curves, contrasts, areas, paired, scores, profiles, wins, power, verdicts, findings.
 const std::vector<std::string>& record_names();
 std::vector<RecordTable> record_tables(const Comparison& comparison, std::span<const JudgedClaim> claims);
+// One of them, of several studies: the first column says which, and has all their names where they are judged together.
+RecordTable record_table(std::span<const Comparison> comparisons, std::span<const JudgedClaim> claims,
+                         std::string_view name);
 std::string format_csv(const RecordTable& table);
 
 }  // namespace dissent

@@ -70,6 +70,15 @@ std::string as_text(const TextTable& table) {
   return text;
 }
 
+// With what bold stands for, in formats that have it.
+std::vector<std::string> notes_of(const TextTable& table) {
+  std::vector<std::string> notes = table.notes;
+  if (!table.best.empty()) {
+    notes.insert(notes.begin(), fmt::format("Bold: {}.", table.best));
+  }
+  return notes;
+}
+
 std::string as_markdown(const TextTable& table) {
   std::string text = fmt::format("### {}\n\n", escape_markdown(table.title));
   if (!table.columns.empty()) {
@@ -89,7 +98,7 @@ std::string as_markdown(const TextTable& table) {
     }
     text += "\n";
   }
-  for (const std::string& note : table.notes) {
+  for (const std::string& note : notes_of(table)) {
     text += fmt::format("\n{}\n", escape_markdown(note));
   }
   return text;
@@ -107,7 +116,7 @@ std::string latex_row(const std::vector<TextCell>& row) {
 // Needs the package booktabs.
 std::string as_latex(const TextTable& table) {
   std::string notes;
-  for (const std::string& note : table.notes) {
+  for (const std::string& note : notes_of(table)) {
     notes += ' ';
     notes += escape_latex(note);
   }
