@@ -17,7 +17,12 @@
 namespace dissent::cli {
 namespace {
 
-const std::vector<std::string> kFormats = {"text", "markdown", "latex", "csv", "json"};
+struct Format {
+  std::string_view name;
+  std::string_view ending;  // of its files
+};
+constexpr Format kFormats[] = {{"text", ".txt"},  {"markdown", ".md"}, {"md", ".md"},
+                               {"latex", ".tex"}, {"csv", ".csv"},     {"json", ".json"}};
 constexpr std::string_view kSqlite = "sqlite:";
 
 struct Arguments {
@@ -29,7 +34,7 @@ struct Arguments {
   std::vector<std::string> baselines;
   std::optional<std::size_t> until;
   std::string format;
-  std::string table = "curves";
+  std::string table;
   std::string output = "-";
 };
 
@@ -55,18 +60,34 @@ std::vector<StudyResults> read_studies(const Arguments& arguments) {
 }
 
 // As it is typed, or by the ending of the output.
-std::string format_of(const Arguments& arguments) {
-  if (!arguments.format.empty()) {
-    return arguments.format;
+std::string_view format_of(const Arguments& arguments) {
+  const bool printed = arguments.output == "-";
+  if (arguments.format.empty()) {
+    const auto found =
+        std::ranges::find_if(kFormats, [&](const Format& one) { return arguments.output.ends_with(one.ending); });
+    check(printed || found != std::end(kFormats),
+          "--output: '{}' must end in .txt, .md, .tex, .csv or .json; - is standard output", arguments.output);
+    return printed ? "text" : found->name;
   }
-  const std::pair<std::string_view, std::string_view> endings[] = {
-      {".md", "markdown"}, {".tex", "latex"}, {".csv", "csv"}, {".json", "json"}};
-  for (const auto& [ending, format] : endings) {
-    if (arguments.output.ends_with(ending)) {
-      return std::string(format);
-    }
+  std::vector<std::string> names;
+  std::ranges::transform(kFormats, std::back_inserter(names), [](const Format& one) { return std::string(one.name); });
+  check_name("format", arguments.format, names);
+  const Format& format = *std::ranges::find(kFormats, arguments.format, &Format::name);
+  check(printed || arguments.output.ends_with(format.ending),
+        "--output: '{}' must end in {}, since --format is {}; - is standard output", arguments.output, format.ending,
+        format.name);
+  return format.name;
+}
+
+// Options that the format would leave unused.
+void check_used(const Arguments& arguments, std::string_view format) {
+  check(arguments.table.empty() || format == "csv", "--table is for CSV, and the format is {}; give --format csv",
+        format);
+  if (!arguments.table.empty()) {
+    check_name("table", arguments.table, record_names());
   }
-  return "text";
+  check(arguments.rounds.empty() || (format != "csv" && format != "json"),
+        "--rounds is for tables of text; {} has every round", format);
 }
 
 std::vector<std::size_t> rounds_of(const Arguments& arguments) {
@@ -112,43 +133,41 @@ std::string as_json(const std::vector<Comparison>& comparisons, const std::vecto
 
 std::string as_csv(const std::vector<Comparison>& comparisons, const std::vector<JudgedClaim>& claims,
                    const std::string& name) {
-  check(comparisons.size() == 1, "a CSV file holds one study; name one by `study`");
-  const std::vector<RecordTable> tables = record_tables(comparisons.front(), claims);
-  return format_csv(*std::ranges::find(tables, name, &RecordTable::name));
+  return format_csv(record_table(comparisons, claims, name.empty() ? record_names().front() : name));
 }
 
 std::string as_text(const std::vector<Comparison>& comparisons, const std::vector<JudgedClaim>& claims,
-                    std::vector<std::size_t> rounds, TableFormat format) {
+                    const std::vector<std::size_t>& rounds, TableFormat format) {
   std::vector<TextTable> tables;
   const auto add = [&](const std::vector<TextTable>& more) { tables.insert(tables.end(), more.begin(), more.end()); };
   for (const Comparison& comparison : comparisons) {
+    const std::size_t first = tables.size();
     add(curve_tables(comparison, rounds.empty() ? shown_rounds(comparison) : rounds));
     add(paired_tables(comparison));
     add(overall_tables(comparison));
+    for (std::size_t k = first; k < tables.size() && comparisons.size() > 1; ++k) {
+      tables[k].title = fmt::format("{}: {}", comparison.study, tables[k].title);
+    }
   }
   add(claim_tables(claims));
   return format_tables(tables, format);
 }
 
 void run_show(const Arguments& arguments) {
-  const std::string format = format_of(arguments);
-  check_name("format", format, kFormats);
-  check_name("table", arguments.table, record_names());
+  const std::string_view format = format_of(arguments);
+  check_used(arguments, format);
   const std::vector<std::size_t> rounds = rounds_of(arguments);
   const std::vector<StudyResults> studies = read_studies(arguments);
-  std::vector<Comparison> comparisons;
-  for (const StudyResults& results : studies) {
-    comparisons.push_back(compare(results, {.metric = arguments.metric,
-                                            .ours = arguments.ours,
-                                            .baselines = arguments.baselines,
-                                            .until = arguments.until}));
-  }
+  const std::vector<Comparison> comparisons = compare_studies(
+      studies,
+      {.metric = arguments.metric, .ours = arguments.ours, .baselines = arguments.baselines, .until = arguments.until});
   const std::vector<JudgedClaim> claims = judge_claims(studies);
-  const std::string text = format == "json"       ? as_json(comparisons, claims)
-                           : format == "csv"      ? as_csv(comparisons, claims, arguments.table)
-                           : format == "markdown" ? as_text(comparisons, claims, rounds, TableFormat::kMarkdown)
-                           : format == "latex"    ? as_text(comparisons, claims, rounds, TableFormat::kLatex)
-                                                  : as_text(comparisons, claims, rounds, TableFormat::kText);
+  const auto tables = [&](TableFormat kind) { return as_text(comparisons, claims, rounds, kind); };
+  const std::string text = format == "json"                         ? as_json(comparisons, claims)
+                           : format == "csv"                        ? as_csv(comparisons, claims, arguments.table)
+                           : format == "markdown" || format == "md" ? tables(TableFormat::kMarkdown)
+                           : format == "latex"                      ? tables(TableFormat::kLatex)
+                                                                    : tables(TableFormat::kText);
   if (arguments.output == "-") {
     print(text);
     return;
@@ -170,6 +189,7 @@ void add_study_show(Command& study) {
       study.add("show", "Which methods do better: tables, tests, the paper's numbers, verdicts",
                 "  dissent study show sqlite:runs.db\n"
                 "  dissent study show sqlite:runs.db --metric rmse_paper --rounds 10,25,50,100 -o show.md\n"
+                "  dissent study show rounds.csv --ours 'kl, components=3' --against 'kl, components=5'\n"
                 "  dissent study show rounds.csv --format csv --table paired");
   const auto arguments = std::make_shared<Arguments>();
   command.argument("STORE", arguments->source,
@@ -178,14 +198,17 @@ void add_study_show(Command& study) {
   command.option("--metric", arguments->metric, {.help = "rmse, rmse_paper or log_likelihood", .shown = "NAME"});
   command.option("--rounds", arguments->rounds, {.help = "Rounds with a column of their own", .shown = "R"});
   command.texts("--ours", arguments->ours,
-                {.help = "Methods to test, if not kl, bhattacharyya and their joint forms", .shown = "NAMES"});
+                {.help = "Methods to test, as tables name them, if not kl, bhattacharyya and their joint forms",
+                 .shown = "NAMES"});
   command.texts("--against", arguments->baselines,
                 {.help = "Methods to test them against, if not all others", .shown = "NAMES"});
   command.option("--until", arguments->until, {.help = "The last round that counts", .shown = "R"});
   command.option(
       "--format", arguments->format,
       {.help = "text, markdown, latex, csv or json; by default as the output's ending says", .shown = "NAME"});
-  command.option("--table", arguments->table, {.help = "The one that is written as CSV", .shown = "NAME"});
+  command.option(
+      "--table", arguments->table,
+      {.help = fmt::format("The one that is written as CSV: {}", fmt::join(record_names(), ", ")), .shown = "NAME"});
   command.option("-o,--output", arguments->output, {.help = "Where to write; - is standard output", .shown = "FILE"});
   command.files([arguments] { return files_of(*arguments); });
   command.run([arguments] { run_show(*arguments); });
