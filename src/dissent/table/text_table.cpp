@@ -4,37 +4,16 @@
 
 #include <algorithm>
 
+#include "dissent/table/text_table_parts.hpp"
+
 namespace dissent {
 namespace {
 
-// Characters as they are seen: bytes that go on a character of UTF-8 do not count.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
+constexpr std::size_t kMostFloats = 10;  // that LaTeX can hold back, with no text between them
 
 std::string padded(const std::string& text, std::size_t width, bool left) {
   const std::string space(width - std::min(width, width_of(text)), ' ');
   return left ? text + space : space + text;
-}
-
-// Line breaks and control characters would break a row apart.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::ranges::replace_if(
-      line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-  return line;
-}
-
-std::vector<std::size_t> column_widths(const TextTable& table) {
-  std::vector<std::size_t> widths;
-  for (std::size_t k = 0; k < table.columns.size(); ++k) {
-    widths.push_back(width_of(table.columns[k]));
-    for (const std::vector<TextCell>& row : table.rows) {
-      widths[k] = std::max(widths[k], width_of(row[k].text));
-    }
-  }
-  return widths;
 }
 
 std::string text_row(const TextTable& table, std::span<const std::size_t> widths,
@@ -70,15 +49,6 @@ std::string as_text(const TextTable& table) {
   return text;
 }
 
-// With what bold stands for, in formats that have it.
-std::vector<std::string> notes_of(const TextTable& table) {
-  std::vector<std::string> notes = table.notes;
-  if (!table.best.empty()) {
-    notes.insert(notes.begin(), fmt::format("Bold: {}.", table.best));
-  }
-  return notes;
-}
-
 std::string as_markdown(const TextTable& table) {
   std::string text = fmt::format("### {}\n\n", escape_markdown(table.title));
   if (!table.columns.empty()) {
@@ -104,43 +74,38 @@ std::string as_markdown(const TextTable& table) {
   return text;
 }
 
-std::string latex_row(const std::vector<TextCell>& row) {
-  std::vector<std::string> cells;
-  for (const TextCell& cell : row) {
-    const std::string shown = escape_latex(cell.text);
-    cells.push_back(cell.best ? fmt::format("\\textbf{{{}}}", shown) : shown);
-  }
-  return fmt::format("{} \\\\\n", fmt::join(cells, " & "));
-}
-
-// Needs the package booktabs.
-std::string as_latex(const TextTable& table) {
-  std::string notes;
-  for (const std::string& note : notes_of(table)) {
-    notes += ' ';
-    notes += escape_latex(note);
-  }
-  if (table.columns.empty()) {
-    return fmt::format("\\paragraph{{{}}}{}\n", escape_latex(table.title), notes);
-  }
-  const std::string alignment =
-      std::string(std::min(table.num_labels, table.columns.size()), 'l') +
-      std::string(table.columns.size() - std::min(table.num_labels, table.columns.size()), 'r');
-  std::vector<TextCell> header;
-  for (const std::string& column : table.columns) {
-    header.push_back({column});
-  }
-  std::string text =
-      fmt::format("\\begin{{table}}\n\\caption{{{}.{}}}\n\\centering\n\\begin{{tabular}}{{{}}}\n\\toprule\n",
-                  escape_latex(table.title), notes, alignment);
-  text += latex_row(header) + "\\midrule\n";
-  for (const std::vector<TextCell>& row : table.rows) {
-    text += latex_row(row);
-  }
-  return text + "\\bottomrule\n\\end{tabular}\n\\end{table}\n";
-}
-
 }  // namespace
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::vector<std::size_t> column_widths(const TextTable& table) {
+  std::vector<std::size_t> widths;
+  for (std::size_t k = 0; k < table.columns.size(); ++k) {
+    widths.push_back(width_of(table.columns[k]));
+    for (const std::vector<TextCell>& row : table.rows) {
+      widths[k] = std::max(widths[k], width_of(row[k].text));
+    }
+  }
+  return widths;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace_if(
+      line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+  return line;
+}
+
+std::vector<std::string> notes_of(const TextTable& table) {
+  std::vector<std::string> notes = table.notes;
+  if (!table.best.empty()) {
+    notes.insert(notes.begin(), fmt::format("Bold: {}.", table.best));
+  }
+  return notes;
+}
 
 std::string escape_markdown(std::string_view text) {
   std::string escaped;
@@ -151,36 +116,6 @@ std::string escape_markdown(std::string_view text) {
       escaped += "&amp;";
     } else {
       if (std::string_view("\\`*_[]|~#$").find(c) != std::string_view::npos) {
-        escaped += '\\';
-      }
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
-std::string escape_latex(std::string_view text) {
-  std::string escaped;
-  const std::string line = one_line(text);
-  for (std::size_t k = 0; k < line.size(); ++k) {
-    const char c = line[k];
-    if (line.compare(k, 2, "±") == 0) {
-      escaped += "\\ensuremath{\\pm}";
-      ++k;
-    } else if (c == '\\') {
-      escaped += "\\textbackslash{}";
-    } else if (c == '~') {
-      escaped += "\\textasciitilde{}";
-    } else if (c == '^') {
-      escaped += "\\textasciicircum{}";
-    } else if (c == '<' || c == '>' || c == '|') {
-      escaped += fmt::format("\\ensuremath{{{}}}", c);
-    } else if (c == '[' || c == ']') {
-      escaped += fmt::format("{{{}}}", c);  // "\\" before one would take it for an argument
-    } else if (c == '*') {
-      escaped += "{*}";  // likewise
-    } else {
-      if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) {
         escaped += '\\';
       }
       escaped += c;
@@ -203,9 +138,12 @@ std::string format_table(const TextTable& table, TableFormat format) {
 
 std::string format_tables(std::span<const TextTable> tables, TableFormat format) {
   std::string text;
-  for (const TextTable& table : tables) {
-    text += text.empty() ? "" : "\n";
-    text += format_table(table, format);
+  for (std::size_t k = 0; k < tables.size(); ++k) {
+    text += k == 0 ? "" : "\n";
+    if (format == TableFormat::kLatex && k > 0 && k % kMostFloats == 0) {
+      text += "\\clearpage\n";
+    }
+    text += format_table(tables[k], format);
   }
   return text;
 }
