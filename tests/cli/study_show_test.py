@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import shutil
+import subprocess
 import unittest
 
 import numpy as np
@@ -19,6 +21,13 @@ HEADER = ("study,cell,state,problem,model,acquisition,seed,data_seed,worker,vers
 METHODS = {"random": 2.0, "mc:5000": 1.3, "badge": 1.6, "kl": 1.2, "bhattacharyya": 1.25}
 SEEDS = 10
 LAST = 10
+
+
+def has_latex():
+    """Whether the packages are there that the tables need."""
+    return shutil.which("pdflatex") is not None and shutil.which("kpsewhich") is not None and all(
+        subprocess.run(["kpsewhich", name], stdout=subprocess.DEVNULL).returncode == 0
+        for name in ("booktabs.sty", "longtable.sty"))
 
 
 def curves(seed=0):
@@ -111,7 +120,7 @@ class ShowTest(CliTest):
 
     def test_a_store_and_its_export_show_the_same(self):
         with open(self.path("small.toml"), "w") as file:
-            file.write('name = "small"\nrounds = 2\n[settings]\nmodel = "gp"\nbatch = 2\n[grid]\nproblem = "hetero"\n'
+            file.write('name = "small"\nrounds = 2\n[settings]\nmodel = "pne"\nepochs = 2\nbatch = 2\n[grid]\nproblem = "hetero"\n'
                        'acquisition = ["random", "kl"]\ncandidates = [50, 100]\nseed = "0-1"\n')
         self.run_ok("study", "run", "small.toml", "-q")
         self.run_ok("study", "export", "sqlite:runs.db", "-o", "small.csv", "-q")
@@ -149,14 +158,14 @@ class ShowTest(CliTest):
     def test_several_studies(self):
         for name in ("one", "two"):
             with open(self.path(f"{name}.toml"), "w") as file:
-                file.write(f'name = "{name}"\nrounds = 1\n[settings]\nmodel = "gp"\nbatch = 2\ncandidates = 50\n[grid]\n'
+                file.write(f'name = "{name}"\nrounds = 1\n[settings]\nmodel = "pne"\nepochs = 2\nbatch = 2\ncandidates = 50\n[grid]\n'
                            'problem = "hetero"\nacquisition = ["random", "kl"]\nseed = 0\n')
             self.run_ok("study", "run", f"{name}.toml", "-q")
         show = ("study", "show", "sqlite:runs.db", "--study", "one,two")
         text = self.run_ok(*show)
         for name in ("one", "two"):
-            self.assertIn(f"{name}: hetero, gp: RMSE, mean and standard deviation over seeds", text)
-            self.assertIn(f"{name}: gp: RMSE over hetero", text)
+            self.assertIn(f"{name}: hetero, pne: RMSE, mean and standard deviation over seeds", text)
+            self.assertIn(f"{name}: pne: RMSE over hetero", text)
         tables = {name: list(csv.DictReader(io.StringIO(self.run_ok(*show, "--format", "csv", "--table", name))))
                   for name in ("areas", "verdicts")}
         self.assertEqual([row["study"] for row in tables["areas"]], ["one", "one", "two", "two"])
@@ -192,6 +201,20 @@ class ShowTest(CliTest):
         self.assertIn("a\\|b\\_c &amp; 5% &lt;i>, flow", markdown)
         latex = self.run_ok("study", "show", "odd.csv", "--format", "latex")
         self.assertIn("a\\ensuremath{|}b\\_c \\& 5\\% \\ensuremath{<}i\\ensuremath{>}, flow", latex)
+
+    @unittest.skipUnless(has_latex(), "pdflatex with booktabs and longtable is not installed")
+    def test_latex_compiles(self):
+        self.write("odd.csv", {("a|b_c & 5% <i>~^\\#${}", method): curve for (problem, method), curve in self.curves.items()
+                               if problem == "hetero"})
+        self.run_ok("study", "show", "odd.csv", "--rounds", "1,2,3,4,5,6,7,8,9,10", "-o", "show.tex")
+        self.run_ok("report", "odd.csv", "--format", "latex", "-o", "report.tex")
+        for name in ("show", "report"):
+            with open(self.path("page.tex"), "w") as file:
+                file.write("\\documentclass{article}\\usepackage{booktabs,longtable}\\begin{document}"
+                           f"\\input{{{name}}}\\end{{document}}\n")
+            run = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"], cwd=self.dir, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(run.returncode, 0, run.stdout[-2000:])
 
     def test_mistakes(self):
         show = ("study", "show", "rounds.csv")

@@ -415,6 +415,18 @@ TEST(Comparison, TenSeedsCannotClearSixtyTests) {
   EXPECT_TRUE(std::isnan(power_of("one", 1, 10).effect));
 }
 
+TEST(Comparison, PowerTellsOfFewerSeeds) {
+  StudyResults results;
+  add_runs(results, "hetero", "flow", "kl", 6, 1);
+  add_runs(results, "hetero", "flow", "random", 6, 2);
+  add_runs(results, "ant", "flow", "kl", 2, 1);
+  add_runs(results, "ant", "flow", "random", 2, 2);
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  EXPECT_EQ(comparison.models[0].power[0].scope, "one problem alone, with 2 to 6 seeds");
+  EXPECT_EQ(comparison.models[0].power[0].num_pairs, 6U);
+  EXPECT_EQ(comparison.models[0].power[1].scope, "all 2 problems together, with 2 to 6 seeds");
+}
+
 TEST(Comparison, Marks) {
   EXPECT_EQ(significance_mark(0.05), "");
   EXPECT_EQ(significance_mark(0.04), "*");

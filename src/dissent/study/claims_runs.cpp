@@ -1,5 +1,6 @@
 // Claims that are judged by the runs of campaigns.
 #include <algorithm>
+#include <cmath>
 
 #include "dissent/study/claims_parts.hpp"
 #include "dissent/study/paper_numbers.hpp"
@@ -76,8 +77,9 @@ Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, st
       finding.verdict = contrast.outcome == Outcome::kBetter            ? Verdict::kHolds
                         : contrast.outcome == Outcome::kWorse || enough ? Verdict::kFails
                                                                         : Verdict::kOpen;
-      finding.says = fmt::format("{:.3g} against {:.3g}, {:.2f} standard deviations better, adjusted p {:.2g}",
-                                 a->end.mean, b->end.mean, contrast.effect, contrast.adjusted);
+      finding.says = fmt::format("{:.3g} against {:.3g}, {:.2f} standard deviations {}, adjusted p {:.2g}", a->end.mean,
+                                 b->end.mean, std::abs(contrast.effect), contrast.effect < 0 ? "worse" : "better",
+                                 contrast.adjusted);
     }
   }
   return finding;

@@ -63,8 +63,9 @@ Findings sign_flip_findings(const std::vector<Difference>& differences, bool les
       finding.verdict = (spread.mean < 0) == less_is_better ? Verdict::kHolds : Verdict::kFails;
     }
     const double better = less_is_better ? -spread.mean : spread.mean;
-    finding.says = fmt::format("better by {:.3g}, {:.2f} standard deviations, adjusted p {:.2g}", better,
-                               spread.mean == 0 ? 0.0 : better / spread.stddev, adjusted[k]);
+    finding.says =
+        fmt::format("{} by {:.3g}, {:.2f} standard deviations, adjusted p {:.2g}", better < 0 ? "worse" : "better",
+                    std::abs(better), spread.mean == 0 ? 0.0 : std::abs(better) / spread.stddev, adjusted[k]);
     findings.push_back(std::move(finding));
   }
   return findings;

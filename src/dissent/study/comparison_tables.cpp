@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "dissent/base/names.hpp"
 #include "dissent/study/paper_numbers.hpp"
@@ -109,6 +110,29 @@ bool has_paper_numbers(const Comparison& comparison, const TaskComparison& task,
   });
 }
 
+// What marks and brackets stand for, in any of the tables.
+std::vector<std::string> curve_legend(const Comparison& comparison, std::span<const std::size_t> rounds) {
+  std::vector<std::string> notes = {
+      "*, **, ***: better than every baseline, p below 0.05, 0.01, 0.001 (Welch, Holm within the problem and round)."};
+  if (std::ranges::any_of(comparison.tasks,
+                          [&](const TaskComparison& task) { return has_paper_numbers(comparison, task, rounds); })) {
+    notes.push_back(fmt::format("[]: the numbers and marks of {}.", paper_source()));
+    if (!comparison.metric->note.empty()) {
+      notes.emplace_back(comparison.metric->note);
+    }
+  }
+  return notes;
+}
+
+constexpr const char* kPairedLegend =
+    "difference: ours - theirs; effect: in its standard deviations, positive where ours is better; Holm: within this "
+    "table; Holm, all: over all problems of the model.";
+
+// Adds notes that hold for all of the tables to the first of them.
+void add_legend(const std::vector<std::string>& notes, TextTable& table) {
+  table.notes.insert(table.notes.begin(), notes.begin(), notes.end());
+}
+
 TextTable curve_table(const Comparison& comparison, const TaskComparison& task, std::span<const std::size_t> rounds) {
   TextTable table{
       .title = fmt::format("{}: {}, mean and standard deviation over seeds", task_name(task), comparison.metric->title),
@@ -124,14 +148,6 @@ TextTable curve_table(const Comparison& comparison, const TaskComparison& task, 
       row.push_back({curve_cell(comparison, task, curve, after), best});
     }
     table.rows.push_back(std::move(row));
-  }
-  table.notes.emplace_back(
-      "*, **, ***: better than every baseline, p below 0.05, 0.01, 0.001 (Welch, Holm within the problem and round).");
-  if (has_paper_numbers(comparison, task, rounds)) {
-    table.notes.push_back(fmt::format("[]: the numbers and marks of {}.", paper_source()));
-    if (!comparison.metric->note.empty()) {
-      table.notes.emplace_back(comparison.metric->note);
-    }
   }
   note_diverged(task, "model", diverged_models, table);
   return table;
@@ -173,9 +189,6 @@ TextTable paired_table(const TaskComparison& task, std::string_view what,
                           {p_text(contrast.wilcoxon_adjusted)},
                           {std::string(outcome_name(contrast.outcome))}});
   }
-  table.notes.emplace_back(
-      "difference: ours - theirs; effect: in its standard deviations, positive where ours is better; Holm: within this "
-      "table; Holm, all: over all problems of the model.");
   return table;
 }
 
@@ -197,15 +210,22 @@ std::vector<TextTable> curve_tables(const Comparison& comparison, std::span<cons
   for (const TaskComparison& task : comparison.tasks) {
     tables.push_back(curve_table(comparison, task, rounds));
   }
+  if (!tables.empty()) {
+    add_legend(curve_legend(comparison, rounds), tables.front());
+  }
   return tables;
 }
 
 std::vector<TextTable> paired_tables(const Comparison& comparison) {
   std::vector<TextTable> tables;
+  bool first = true;
   for (const TaskComparison& task : comparison.tasks) {
     tables.push_back(area_table(comparison, task));
     if (!task.by_area.empty()) {
       tables.push_back(paired_table(task, fmt::format("area under {}", comparison.metric->title), task.by_area));
+      if (std::exchange(first, false)) {
+        add_legend({kPairedLegend}, tables.back());
+      }
       note_diverged(task, "run", diverged_areas, tables.back());
       tables.push_back(
           paired_table(task, fmt::format("{} after {}", comparison.metric->title, task.last), task.at_end));

@@ -18,7 +18,8 @@ namespace dissent {
 std::vector<std::size_t> shown_rounds(const Comparison& comparison);
 
 // One table a task: methods by rounds, mean and deviation over seeds, the paper's beside them in brackets. Marks are
-// those of significance_mark() for a method of ours that is better than every baseline.
+// those of significance_mark() for a method of ours that is better than every baseline. Notes that hold for all tables
+// stand below the first.
 std::vector<TextTable> curve_tables(const Comparison& comparison, std::span<const std::size_t> rounds);
 // One table a task of areas under curves, and two of the tests paired by seed: of areas and after the last round.
 std::vector<TextTable> paired_tables(const Comparison& comparison);

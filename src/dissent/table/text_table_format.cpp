@@ -1,5 +1,4 @@
-#include "dissent/table/text_table.hpp"
-
+// Text tables as text and as Markdown, and the choice of the format.
 #include <fmt/format.h>
 
 #include <algorithm>
