@@ -88,6 +88,15 @@ TEST(ComparisonTables, RunsThatAreNotSoFar) {
   EXPECT_EQ(overall[1].notes.back(), "Diverged, and count as the worst of their problem: 1 run.");
 }
 
+TEST(ComparisonTables, DataSeedsAreToldOf) {
+  StudyResults results = study_of("wave");
+  EXPECT_TRUE(paired_tables(compare(results, {.num_draws = 20}))[0].notes.empty());
+  results.runs.push_back(results.runs[0]);
+  results.runs.back().data_seed = 1;
+  EXPECT_EQ(paired_tables(compare(results, {.num_draws = 20}))[0].notes[0],
+            "Each seed counts once: the mean over its data seeds.");
+}
+
 TEST(ComparisonTables, OneSeedHasNoInterval) {
   StudyResults results = study_of("wave");
   std::erase_if(results.runs, [](const StudyRun& run) { return run.seed > 0; });

@@ -88,6 +88,16 @@ std::size_t diverged_models(const MethodCurve& curve) {
 std::size_t diverged_areas(const MethodCurve& curve) { return curve.area.num_diverged; }
 std::size_t diverged_ends(const MethodCurve& curve) { return curve.end.num_diverged; }
 
+// Adds that seeds have several data_seeds each, where they have.
+void note_data_seeds(const TaskComparison& task, TextTable& table) {
+  const bool several = std::ranges::any_of(task.methods, [](const MethodCurve& curve) {
+    return curve.areas.size() > curve.area.count && curve.area.count > 0;
+  });
+  if (several) {
+    table.notes.emplace_back("Each seed counts once: the mean over its data seeds.");
+  }
+}
+
 // Adds how many campaigns have no area yet, or never will.
 void note_unfinished(const TaskComparison& task, TextTable& table) {
   std::size_t unfinished = 0;
@@ -166,6 +176,7 @@ TextTable area_table(const Comparison& comparison, const TaskComparison& task) {
                           {number_text(area.trimmed_mean)},
                           {number_text(area.interquartile_mean)}});
   }
+  note_data_seeds(task, table);
   note_diverged(task, "run", diverged_areas, table);
   note_unfinished(task, table);
   return table;
