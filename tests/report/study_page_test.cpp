@@ -191,6 +191,30 @@ TEST(StudyPage, DivergedCampaignsCountAsTheWorst) {
   EXPECT_NE(find<Chart>(page, "scores")->caption.find("5 campaigns with pne by RMSE"), std::string::npos);
 }
 
+TEST(StudyPage, EnsembleSizesCountWhatDiverged) {
+  StudyResults results = made_results({"hopper"}, {"kl"});
+  double worst = 0;
+  for (StudyRun& run : results.runs) {
+    run.axes.emplace_back("components", "3");
+    run.method = "kl, components=3";
+    for (const RoundRecord& record : run.rounds) {
+      worst = std::max(worst, record.rmse);
+    }
+    if (run.seed < 4) {
+      run.rounds.back().rmse = INFINITY;
+    }
+  }
+  const Page page = study_page(results);
+  const TableBlock& sizes = *find<TableBlock>(page, "sizes");
+  for (const auto& row : sizes.grid.rows) {
+    if (row[column(sizes.grid, "method")] == "kl" && row[column(sizes.grid, "components")] == 3) {
+      EXPECT_EQ(row[column(sizes.grid, "here")], worst);
+      EXPECT_EQ(row[column(sizes.grid, "count")], kSeeds);
+    }
+  }
+  EXPECT_NE(sizes.note.find("diverged"), std::string::npos);
+}
+
 TEST(StudyPage, AnUnfinishedStudyHasWhatThereIs) {
   StudyResults results = made_results({"hetero", "pendulum"}, {"random", "kl"});
   for (std::size_t k = 1; k < results.runs.size(); ++k) {

@@ -13,6 +13,7 @@
 #include "dissent/report/chart.hpp"
 #include "dissent/report/study_view.hpp"
 #include "dissent/statistics/location.hpp"
+#include "dissent/study/diverged.hpp"
 #include "dissent/study/paper_numbers.hpp"
 
 namespace dissent::report {
@@ -86,14 +87,15 @@ TableBlock runtimes(const StudyResults& results) {
 }
 
 // Of campaigns on Hopper whose grid varies the number of components.
-TableBlock ensemble_sizes(const StudyResults& results) {
+TableBlock ensemble_sizes(StudyResults results) {
+  const std::size_t num_diverged = count_as_worst(results, find_metric("rmse"));
   Pairs<std::tuple<std::string, std::size_t>> pairs;
   bool varied = false;
   for (const StudyRun& run : results.runs) {
     const auto axis = std::ranges::find(run.axes, "components", &std::pair<std::string, std::string>::first);
     const auto size = axis == run.axes.end() ? std::nullopt : parse_whole(axis->second);
     if (run.problem == kSizesProblem && size && run.state == CellState::kDone && !run.rounds.empty() &&
-        std::isfinite(run.rounds.back().rmse)) {
+        std::isfinite(run.rounds.back().rmse)) {  // known at all
       pairs[{without_parameter(run.acquisition), *size}].here.push_back(run.rounds.back().rmse);
       varied = true;
     }
@@ -103,11 +105,13 @@ TableBlock ensemble_sizes(const StudyResults& results) {
       pairs[{paper.method, paper.components}].paper = paper.rmse;
     }
   }
-  return pairs_table({.id = "sizes",
-                      .title = "RMSE on Hopper by ensemble size",
-                      .note = "After the last round.",
-                      .grid = {.columns = {{"method", "Method"}, {"components", "Components"}}}},
-                     pairs);
+  return pairs_table(
+      {.id = "sizes",
+       .title = "RMSE on Hopper by ensemble size",
+       .note = num_diverged == 0 ? "After the last round."
+                                 : "After the last round. Models that diverged count as the worst of the problem.",
+       .grid = {.columns = {{"method", "Method"}, {"components", "Components"}}}},
+      pairs);
 }
 
 TableBlock correlations(const StudyResults& results) {

@@ -83,7 +83,10 @@ std::string text_of_file(const std::string& path) {
 // Values of axes are text, whatever they look like: 1000 must not come back as 1e3.
 Table read_export(const std::string& path) {
   const std::string text = text_of_file(path);
-  const std::string_view header = std::string_view(text).substr(0, text.find('\n'));
+  std::string_view header = std::string_view(text).substr(0, text.find('\n'));
+  if (header.ends_with('\r')) {
+    header.remove_suffix(1);
+  }
   std::set<std::string> numbers = {"started", "changed"};
   for (const std::string& name : field_names<RoundRecord>()) {
     numbers.insert(name);
