@@ -102,9 +102,9 @@ class CudaStream {
 // A mark in a stream. Times only if asked to: it costs.
 class CudaEvent {
  public:
-  explicit CudaEvent(bool times = false) {
-    DISSENT_CUDA(cudaEventCreateWithFlags(&event_, times ? cudaEventDefault : cudaEventDisableTiming));
-  }
+  explicit CudaEvent(bool times = false) : CudaEvent(times ? kTimes : kPlain) {}
+  // One whose wait() leaves the processor to others: later by some microseconds.
+  static CudaEvent sleeping() { return CudaEvent(kPlain | kSleeps); }
   CudaEvent(CudaEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   CudaEvent& operator=(CudaEvent&& other) noexcept {
     std::swap(event_, other.event_);
@@ -127,6 +127,11 @@ class CudaEvent {
   }
 
  private:
+  static constexpr unsigned kTimes = cudaEventDefault;
+  static constexpr unsigned kPlain = cudaEventDisableTiming;
+  static constexpr unsigned kSleeps = cudaEventBlockingSync;
+  explicit CudaEvent(unsigned flags) { DISSENT_CUDA(cudaEventCreateWithFlags(&event_, flags)); }
+
   cudaEvent_t event_ = nullptr;
 };
 

@@ -1,0 +1,224 @@
+// The cubic spline of a flow for one value: forward and backward at once, in registers. The same function as CubicKind
+// of flow/spline_lanes-inl.hpp; transform_reference.hpp has the formulas.
+//
+// It compiles for the host as well, where tests hold it against the reference.
+#pragma once
+
+#include "dissent/flow/transform_constants.hpp"
+
+#ifdef __CUDACC__
+#define DISSENT_DEVICE_INLINE __host__ __device__ __forceinline__
+#else
+#include <cmath>
+#define DISSENT_DEVICE_INLINE inline
+#endif
+
+namespace dissent::device {
+
+// On a card: two units in the last place, at a fraction of the cost.
+DISSENT_DEVICE_INLINE float quick_exp(float u) {
+#ifdef __CUDA_ARCH__
+  return __expf(u);
+#else
+  return std::exp(u);
+#endif
+}
+
+DISSENT_DEVICE_INLINE float quick_log(float u) {
+#ifdef __CUDA_ARCH__
+  return __logf(u);
+#else
+  return std::log(u);
+#endif
+}
+
+DISSENT_DEVICE_INLINE float quick_divide(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fdividef(a, b);
+#else
+  return a / b;
+#endif
+}
+
+DISSENT_DEVICE_INLINE float smaller(float a, float b) { return b < a ? b : a; }
+DISSENT_DEVICE_INLINE float larger(float a, float b) { return a < b ? b : a; }
+
+// A loss that is quadratic in the value: curvature / 2 (value - center)^2 + grad_log_slope * log_slope.
+struct SplinePull {
+  float center;
+  float curvature;
+  float grad_log_slope;
+};
+
+struct SplineResult {
+  float value;
+  float log_slope;
+};
+
+// One bin along one axis: its start, its size and those of its neighbours (at the ends: its own).
+struct SplineAxis {
+  float start;
+  float size;
+  float before;
+  float after;
+};
+
+// Replaces raw parameters by the sizes of bins.
+template <int kBins>
+DISSENT_DEVICE_INLINE void spline_sizes(float* raw) {
+  float high = raw[0];
+#pragma unroll
+  for (int k = 1; k < kBins; ++k) {
+    high = larger(high, raw[k]);
+  }
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < kBins; ++k) {
+    raw[k] = quick_exp(raw[k] - high);
+    sum += raw[k];
+  }
+  const float scale = quick_divide(static_cast<float>(1 - kMinBin * kBins), sum);
+#pragma unroll
+  for (int k = 0; k < kBins; ++k) {
+    raw[k] = raw[k] * scale + static_cast<float>(kMinBin);
+  }
+}
+
+// Steffen's slope at the knot towards a neighbour, relative to the bin's mean slope, and its gradient.
+struct SteffenKnot {
+  float ratio;
+  float over_sum;  // 1 / (w + w_n)
+  float over_w_n;
+  float parabola;
+  float limit;
+
+  DISSENT_DEVICE_INLINE SteffenKnot(float w, float h, float w_n, float h_n) {
+    const float sum = w + w_n;
+    const float over = quick_divide(1.0F, w_n * h * sum);
+    const float sum_over = sum * over;
+    ratio = h_n * w * sum_over;
+    over_sum = w_n * h * over;
+    over_w_n = h * sum_over;
+    parabola = (w * ratio + w_n) * over_sum;
+    limit = 2 * smaller(ratio, 1.0F);
+  }
+  DISSENT_DEVICE_INLINE float slope() const { return smaller(parabola, limit); }
+
+  DISSENT_DEVICE_INLINE void add_gradient(float grad, float w, float over_w, float over_h, float h_n, float& grad_w,
+                                          float& grad_h, float& grad_w_n, float& grad_h_n) const {
+    const bool on_parabola = parabola < limit;
+    const float by_ratio = on_parabola ? w * over_sum : (ratio < 1 ? 2.0F : 0.0F);
+    const float through_ratio = grad * by_ratio * ratio;
+    const float by_width = on_parabola ? grad * over_sum : 0.0F;
+    grad_w += by_width * (ratio - parabola) + through_ratio * over_w;
+    grad_h -= through_ratio * over_h;
+    grad_w_n = by_width * (1 - parabola) - through_ratio * over_w_n;
+    grad_h_n = quick_divide(through_ratio, h_n);
+  }
+};
+
+// Replaces the sizes of an axis by the gradient with respect to their raw parameters, given that of the chosen bin
+// `index`: of its start, its own size, and the sizes of bins index - 1 and index + 1.
+template <int kBins>
+DISSENT_DEVICE_INLINE void spline_axis_gradient(float* size, const SplineAxis& axis, int index, const SplineAxis& g) {
+  constexpr auto kLeast = static_cast<float>(kMinBin);
+  const float total = g.start * (axis.start - static_cast<float>(index) * kLeast) + g.size * (axis.size - kLeast) +
+                      g.before * (axis.before - kLeast) + g.after * (axis.after - kLeast);
+  const float mean = total * static_cast<float>(1 / (1 - kMinBin * kBins));
+#pragma unroll
+  for (int j = 0; j < kBins; ++j) {
+    float direct = index >= j - 1 ? g.after : 0.0F;
+    direct = index >= j ? g.size : direct;
+    direct = index >= j + 1 ? g.start + g.before : direct;
+    direct = index >= j + 2 ? g.start : direct;
+    size[j] = (size[j] - kLeast) * (direct - mean);
+  }
+}
+
+DISSENT_DEVICE_INLINE float border_slope(float raw) {
+  const float bounded = larger(static_cast<float>(-kMaxEndRaw), smaller(raw, static_cast<float>(kMaxEndRaw)));
+  return quick_divide(3.0F, 1 + quick_exp(-bounded));
+}
+
+DISSENT_DEVICE_INLINE float border_gradient(float raw, float slope, float grad) {
+  const bool moves = raw <= static_cast<float>(kMaxEndRaw) && raw >= static_cast<float>(-kMaxEndRaw);
+  return moves ? grad * slope * (1 - slope * (1.0F / 3)) : 0.0F;
+}
+
+// raw: the parameters of bins' widths [kBins], heights [kBins] and both end slopes; replaced by the loss's gradient.
+template <int kBins>
+DISSENT_DEVICE_INLINE SplineResult cubic_step(float x, float bound, const SplinePull& pull, float* raw) {
+  const float span = 2 * bound;
+  const bool inside = x >= -bound && x <= bound;
+  const float at = larger(-bound, smaller(x, bound));
+  const float raw_left = raw[2 * kBins];
+  const float raw_right = raw[2 * kBins + 1];
+  float* width = raw;
+  float* height = raw + kBins;
+  spline_sizes<kBins>(width);
+  spline_sizes<kBins>(height);
+  SplineAxis ax{0, width[0], width[0], width[1]};
+  SplineAxis ay{0, height[0], height[0], height[1]};
+  int index = 0;
+  float left = 0;
+  float bottom = 0;
+#pragma unroll
+  for (int k = 1; k < kBins; ++k) {
+    left += width[k - 1];
+    bottom += height[k - 1];
+    if (at >= span * left - bound) {
+      const int next = k + 1 < kBins ? k + 1 : k;
+      ax = {left, width[k], width[k - 1], width[next]};
+      ay = {bottom, height[k], height[k - 1], height[next]};
+      index = k;
+    }
+  }
+  const bool first = index == 0;
+  const bool last = index == kBins - 1;
+  ax.size = last ? 1 - ax.start : ax.size;
+  ay.size = last ? 1 - ay.start : ay.size;
+
+  const SteffenKnot knot_left(ax.size, ay.size, ax.before, ay.before);
+  const SteffenKnot knot_right(ax.size, ay.size, ax.after, ay.after);
+  const float alpha = first ? border_slope(raw_left) : knot_left.slope();
+  const float beta = last ? border_slope(raw_right) : knot_right.slope();
+  const float place = quick_divide(at - (span * ax.start - bound), span * ax.size);
+  const float theta = larger(0.0F, smaller(place, 1.0F));
+  const float rest = 1 - theta;
+
+  // The shape and its derivatives (CubicShape).
+  const float shape = theta * (theta * (2 * rest + 1) + rest * (alpha * rest - beta * theta));
+  const float shape_slope = rest * (alpha * rest + 2 * (3 - alpha - beta) * theta) + beta * theta * theta;
+  const float over_slope = quick_divide(1.0F, shape_slope);
+  const float curvature = 2 * (3 * (alpha + beta - 2) * theta + (3 - 2 * alpha - beta));
+  const float log_by_theta = curvature * over_slope;
+  const float by_alpha = theta * rest * rest;
+  const float by_beta = -rest * theta * theta;
+  const float log_by_alpha = rest * (1 - 3 * theta) * over_slope;
+  const float log_by_beta = theta * (3 * theta - 2) * over_slope;
+
+  const float over_w = quick_divide(1.0F, ax.size);
+  const float over_h = quick_divide(1.0F, ay.size);
+  const float y = larger(-bound, smaller(span * ay.size * shape + (span * ay.start - bound), bound));
+  SplineResult result{inside ? y : x, inside ? quick_log(ay.size * shape_slope * over_w) : 0.0F};
+
+  const float grad_unit = inside ? pull.curvature * (result.value - pull.center) * span : 0.0F;
+  const float grad_log = inside ? pull.grad_log_slope : 0.0F;
+  const float grad_shape = grad_unit * ay.size;
+  const float grad_theta = grad_shape * shape_slope + grad_log * log_by_theta;
+  const float grad_alpha = grad_shape * by_alpha + grad_log * log_by_alpha;
+  const float grad_beta = grad_shape * by_beta + grad_log * log_by_beta;
+  SplineAxis gx{-grad_theta * over_w, -(grad_theta * theta + grad_log) * over_w, 0, 0};
+  SplineAxis gy{grad_unit, grad_unit * shape + grad_log * over_h, 0, 0};
+  knot_left.add_gradient(first ? 0.0F : grad_alpha, ax.size, over_w, over_h, ay.before, gx.size, gy.size, gx.before,
+                         gy.before);
+  knot_right.add_gradient(last ? 0.0F : grad_beta, ax.size, over_w, over_h, ay.after, gx.size, gy.size, gx.after,
+                          gy.after);
+  spline_axis_gradient<kBins>(width, ax, index, gx);
+  spline_axis_gradient<kBins>(height, ay, index, gy);
+  raw[2 * kBins] = first ? border_gradient(raw_left, alpha, grad_alpha) : 0.0F;
+  raw[2 * kBins + 1] = last ? border_gradient(raw_right, beta, grad_beta) : 0.0F;
+  return result;
+}
+
+}  // namespace dissent::device

@@ -1,0 +1,363 @@
+#include "dissent/device/cuda_fits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "dissent/device/cuda_memory.hpp"
+#include "dissent/device/device_error.hpp"
+#include "dissent/device/train_kernel.hpp"
+#include "dissent/device/train_queue.hpp"
+#include "dissent/ensemble/trainer.hpp"
+
+namespace dissent {
+namespace {
+
+using device::DenseLayer;
+using device::DenseNet;
+using device::TrainJob;
+using device::TrainKind;
+using device::TrainMemory;
+using device::TrainStep;
+
+constexpr std::size_t kThirdShared = 74 * 1024;  // of a block, where three are to share a multiprocessor
+
+using device::kMostShared;
+
+DenseNet dense_net(const Mlp& mlp, std::span<const float> block) {
+  DenseNet net;
+  const std::span<const float> own = mlp.range(block);
+  net.begin = static_cast<int>(own.data() - block.data());
+  net.end = net.begin + static_cast<int>(own.size());
+  for (const Mlp::Layer& layer : mlp.layers()) {
+    net.layers[net.num_layers++] = {static_cast<int>(layer.num_inputs), static_cast<int>(layer.num_outputs),
+                                    static_cast<int>(layer.weight), static_cast<int>(layer.bias)};
+  }
+  return net;
+}
+
+// Of the hidden layers: the widest, and all but the last together.
+int widest(const DenseNet& net) {
+  int most = 0;
+  for (int l = 0; l + 1 < net.num_layers; ++l) {
+    most = std::max(most, net.layers[l].outputs);
+  }
+  return most;
+}
+
+int scratch_columns(const DenseNet& net) {
+  int sum = 0;
+  for (int l = 0; l + 2 < net.num_layers; ++l) {
+    sum += net.layers[l].outputs;
+  }
+  return sum;
+}
+
+// What a fit looks like to the kernel.
+struct Shape {
+  std::vector<DenseNet> networks;
+  DenseNet conditioner;
+  TrainKind kind;
+  TrainMemory memory;
+  int scratch_size = 0;
+
+  explicit Shape(const FitProblem& problem);
+
+ private:
+  // What fits beside the rest is kept in shared memory.
+  void keep_copies() {
+    TrainMemory more = memory;
+    more.flow_copy = conditioner.end - conditioner.begin;
+    for (const DenseNet& net : networks) {
+      more.base_copy = std::max(more.base_copy, net.end - net.begin);
+    }
+    if (device::shared_bytes(kind.rows, more) > kThirdShared) {
+      return;
+    }
+    memory = more;
+    more.gradients = kind.group >= static_cast<int>(networks.size()) || conditioner.num_layers == 0;
+    if (device::shared_bytes(kind.rows, more) <= kThirdShared) {
+      memory = more;
+    }
+  }
+};
+
+Shape::Shape(const FitProblem& problem) {
+  const std::span<const float> block = problem.networks.parameters();
+  int base = 0;
+  int columns = 0;
+  for (const Mlp& mlp : problem.networks.stack().components) {
+    networks.push_back(dense_net(mlp, block));
+    base = std::max(base, widest(networks.back()));
+    columns = std::max(columns, scratch_columns(networks.back()));
+  }
+  int flow_width = 0;
+  if (problem.flow != nullptr) {
+    conditioner = dense_net(problem.flow->layers().front().conditioner(), block);
+    flow_width = conditioner.layers[conditioner.num_layers - 1].inputs;
+    kind.group = std::min(static_cast<int>(networks.size()), device::kMaxGroup);
+  }
+  memory.flow_units = problem.flow != nullptr ? widest(conditioner) + 1 : 0;
+  memory.base_units = base + 1;
+  memory.weights = device::weight_floats(base, flow_width);
+  kind.flow_width = flow_width == 0 ? 0 : (flow_width <= 20 ? 20 : device::kMaxFlowWidth);
+  kind.rows = problem.batch_size <= 64 || device::shared_bytes(128, memory) > kMostShared ? 64 : 128;
+  keep_copies();
+  kind.copies = memory.base_copy > 0;
+  kind.gradients = memory.gradients;
+  const int heads = networks.front().layers[networks.front().num_layers - 1].outputs;
+  scratch_size = kind.rows * (columns + scratch_columns(conditioner) + heads + std::max(base, memory.flow_units));
+}
+
+// A fit's part of the card.
+class CudaFit final : public DeviceFit {
+ public:
+  CudaFit(const FitProblem& problem, device::TrainQueue& queue, int card)
+      : shape_(problem), queue_(queue), card_(card), joint_(problem.flow != nullptr), stream_(queue.copies()) {
+    DISSENT_CUDA(cudaSetDevice(card));
+    upload_rows(problem);
+    prototype_ = make_prototype(problem);
+  }
+
+  void run(std::span<const UnitEpochs> units, const FitBlocks& blocks, std::span<double> losses) override {
+    DISSENT_CUDA(cudaSetDevice(card_));
+    std::vector<TrainJob> jobs = upload(units, blocks);
+    queue_.run(shape_.kind, shape_.memory, jobs);
+    download(units, blocks, losses);
+  }
+
+ private:
+  void wait() {
+    done_.record(stream_);
+    done_.wait();
+  }
+
+  template <class T>
+  static void copy_up(DeviceBuffer<T>& to, std::span<const T> from, cudaStream_t stream) {
+    to.reserve(std::max<std::size_t>(1, from.size()));
+    DISSENT_CUDA(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream));
+  }
+
+  void upload_rows(const FitProblem& problem) {
+    const std::size_t D = problem.networks.num_outputs();
+    std::vector<float> targets(problem.targets.begin(), problem.targets.end());
+    if (problem.flow != nullptr) {
+      const Permutation& permutation = problem.flow->layers().front().permutation();
+      for (std::size_t row = 0; row < targets.size() / D; ++row) {
+        for (std::size_t k = 0; k < D; ++k) {
+          targets[row * D + k] = problem.targets[row * D + permutation[k]];
+        }
+      }
+    }
+    std::vector<std::uint32_t> samples;
+    for (const std::span<const std::uint32_t> sample : problem.samples) {
+      samples.insert(samples.end(), sample.begin(), sample.end());
+    }
+    copy_up(inputs_, problem.inputs, stream_);
+    copy_up<float>(targets_, targets, stream_);
+    copy_up<std::uint32_t>(samples_, samples, stream_);
+    copy_up<DenseNet>(networks_, shape_.networks, stream_);
+    orders_.reserve(2 * samples.size());
+    const std::size_t units = joint_ ? 1 : shape_.networks.size();
+    const auto group = static_cast<std::size_t>(shape_.kind.group);
+    const std::size_t block = problem.networks.parameters().size();
+    blocks_.reserve(4 * block);
+    gradient_.reserve(group * block);
+    scratch_.reserve(units * group * static_cast<std::size_t>(shape_.scratch_size));
+    exchange_.reserve(units * 4 * device::kMaxGroup);
+    losses_.reserve(units);
+    // Gaps between networks stay zero.
+    DISSENT_CUDA(cudaMemsetAsync(gradient_.data(), 0, group * block * sizeof(float), stream_));
+    wait();
+  }
+
+  TrainJob make_prototype(const FitProblem& problem) {
+    const std::size_t block = problem.networks.parameters().size();
+    TrainJob job{};
+    job.conditioner = shape_.conditioner;
+    job.networks = networks_.data();
+    job.num_components = static_cast<int>(shape_.networks.size());
+    job.num_outputs = static_cast<int>(problem.networks.num_outputs());
+    job.num_inputs = shape_.networks.front().layers[0].inputs;
+    job.num_transformed = joint_ ? static_cast<int>(problem.flow->layers().front().num_transformed()) : 0;
+    job.tail_bound = joint_ ? static_cast<float>(problem.flow->shape().transform.tail_bound) : 0;
+    job.inputs = inputs_.data();
+    job.targets = targets_.data();
+    job.samples = samples_.data();
+    job.orders = orders_.data();
+    job.draws = orders_.data() + problem.samples.size() * problem.num_rows;
+    job.num_rows = static_cast<int>(problem.num_rows);
+    job.batch_size = static_cast<int>(problem.batch_size);
+    job.seed = problem.seed;
+    job.clip_norm = static_cast<float>(problem.options.clip_norm);
+    job.parameters = blocks_.data();
+    job.average = blocks_.data() + block;
+    job.first_moment = blocks_.data() + 2 * block;
+    job.second_moment = blocks_.data() + 3 * block;
+    job.gradient = gradient_.data();
+    job.block_size = static_cast<int>(block);
+    job.scratch_size = shape_.scratch_size;
+    return job;
+  }
+
+  std::vector<TrainJob> upload(std::span<const UnitEpochs> units, const FitBlocks& blocks) {
+    const std::size_t size = blocks.parameters.size();
+    host_.reserve(4 * size);
+    float* to = host_.data();
+    for (const std::span<float> part : {blocks.parameters, blocks.average, blocks.first_moment, blocks.second_moment}) {
+      to = std::ranges::copy(part, to).out;
+    }
+    DISSENT_CUDA(
+        cudaMemcpyAsync(blocks_.data(), host_.data(), 4 * size * sizeof(float), cudaMemcpyHostToDevice, stream_));
+    std::vector<TrainStep> steps;
+    std::vector<TrainJob> jobs;
+    std::size_t num_steps = 0;
+    for (const UnitEpochs& unit : units) {
+      num_steps += unit.steps.size();
+    }
+    steps_.reserve(num_steps);
+    for (std::size_t k = 0; k < units.size(); ++k) {
+      jobs.push_back(job_of(units[k], k, steps_.data() + steps.size()));
+      for (const StepFactors& step : units[k].steps) {
+        steps.push_back({step.shrink, step.step_size, step.inverse_root, step.flow_shrink, step.average_newest});
+      }
+    }
+    DISSENT_CUDA(cudaMemcpyAsync(steps_.data(), steps.data(), steps.size() * sizeof(TrainStep), cudaMemcpyHostToDevice,
+                                 stream_));
+    wait();
+    return jobs;
+  }
+
+  TrainJob job_of(const UnitEpochs& unit, std::size_t number, const TrainStep* steps) {
+    TrainJob job = prototype_;
+    if (!joint_) {
+      const std::size_t rows = unit.unit * static_cast<std::size_t>(job.num_rows);
+      job.networks += unit.unit;
+      job.num_components = 1;
+      job.first_component = static_cast<int>(unit.unit);
+      job.samples += rows;
+      job.orders += rows;
+      job.draws += rows;
+    }
+    job.scratch = scratch_.data() +
+                  number * static_cast<std::size_t>(shape_.kind.group) * static_cast<std::size_t>(job.scratch_size);
+    job.exchange = exchange_.data() + number * 4 * device::kMaxGroup;
+    job.loss = losses_.data() + number;
+    job.first_stream = unit.begin + unit.restarts * kRestartEpochs;
+    job.num_epochs = static_cast<int>(unit.end - unit.begin);
+    job.steps = steps;
+    return job;
+  }
+
+  void download(std::span<const UnitEpochs> units, const FitBlocks& blocks, std::span<double> losses) {
+    const std::size_t size = blocks.parameters.size();
+    DISSENT_CUDA(
+        cudaMemcpyAsync(host_.data(), blocks_.data(), 4 * size * sizeof(float), cudaMemcpyDeviceToHost, stream_));
+    DISSENT_CUDA(
+        cudaMemcpyAsync(losses.data(), losses_.data(), units.size() * sizeof(double), cudaMemcpyDeviceToHost, stream_));
+    wait();
+    const float* from = host_.data();
+    for (const std::span<float> part : {blocks.parameters, blocks.average, blocks.first_moment, blocks.second_moment}) {
+      for (const UnitEpochs& unit : units) {
+        const DenseNet& net = shape_.networks[unit.unit];
+        const std::size_t begin = joint_ ? 0 : static_cast<std::size_t>(net.begin);
+        const std::size_t end = joint_ ? size : static_cast<std::size_t>(net.end);
+        std::copy(from + begin, from + end, part.begin() + static_cast<std::ptrdiff_t>(begin));
+      }
+      from += size;
+    }
+  }
+
+  Shape shape_;
+  device::TrainQueue& queue_;
+  int card_;
+  bool joint_;
+  const CudaStream& stream_;  // for copies
+  CudaEvent done_ = CudaEvent::sleeping();
+  DeviceBuffer<float> inputs_;
+  DeviceBuffer<float> targets_;
+  DeviceBuffer<std::uint32_t> samples_;
+  DeviceBuffer<std::uint32_t> orders_;
+  DeviceBuffer<DenseNet> networks_;
+  DeviceBuffer<float> blocks_;
+  DeviceBuffer<float> gradient_;
+  DeviceBuffer<float> scratch_;
+  DeviceBuffer<double> exchange_;
+  DeviceBuffer<double> losses_;
+  DeviceBuffer<TrainStep> steps_;
+  PinnedBuffer<float> host_;
+  TrainJob prototype_{};
+};
+
+class CudaFits final : public FitDevice {
+ public:
+  explicit CudaFits(int card) : card_(card), queue_(card) {}
+
+  std::string refuses(const FitProblem& problem) const override {
+    const MlpStack& stack = problem.networks.stack();
+    if (stack.shared) {
+      return "components that share their weights cannot be trained";
+    }
+    for (const Mlp& mlp : stack.components) {
+      if (mlp.layers().size() < 2 || mlp.layers().size() > device::kMaxLayers) {
+        return fmt::format("networks of {} layers cannot be trained; of 2 to {} they can", mlp.layers().size(),
+                           device::kMaxLayers);
+      }
+    }
+    if (problem.flow != nullptr) {
+      if (const std::string reason = refuses_flow(*problem.flow); !reason.empty()) {
+        return reason;
+      }
+    }
+    const Shape shape(problem);
+    if (device::shared_bytes(shape.kind.rows, shape.memory) > kMostShared) {
+      return fmt::format("layers of {} units cannot be trained: they are too wide", shape.memory.base_units - 1);
+    }
+    return "";
+  }
+
+  std::unique_ptr<DeviceFit> begin(const FitProblem& problem) override {
+    return std::make_unique<CudaFit>(problem, queue_, card_);
+  }
+
+ private:
+  static std::string refuses_flow(const Flow& flow) {
+    const Transform& transform = flow.shape().transform;
+    if (flow.layers().size() != 1) {
+      return fmt::format("a flow of {} layers cannot be trained; of one it can", flow.layers().size());
+    }
+    if (transform.kind != TransformKind::kCubic || transform.num_bins != device::kSplineBins) {
+      return fmt::format("{} splines of {} bins cannot be trained; cubic ones of {} can",
+                         transform_name(transform.kind), transform.num_bins, device::kSplineBins);
+    }
+    const Mlp& conditioner = flow.layers().front().conditioner();
+    if (conditioner.layers().size() < 2 || conditioner.layers().size() > device::kMaxLayers) {
+      return fmt::format("conditioners of {} layers cannot be trained; of 2 to {} they can",
+                         conditioner.layers().size(), device::kMaxLayers);
+    }
+    if (conditioner.layers().back().num_inputs > device::kMaxFlowWidth) {
+      return fmt::format("{} units in the flow's last hidden layer cannot be trained; up to {} can",
+                         conditioner.layers().back().num_inputs, device::kMaxFlowWidth);
+    }
+    return "";
+  }
+
+  int card_;
+  device::TrainQueue queue_;
+};
+
+}  // namespace
+
+std::unique_ptr<FitDevice> make_cuda_fits(int card) {
+  // More queues of the driver than streams: else a copy may wait behind a launch.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  DISSENT_CUDA(cudaSetDevice(card));
+  return std::make_unique<CudaFits>(card);
+}
+
+}  // namespace dissent

@@ -1,0 +1,11 @@
+// The training kernels with 64 rows to a block.
+#include "dissent/device/train_kernel.cuh"
+
+namespace dissent::device {
+
+void launch_training_64(int flow_width, const TrainTasks& tasks, int group, const TrainMemory& memory,
+                        cudaStream_t stream) {
+  launch_rows<64>(flow_width, tasks, group, memory, stream);
+}
+
+}  // namespace dissent::device

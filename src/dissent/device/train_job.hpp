@@ -1,0 +1,102 @@
+// What the training kernel is told: plain values and pointers into the card's memory, the same for host and device.
+//
+// A job is a unit of a fit (ensemble/fit_device.hpp): a component of its own, or all components of a model with a flow.
+// It is run by a group of thread blocks, of which block g takes components g, g + group, ...
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dissent::device {
+
+inline constexpr int kMaxLayers = 8;    // of a network, the heads counted
+inline constexpr int kMaxGroup = 8;     // blocks that work together: a cluster
+inline constexpr int kSplineBins = 10;  // of the flow
+inline constexpr int kSplineParams = 2 * kSplineBins + 2;
+inline constexpr int kOutputsAtOnce = 4;    // by the loss
+inline constexpr int kMaxFlowWidth = 31;    // units of the conditioner's last hidden layer
+inline constexpr int kProductRows = 32;     // a product of gradients, of rows ...
+inline constexpr int kProductColumns = 24;  // ... and columns
+inline constexpr int kInputsAtOnce = 64;    // weights in shared memory: inputs ...
+inline constexpr int kUnitsAtOnce = 32;     // ... and outputs of a layer
+
+// Offsets are in the flat block of parameters; weights are [outputs][inputs].
+struct DenseLayer {
+  int inputs = 0;
+  int outputs = 0;
+  int weight = 0;
+  int bias = 0;
+};
+
+struct DenseNet {
+  int num_layers = 0;  // 0: there is none
+  int begin = 0;       // its part of the block, gaps and all
+  int end = 0;
+  DenseLayer layers[kMaxLayers] = {};
+};
+
+// As ensemble/fit_device.hpp has them.
+struct TrainStep {
+  float shrink;
+  float step_size;
+  float inverse_root;
+  float flow_shrink;
+  float average_newest;
+};
+
+struct TrainJob {
+  DenseNet conditioner;      // of the flow
+  const DenseNet* networks;  // [num_components]
+  int num_components;
+  int first_component;  // its number in the ensemble: streams go by it
+  int num_inputs;       // C
+  int num_outputs;      // D
+  int num_transformed;  // T; 0 without a flow
+  float tail_bound;
+  const float* inputs;           // [N][C]
+  const float* targets;          // [N][D], columns in the order in which the flow takes them
+  const std::uint32_t* samples;  // [num_components][num_rows]
+  std::uint32_t* orders;         // the same, of the present epoch
+  std::uint32_t* draws;          // scratch of the same size
+  int num_rows;
+  int batch_size;
+  std::uint64_t seed;
+  std::uint64_t first_stream;  // of the epochs' orders: the number of the first epoch, and more after restarts
+  int num_epochs;
+  const TrainStep* steps;  // [num_epochs * steps in one]
+  float clip_norm;         // 0: none
+  float* parameters;       // the whole block ...
+  float* average;
+  float* first_moment;
+  float* second_moment;
+  float* gradient;  // ... and one for each block of the group
+  int block_size;
+  float* scratch;  // [group][scratch_size]
+  int scratch_size;
+  double* exchange;  // [2][group][2]
+  double* loss;      // of the last epoch; NaN where a step was not finite
+};
+
+// A launch: jobs in stretches of epochs, all first ones first. Where there are more jobs than groups that fit on the
+// card, groups take stretches in turn, and a job goes from one to the other.
+struct TrainTasks {
+  const TrainJob* jobs;
+  int num_jobs;
+  int num_stretches;
+  int* next;  // stretch to be taken
+  int* done;  // [num_jobs]: stretches of a job that are done
+};
+
+// Sizes of the regions of a block's shared memory, for the largest of the jobs that are run together.
+struct TrainMemory {
+  int flow_units = 0;      // of the widest hidden layer of the conditioner, and one more for the bias
+  int base_units = 0;      // the same of the components
+  int weights = 0;         // floats
+  int flow_copy = 0;       // copies of the parameters of the flow ...
+  int base_copy = 0;       // ... and of a component; 0: none
+  bool gradients = false;  // as many for the gradient
+};
+
+inline constexpr std::size_t kMostShared = 225 * 1024;  // bytes, of a block
+
+}  // namespace dissent::device

@@ -1,0 +1,187 @@
+// Training in one launch: each block of threads lives with its components for many steps, drawing rows, computing
+// gradients and taking Adam's steps by itself; what components share is added up within a cluster of blocks.
+//
+// A thread is a row of a tile of the batch (train_block.cuh). train_sums.cuh has layers, train_product.cuh gradients of
+// weights, train_network.cuh a network's hidden layers, train_loss.cuh the loss, train_step.cuh a step.
+#pragma once
+
+#include <cuda/atomic>
+
+#include "dissent/device/cuda_error.hpp"
+#include "dissent/device/shuffle.cuh"
+#include "dissent/device/train_kernel.hpp"
+#include "dissent/device/train_step.cuh"
+
+namespace dissent::device {
+
+constexpr int kStretches = 16;  // of a job, where jobs take turns
+
+// What a block keeps in shared memory besides its regions.
+template <int kRows>
+struct BlockState {
+  double warps[Block<kRows>::kWarps];
+  TrainJob job;
+  DenseNet network;  // of the component in turn
+  Net<kRows> nets[2];
+  int task;
+};
+
+// Where a block keeps copies, if it does; the gradient's begin with zeros, and gaps between networks stay so.
+template <int kRows>
+__device__ __forceinline__ Resident make_resident(const TrainMemory& memory, float* copies) {
+  const int size = memory.flow_copy + memory.base_copy;
+  if (size == 0) {
+    return {};
+  }
+  if (!memory.gradients) {
+    return {copies, copies + memory.flow_copy, nullptr, nullptr};
+  }
+  for (int k = threadIdx.x; k < size; k += kRows) {
+    copies[size + k] = 0;
+  }
+  return {copies, copies + memory.flow_copy, copies + size, copies + size + memory.flow_copy};
+}
+
+// Epochs [begin, end) of a job; the mean loss of the last, or NaN.
+template <int kRows, int kFlowWidth>
+__device__ __forceinline__ double run_epochs(BlockState<kRows>& state, const TrainMemory& memory,
+                                             const cg::cluster_group& cluster, int begin, int end) {
+  const int rank = static_cast<int>(cluster.block_rank());
+  const int group = static_cast<int>(cluster.num_blocks());
+  const TrainJob& job = state.job;
+  const Block<kRows> block(memory, job.scratch + static_cast<std::size_t>(rank) * job.scratch_size);
+  const Resident resident = make_resident<kRows>(memory, shared_floats() + block.copies);
+  const float* base_gradient = resident.base_gradient != nullptr
+                                   ? resident.base_gradient - job.networks[rank].begin
+                                   : job.gradient + static_cast<std::size_t>(rank) * job.block_size;
+  const int steps = (job.num_rows + job.batch_size - 1) / job.batch_size;
+  const TrainStep* step = job.steps + static_cast<std::ptrdiff_t>(begin) * steps;
+  double loss = 0;
+  for (int epoch = begin; epoch < end; ++epoch) {
+    if (steps > 1 || epoch == begin) {
+      for (int c = rank; c < job.num_components; c += group) {
+        const std::size_t at = static_cast<std::size_t>(c) * job.num_rows;
+        order_rows<kRows>({job.seed, static_cast<std::uint64_t>(job.first_component + c), job.first_stream + epoch},
+                          steps > 1, {job.samples + at, job.orders + at, job.draws + at, job.num_rows},
+                          reinterpret_cast<std::uint32_t*>(shared_memory), block.copies);
+      }
+    }
+    double sum = 0;
+    for (int first = 0; first < job.num_rows; first += job.batch_size, ++step) {
+      const int last = min(job.num_rows, first + job.batch_size);
+      const double part = batch_gradient<kRows, kFlowWidth>(block, job, state.network, state.nets, rank, group, first,
+                                                            last, resident, state.warps);
+      const double mean = update<kRows>(job, *step, cluster, static_cast<int>((step - job.steps) % 2), part,
+                                        base_gradient, state.warps);
+      sum += mean * (last - first);
+      if (!(fabs(sum) <= DBL_MAX)) {
+        return __longlong_as_double(0x7ff8000000000000LL);
+      }
+    }
+    loss = sum / job.num_rows;
+  }
+  return loss;
+}
+
+// The number of the task that the group takes next.
+template <int kRows>
+__device__ __forceinline__ int take_task(BlockState<kRows>& state, cg::cluster_group& cluster, int* next) {
+  cluster.sync();  // all have read the last
+  if (cluster.thread_rank() == 0) {
+    const int task = atomicAdd(next, 1);
+    for (unsigned rank = 0; rank < cluster.num_blocks(); ++rank) {
+      *cluster.map_shared_rank(&state.task, rank) = task;
+    }
+  }
+  cluster.sync();
+  return state.task;
+}
+
+// Until another group has done the stretches before.
+__device__ __forceinline__ void wait_for(int* done, int stretches) {
+  if (threadIdx.x == 0) {
+    cuda::atomic_ref<int, cuda::thread_scope_device> count(*done);
+    while (count.load(cuda::memory_order_acquire) < stretches) {
+      __nanosleep(500);
+    }
+  }
+  __syncthreads();
+}
+
+template <int kRows, int kFlowWidth>
+__global__ void __launch_bounds__(kRows, kRows == 128 ? 3 : 6) train(TrainTasks tasks, TrainMemory memory) {
+  __shared__ BlockState<kRows> state;
+  cg::cluster_group cluster = cg::this_cluster();
+  for (;;) {
+    const int task = take_task(state, cluster, tasks.next);
+    if (task >= tasks.num_jobs * tasks.num_stretches) {
+      break;
+    }
+    const int number = task % tasks.num_jobs;
+    const int stretch = task / tasks.num_jobs;
+    wait_for(tasks.done + number, stretch);
+    copy_words<kRows>(tasks.jobs[number], state.job);
+    __syncthreads();
+    const int each = (state.job.num_epochs + tasks.num_stretches - 1) / tasks.num_stretches;
+    const int begin = min(state.job.num_epochs, stretch * each);
+    const int end = min(state.job.num_epochs, begin + each);
+    double* result = state.job.loss;
+    const bool sound = stretch == 0 || fabs(__ldcg(result)) <= DBL_MAX;
+    if (sound && begin < end) {
+      const double loss = run_epochs<kRows, kFlowWidth>(state, memory, cluster, begin, end);
+      if (cluster.thread_rank() == 0) {
+        *result = loss;
+      }
+    }
+    __threadfence();
+    cluster.sync();
+    if (cluster.thread_rank() == 0) {
+      cuda::atomic_ref<int, cuda::thread_scope_device>(tasks.done[number])
+          .store(stretch + 1, cuda::memory_order_release);
+    }
+  }
+}
+
+template <int kRows, int kFlowWidth>
+void launch_as(TrainTasks tasks, int group, const TrainMemory& memory, cudaStream_t stream) {
+  const auto kernel = train<kRows, kFlowWidth>;
+  const std::size_t bytes = shared_bytes(kRows, memory);
+  // The same from all threads: it holds for the kernel, whoever launches it.
+  DISSENT_CUDA(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kMostShared)));
+  // Multiprocessors run launches side by side that divide their memory alike.
+  DISSENT_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(tasks.num_jobs * group));
+  config.blockDim = dim3(kRows);
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream;
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = static_cast<unsigned>(group);
+  cluster.val.clusterDim.y = 1;
+  cluster.val.clusterDim.z = 1;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int resident = 0;
+  DISSENT_CUDA(cudaOccupancyMaxActiveClusters(&resident, kernel, &config));
+  tasks.num_stretches = 1;
+  if (tasks.num_jobs > resident && resident > 0) {
+    tasks.num_stretches = kStretches;
+    config.gridDim = dim3(static_cast<unsigned>(resident * group));
+  }
+  DISSENT_CUDA(cudaLaunchKernelEx(&config, kernel, tasks, memory));
+}
+
+template <int kRows>
+void launch_rows(int flow_width, const TrainTasks& tasks, int group, const TrainMemory& memory, cudaStream_t stream) {
+  if (flow_width == 0) {
+    launch_as<kRows, 0>(tasks, group, memory, stream);
+  } else if (flow_width <= 20) {
+    launch_as<kRows, 20>(tasks, group, memory, stream);
+  } else {
+    launch_as<kRows, 32>(tasks, group, memory, stream);
+  }
+}
+
+}  // namespace dissent::device

@@ -1,0 +1,72 @@
+// TrainQueue: jobs from many threads, launched together.
+//
+// A thread that hands over jobs launches all that are waiting by then, or waits for its own to be done by another. A
+// few launches may be under way at a time, each on a stream of its own, so that the card is never left with the last
+// job of one alone.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "dissent/device/cuda_memory.hpp"
+#include "dissent/device/train_job.hpp"
+
+namespace dissent::device {
+
+// What jobs of one launch have in common.
+struct TrainKind {
+  int rows = 0;            // threads of a block
+  int flow_width = 0;      // of the kernel: 0 without a flow
+  int group = 1;           // blocks of a job
+  bool copies = false;     // of parameters in shared memory ...
+  bool gradients = false;  // ... and of gradients
+
+  bool operator==(const TrainKind&) const = default;
+};
+
+class TrainQueue {
+ public:
+  explicit TrainQueue(int card);
+
+  // For copies, of all threads: one that never waits for a launch.
+  const CudaStream& copies() const { return copies_; }
+
+  // Returns when all jobs are done; DeviceError where the card failed.
+  void run(const TrainKind& kind, const TrainMemory& memory, std::span<const TrainJob> jobs);
+
+ private:
+  struct Request {
+    TrainKind kind;
+    TrainMemory memory;
+    std::span<const TrainJob> jobs;
+    bool done = false;
+    std::exception_ptr error = {};
+  };
+  struct Lane {
+    CudaStream stream;
+    CudaEvent done = CudaEvent::sleeping();
+    PinnedBuffer<TrainJob> host;
+    DeviceBuffer<TrainJob> card;
+    DeviceBuffer<int> counters;
+  };
+
+  std::vector<Request*> take(const TrainKind& kind);
+  void gather(std::unique_lock<std::mutex>& lock);
+  void launch(Lane& lane, const std::vector<Request*>& requests);
+
+  int card_;
+  CudaStream copies_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Lane>> idle_;
+  std::vector<Request*> waiting_;
+  std::uint64_t num_requests_ = 0;
+};
+
+}  // namespace dissent::device
