@@ -8,9 +8,11 @@
 
 #ifdef __CUDACC__
 #define DISSENT_DEVICE_INLINE __host__ __device__ __forceinline__
+#define DISSENT_UNROLL _Pragma("unroll")
 #else
 #include <cmath>
 #define DISSENT_DEVICE_INLINE inline
+#define DISSENT_UNROLL
 #endif
 
 namespace dissent::device {
@@ -67,18 +69,18 @@ struct SplineAxis {
 template <int kBins>
 DISSENT_DEVICE_INLINE void spline_sizes(float* raw) {
   float high = raw[0];
-#pragma unroll
+  DISSENT_UNROLL
   for (int k = 1; k < kBins; ++k) {
     high = larger(high, raw[k]);
   }
   float sum = 0;
-#pragma unroll
+  DISSENT_UNROLL
   for (int k = 0; k < kBins; ++k) {
     raw[k] = quick_exp(raw[k] - high);
     sum += raw[k];
   }
   const float scale = quick_divide(static_cast<float>(1 - kMinBin * kBins), sum);
-#pragma unroll
+  DISSENT_UNROLL
   for (int k = 0; k < kBins; ++k) {
     raw[k] = raw[k] * scale + static_cast<float>(kMinBin);
   }
@@ -125,7 +127,7 @@ DISSENT_DEVICE_INLINE void spline_axis_gradient(float* size, const SplineAxis& a
   const float total = g.start * (axis.start - static_cast<float>(index) * kLeast) + g.size * (axis.size - kLeast) +
                       g.before * (axis.before - kLeast) + g.after * (axis.after - kLeast);
   const float mean = total * static_cast<float>(1 / (1 - kMinBin * kBins));
-#pragma unroll
+  DISSENT_UNROLL
   for (int j = 0; j < kBins; ++j) {
     float direct = index >= j - 1 ? g.after : 0.0F;
     direct = index >= j ? g.size : direct;
@@ -162,7 +164,7 @@ DISSENT_DEVICE_INLINE SplineResult cubic_step(float x, float bound, const Spline
   int index = 0;
   float left = 0;
   float bottom = 0;
-#pragma unroll
+  DISSENT_UNROLL
   for (int k = 1; k < kBins; ++k) {
     left += width[k - 1];
     bottom += height[k - 1];
