@@ -43,6 +43,7 @@ endif()
 
 if(DISSENT_HAS_CUDA)
   message(STATUS "CUDA ${CUDAToolkit_VERSION}: `device` cuda, for cards of architecture ${CMAKE_CUDA_ARCHITECTURES}")
+  list(FILTER device_sources EXCLUDE REGEX "/no_cuda\\.cpp$")
   add_library(dissent_device OBJECT ${device_sources})
   set_target_properties(dissent_device PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(dissent_device PRIVATE cxx_std_20)
