@@ -1,11 +1,16 @@
 // dissent study run: the campaigns of a grid, as one of any number of processes that share a store.
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cmath>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "command.hpp"
@@ -62,6 +67,23 @@ class Account {
     }
   }
 
+  // Once for each campaign that another process has.
+  void waiting(const std::vector<HeldCell>& cells) {
+    const std::lock_guard lock(mutex_);
+    for (const HeldCell& cell : cells) {
+      const std::string process = worker_process(cell.worker);
+      if (!talk_ || process == worker_process(worker_name()) || !waited_for_.insert(cell.name + process).second) {
+        continue;
+      }
+      progress_.wipe();
+      const auto end =
+          std::chrono::system_clock::now() + std::chrono::seconds(std::lround(std::max(cell.seconds, 0.0)));
+      print_line("waiting for '{}' of worker {}: it is taken over at {:%H:%M:%S} if that worker stays silent",
+                 cell.name, process, fmt::localtime(std::chrono::system_clock::to_time_t(end)));
+      flush_output();
+    }
+  }
+
   std::size_t num_ended() const { return ended_; }
   std::size_t num_failed() const { return failed_; }
 
@@ -73,6 +95,7 @@ class Account {
   std::size_t done_;
   std::size_t ended_ = 0;
   std::size_t failed_ = 0;
+  std::set<std::string> waited_for_;
 };
 
 // What a job on a thread of its own does: run cells, until there is none or `stop` says so.
@@ -89,6 +112,7 @@ void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, st
   control.ended = [&](const Claim& claim, const std::string& error) {
     account.ended(claim, error, store.num_ended(grid.name));
   };
+  control.waiting = [&](const std::vector<HeldCell>& cells) { account.waiting(cells); };
   control.stop = stop;
   run_cells(store, grid, control);
 }
@@ -116,6 +140,25 @@ void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, A
   }
   if (failure) {
     std::rethrow_exception(failure);
+  }
+}
+
+// After Ctrl-C it ends the program.
+void run_until_stopped(const Arguments& arguments, StudyStore& store, const Grid& grid, Account& account,
+                       const Interrupt& interrupt) {
+  std::string lost;
+  try {
+    run_jobs(arguments, store, grid, account, interrupt);
+  } catch (const SystemError& error) {
+    if (!interrupt.noted()) {
+      throw;
+    }
+    lost = error.what();
+  }
+  if (interrupt.noted()) {
+    fmt::print(stderr, "stopped; {}, and the same command goes on from there\n",
+               lost.empty() ? "all is recorded" : fmt::format("the step at hand is not recorded ({})", lost));
+    Interrupt::end_program();
   }
 }
 
@@ -166,11 +209,8 @@ void run_study(const Arguments& arguments) {
   }
   Account account(talk, grid.cells.size(), done);
   const Interrupt interrupt;
-  run_jobs(arguments, *store, grid, account, interrupt);
-  if (interrupt.noted()) {
-    fmt::print(stderr, "stopped; all is recorded, and the same command goes on from there\n");
-    Interrupt::end_program();
-  }
+  store->set_stop([&] { return interrupt.noted(); });
+  run_until_stopped(arguments, *store, grid, account, interrupt);
   if (talk && !arguments.only.empty() && account.num_ended() == 0) {
     print_line("'{}' has been run; to run it again, give another store", arguments.only);
   }
