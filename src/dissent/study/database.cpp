@@ -21,9 +21,12 @@ constexpr double kLastPatience = 1;  // when it is to stop
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// Without the name of the function that found it: "sqlite3_statement_backend::loadOne: database is locked".
+// One line, without the name of the function that found it: "sqlite3_statement_backend::loadOne: database is locked".
 std::string plain_message(const soci::soci_error& error) {
-  const std::string message = error.get_error_message();
+  std::string message = error.get_error_message();
+  std::ranges::replace_if(
+      message, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  message.erase(message.find_last_not_of(' ') + 1);
   const std::size_t colons = message.find("::");
   const std::size_t end = message.find(": ", colons == std::string::npos ? colons : colons + 2);
   const bool named = end != std::string::npos && message.find(' ') > end;
