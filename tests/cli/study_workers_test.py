@@ -19,7 +19,7 @@ class FileWorkers(StudyTest):
         self.lose_one_of_three("sqlite:runs.db")
 
     def test_a_break_releases_the_campaign(self):
-        grid = self.grid(rounds=5, epochs=100, last=0)
+        grid = self.grid(**LONG)
         worker = self.worker(grid, "sqlite:runs.db", "--quiet", lease=600)
         wait_for(lambda: self.has_begun("sqlite:runs.db"), "a round")
         worker.send_signal(signal.SIGINT)

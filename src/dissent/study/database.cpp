@@ -116,11 +116,12 @@ void Database::persist(const std::function<void(soci::session& sql)>& work, bool
       lost_.reset();
       break;
     } catch (const soci::soci_error& error) {
-      if (!may_pass(error) || is_past_waiting()) {
-        explain(error);
-      }
-      if (!is_sqlite()) {
+      const bool lost = may_pass(error);
+      if (lost && !is_sqlite()) {
         session_.reset();
+      }
+      if (!lost || is_past_waiting()) {
+        explain(error);
       }
       pause(seconds);
     }
