@@ -30,6 +30,7 @@ trap on_exit EXIT
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+  export CMAKE_CUDA_COMPILER_LAUNCHER=${CMAKE_CUDA_COMPILER_LAUNCHER:-ccache}
   # Without these it keeps nothing that was compiled with precompiled headers.
   export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
   # What was compiled in one copy of this folder serves all others, with the same compiler.
@@ -157,6 +158,23 @@ cmd_test() {
     step="tests of ${failing[*]}"
     return 1
   }
+}
+
+# The tests of what runs on a graphics card. Those that need one skip themselves where there is none: then this fails, and
+# says why.
+cmd_gpu-test() {
+  local log=build/gpu.test.log
+  need "${program_packages[@]}" "${python_packages[@]}" "${test_packages[@]}"
+  say "build release"
+  configure_release TESTS
+  compile release device_test
+  say "test on a card"
+  ctest --test-dir build/release -L '^gpu$' --output-on-failure --no-tests=error --no-label-summary | tee "$log"
+  if grep -q ' (Skipped)$' "$log"; then
+    step="gpu-test: no test ran on a card"
+    "$bin/device_test" --gtest_filter='OnCard.AFit*' 2>&1 | grep -A1 ': Skipped' | tail -n 1 >&2
+    return 1
+  fi
 }
 
 cmd_demo() {
@@ -294,6 +312,7 @@ usage: ./do COMMAND
   demo            build the program, score the shipped example, compare two campaigns, and write the page of a study
   test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
                   thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
+  gpu-test        build and test what runs on a graphics card; fails, and says why, where there is none
   bare [WHAT...]  make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run
                   ./do demo there; with `test`, ./do test as well; with `packages`, ./do wheel and ./do deb too, whose
                   packages are then installed and used in another bare Debian. Root on Debian only
@@ -305,7 +324,8 @@ usage: ./do COMMAND
                   and the fits of docs/ensembles.md: quality, tables (real data, against scikit-learn and
                   PyTorch; hours, but a run that was stopped goes on; --help after the name lists its options);
                   choices: what each way to choose rows is worth (hours, likewise);
-                  and studies: what it costs to record campaigns
+                  and studies: what it costs to record campaigns;
+                  gpu: training on a graphics card, against JAX if DISSENT_PEER_PYTHON names a python that has it
   format          format the C++ sources in place
   lint            check format, shell scripts and clang-tidy
   fuzz [SECONDS]  fuzz each file reader that long (60)
@@ -316,7 +336,7 @@ HELP
 }
 
 case "${1:-help}" in
-  demo | test | bare | python | wheel | deb | docs | bench | format | lint | fuzz) "cmd_$1" "${@:2}" ;;
+  demo | test | gpu-test | bare | python | wheel | deb | docs | bench | format | lint | fuzz) "cmd_$1" "${@:2}" ;;
   help | -h | --help) cmd_help ;;
   *)
     step="reading the command line"

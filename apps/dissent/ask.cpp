@@ -15,6 +15,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/device/device.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/loop/question_table.hpp"
@@ -34,6 +35,7 @@ struct Arguments {
   Values given_fit;
   std::string output = "-";
   int threads = 0;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 };
@@ -129,13 +131,15 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
 }
 
 // A first choice that fails on its data leaves nothing behind.
-std::size_t choose(const Arguments& arguments, Laboratory& laboratory) {
+std::size_t choose(const Arguments& arguments, Laboratory& laboratory, Device* device) {
   ThreadPool threads(arguments.threads);
   try {
     if (arguments.output != "-") {
       check_replaceable(arguments.output, laboratory);
     }
-    return laboratory.ask(arguments.choice.batch, {&threads, fit_bar(arguments.quiet || arguments.json)});
+    return laboratory.ask(
+        arguments.choice.batch,
+        {.executor = &threads, .progress = fit_bar(arguments.quiet || arguments.json), .device = fits_of(device)});
   } catch (const InputError&) {
     laboratory.abandon();
     throw;
@@ -144,6 +148,7 @@ std::size_t choose(const Arguments& arguments, Laboratory& laboratory) {
 
 void run_ask(const Arguments& arguments) {
   check_output(arguments);
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   const LaboratoryOptions options{.tables = read_tables(arguments.tables),
                                   .settings = given_settings(arguments.choice, arguments.given_fit),
                                   .batch = arguments.choice.batch};
@@ -152,7 +157,7 @@ void run_ask(const Arguments& arguments) {
   if (!arguments.quiet && !arguments.json && !arguments.tables.aim.empty()) {
     warn_of_aim(laboratory.data());
   }
-  const std::size_t num_new = choose(arguments, laboratory);
+  const std::size_t num_new = choose(arguments, laboratory, device.get());
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
     warn_of_rows(*laboratory.last_fit());
@@ -200,6 +205,7 @@ void add_ask(Command& app) {
                   .shown = "FILE.csv"});
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
+  add_device(command, arguments->device);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.files([arguments] {

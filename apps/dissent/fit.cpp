@@ -19,6 +19,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/device/device.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/table/encoded_rows.hpp"
 #include "dissent/table/encoding_fit.hpp"
@@ -41,6 +42,7 @@ struct Arguments {
   std::string checkpoint;
   double checkpoint_every = 5;
   int threads = 0;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 };
@@ -118,7 +120,8 @@ void print_report(const Arguments& arguments, const FitResult& result, const std
   }
 }
 
-void fit_rows(const Arguments& arguments, const TrainingRows& rows, const std::vector<std::string>& told) {
+void fit_rows(const Arguments& arguments, const TrainingRows& rows, const std::vector<std::string>& told,
+              Device* device) {
   ThreadPool threads(arguments.threads);
   std::optional<Interrupt> interrupt;
   if (!arguments.checkpoint.empty()) {
@@ -140,7 +143,8 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows, const std::v
                                {.executor = &threads,
                                 .progress = show,
                                 .checkpoint = arguments.checkpoint,
-                                .checkpoint_seconds = arguments.checkpoint_every});
+                                .checkpoint_seconds = arguments.checkpoint_every,
+                                .device = fits_of(device)});
   progress.reset();
   if (result.report.interrupted) {
     fmt::print(stderr, "stopped after epoch {} of {}; the same command goes on from {}\n", result.report.epochs_run,
@@ -156,6 +160,7 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows, const std::v
   warn_fit(result.report, result.model, arguments.fit.train);
   warn_of_rows(result.report);
   warn_without_effect(result, arguments.given_fit);
+  warn_of_device(result.model.options().model, arguments.device);
   print_report(arguments, result, told, elapsed.count());
 }
 
@@ -166,6 +171,7 @@ void run_fit(const Arguments& arguments) {
   if (!arguments.checkpoint.empty()) {
     check_writable(arguments.checkpoint);
   }
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   const Table table = read_table(arguments.data);
   check(table.num_rows > 0, "{}: has no rows", table.source);
   table.find(arguments.columns.targets);
@@ -176,7 +182,7 @@ void run_fit(const Arguments& arguments) {
   fit_rows(arguments,
            {fitted.encoding.features(), arguments.columns.targets, rows.inputs, rows.targets, table.source,
             fitted.encoding.kept(), rows.row_numbers},
-           fitted.told);
+           fitted.told, device.get());
 }
 
 }  // namespace
@@ -197,6 +203,7 @@ void add_fit(Command& app) {
   command.option("--checkpoint-every", arguments->checkpoint_every,
                  {.help = "Seconds between checkpoints, at least", .shown = "S", .least = 0});
   add_threads(command, arguments->threads);
+  add_device(command, arguments->device);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.files([arguments] {

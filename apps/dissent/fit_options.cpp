@@ -95,6 +95,12 @@ void warn_without_effect(const FitResult& result, const Values& given) {
   }
 }
 
+void warn_of_device(Model model, const std::string& device) {
+  if (device != "cpu" && model != Model::kAuto && !model_kind(model).has_network) {
+    fmt::print(stderr, "{} is fitted on the CPU: --device {} trains networks alone\n", model_name(model), device);
+  }
+}
+
 void say_choice(const FitReport& report, bool quiet, bool table) {
   if (quiet || report.choice.empty()) {
     return;

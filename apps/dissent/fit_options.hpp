@@ -34,6 +34,8 @@ void warn_fit(const FitReport& report, const Ensemble& model, const TrainOptions
 // each, likewise.
 void warn_of_rows(const FitReport& report);
 void warn_without_effect(const FitResult& result, const Values& given);
+// Where a device was given and the model is none of networks, the only ones that it trains: a line on standard error.
+void warn_of_device(Model model, const std::string& device);
 // "model gp: ...", where the fit chose the kind; `table`: standard output is one, so it goes to standard error.
 void say_choice(const FitReport& report, bool quiet, bool table = false);
 

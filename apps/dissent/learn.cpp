@@ -13,6 +13,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/device/device.hpp"
 #include "dissent/loop/campaign_directory.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/table/read_table.hpp"
@@ -40,6 +41,7 @@ struct Arguments {
   FitOptions fit;
   Values given_fit;
   int threads = 0;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 };
@@ -170,7 +172,7 @@ std::string model_text(std::size_t round, std::size_t rounds) {
 
 // Lines and a bar while the campaign runs.
 LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& campaign, const Problem& data,
-                    const Interrupt& interrupt) {
+                    Device* device, const Interrupt& interrupt) {
   std::unique_ptr<Oracle> oracle;
   if (arguments.oracle.empty()) {
     oracle = std::make_unique<TableOracle>();
@@ -198,6 +200,7 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
   ThreadPool threads(arguments.threads);
   LearnControl control;
   control.executor = &threads;
+  control.device = fits_of(device);
   control.stop = [&] { return interrupt.noted(); };
   control.fitting = [&](const FitProgress& fit) {
     const std::size_t done = (campaign.rounds.size() - first) * kUnitsPerRound;
@@ -241,6 +244,8 @@ void run_learn(const Arguments& arguments) {
   check_candidates(settings.candidates, settings.batch);
   check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
         "--oracle-timeout is for --oracle, which is not given");
+  const std::shared_ptr<Device> device = open_device(arguments.device);
+  warn_of_device(settings.fit.ensemble.model, arguments.device);
   const Problem data = load_data(arguments, settings);
   say_columns(data.told, arguments.quiet || arguments.json);
   Campaign campaign = open_campaign(directory, data, settings);
@@ -250,7 +255,7 @@ void run_learn(const Arguments& arguments) {
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;
   try {
-    end = run_rounds(arguments, directory, campaign, data, interrupt);
+    end = run_rounds(arguments, directory, campaign, data, device.get(), interrupt);
   } catch (const InputError& error) {
     if (campaign.num_pending() == 0) {
       throw;
@@ -299,6 +304,7 @@ void add_learn(Command& app) {
   add_choice_options(command, arguments->choice);
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
+  add_device(command, arguments->device);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.files([arguments] {

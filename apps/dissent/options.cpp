@@ -17,6 +17,10 @@ void add_threads(Command& command, int& threads) {
       {.help = "Threads to use; 0: one per core. Results do not depend on it", .shown = "T", .least = 0, .most = 1024});
 }
 
+void add_device(Command& command, std::string& device, std::string_view help) {
+  command.option("--device", device, {.help = help, .shown = "NAME"});
+}
+
 void add_seed(Command& command, std::uint64_t& seed) {
   command.option("--seed", seed,
                  {.help = "Seed of everything random; the same seed gives the same results", .shown = "S", .least = 0});

@@ -13,6 +13,7 @@
 #include "console.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
+#include "dissent/device/device.hpp"
 #include "dissent/mixture/class_file.hpp"
 #include "dissent/mixture/shape_doubt.hpp"
 #include "options.hpp"
@@ -97,8 +98,9 @@ void print_notes(const ScoreSource& source) {
 
 void score_all(ScoreSource& source, const ScoreOptions& options, Receivers& receivers) {
   ThreadPool threads(options.threads);
+  const std::shared_ptr<Device> device = open_device(options.device);
   Progress progress("score", source.shape().num_inputs, options.quiet);
-  source.run(threads, [&](std::size_t begin, const std::vector<Uncertainty>& results) {
+  source.run(threads, scores_of(device.get()), [&](std::size_t begin, const std::vector<Uncertainty>& results) {
     receivers.add(begin, results);
     progress.update(begin + results.front().size());
   });
@@ -169,6 +171,8 @@ void add_score(Command& app) {
   command.option("-o,--output", options->output,
                  {.help = "Scores as .csv, .npy or .npz; - is CSV on standard output", .shown = "FILE"});
   add_threads(command, options->threads);
+  add_device(command, options->device,
+             "Where pairwise estimates are made: cpu, cuda, or cuda:N, the card of that number");
   add_seed(command, options->seed);
   add_json(command, options->json);
   add_quiet(command, options->quiet);

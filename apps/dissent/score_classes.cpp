@@ -35,7 +35,7 @@ class ClassSource : public ScoreSource {
     arrays_ = {file_.probabilities.source()};
   }
 
-  void run(Executor& executor, const Take& take) override {
+  void run(Executor& executor, ScoreDevice*, const Take& take) override {
     ClassReader reader(file_);
     const std::size_t step = chunk_size(file_.bytes_per_input(), false);
     for (std::size_t begin = 0; begin < file_.num_inputs;) {

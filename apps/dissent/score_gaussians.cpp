@@ -47,11 +47,11 @@ class GaussianSource : public ScoreSource {
     arrays_ = {file_->mean.source(), file_->spread.source()};
   }
 
-  void run(Executor& executor, const Take& take) override {
+  void run(Executor& executor, ScoreDevice* device, const Take& take) override {
     if (file_->single_precision()) {
-      run_chunks<float>(executor, take);
+      run_chunks<float>(executor, device, take);
     } else {
-      run_chunks<double>(executor, take);
+      run_chunks<double>(executor, device, take);
     }
   }
 
@@ -66,7 +66,7 @@ class GaussianSource : public ScoreSource {
   }
 
   template <class T>
-  void run_chunks(Executor& executor, const Take& take) {
+  void run_chunks(Executor& executor, ScoreDevice* device, const Take& take) {
     MixtureReader<T> reader(*file_);
     const std::size_t step = inputs_at_a_time();
     for (std::size_t begin = 0; begin < file_->num_inputs;) {
@@ -75,7 +75,7 @@ class GaussianSource : public ScoreSource {
       std::vector<Uncertainty> results;
       try {
         for (const Estimator& estimator : estimators_) {
-          results.push_back(estimate(estimator, chunk, {&executor, seed_, begin}));
+          results.push_back(estimate(estimator, chunk, {&executor, seed_, begin, device}));
         }
       } catch (const InputError&) {
         // With several threads the first error in time wins; this names the first in the file instead.

@@ -13,6 +13,10 @@
 #include "dissent/mixture/mixture.hpp"
 #include "score_rows.hpp"
 
+namespace dissent {
+class ScoreDevice;
+}
+
 namespace dissent::cli {
 
 struct ScoreOptions {
@@ -22,6 +26,7 @@ struct ScoreOptions {
   std::optional<std::size_t> top = {};
   std::string output = {};
   int threads = 0;
+  std::string device = "cpu";
   std::uint64_t seed = 0;
   bool json = false;
   bool quiet = false;
@@ -43,7 +48,8 @@ class ScoreSource {
   using Take = std::function<void(std::size_t begin, const std::vector<Uncertainty>& results)>;
 
   virtual ~ScoreSource() = default;
-  virtual void run(Executor& executor, const Take& take) = 0;
+  // A device runs what it has kernels for; null: nothing.
+  virtual void run(Executor& executor, ScoreDevice* device, const Take& take) = 0;
 
   const ScoreShape& shape() const { return shape_; }
   const std::vector<ScoreMethod>& methods() const { return methods_; }

@@ -1,16 +1,12 @@
 // dissent study run: the campaigns of a grid, as one of any number of processes that share a store.
-#include <fmt/chrono.h>
-
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cmath>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 #include <thread>
 
 #include "command.hpp"
@@ -19,10 +15,12 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/device/device.hpp"
+#include "dissent/device/device_error.hpp"
 #include "dissent/study/run.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
-#include "progress.hpp"
+#include "study_account.hpp"
 #include "study_rank.hpp"
 
 namespace dissent::cli {
@@ -32,81 +30,34 @@ struct Arguments {
   std::string grid;
   std::string store = "sqlite:runs.db";
   std::string only;
-  std::size_t jobs = 1;
+  std::optional<std::size_t> jobs;
   double lease = 60;
   double patience = StudyStore::kPatience;
   bool retry = false;
   int threads = 1;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 
+  // On a device fits are trained together: the more, the better, as long as processors keep up with what else there is
+  // to do.
+  std::size_t num_jobs() const {
+    constexpr std::size_t kJobsPerCore = 4;
+    return jobs.value_or(device == "cpu" ? 1 : kJobsPerCore * std::max(1U, std::thread::hardware_concurrency()));
+  }
   std::unique_ptr<StudyStore> open() const { return StudyStore::open(store, StudyStore::Access::kWrite, patience); }
 };
 
-// What all jobs of this process tell, one at a time.
-class Account {
- public:
-  Account(bool talk, std::size_t total, std::size_t done)
-      : talk_(talk), progress_("study", total, !talk), total_(total), done_(done) {}
-
-  void round() {
-    const std::lock_guard lock(mutex_);
-    progress_.update(done_, fmt::format("{} of {} campaigns", done_, total_));
-  }
-
-  // `done` counts those of other processes too.
-  void ended(const Claim& claim, const std::string& error, std::size_t done) {
-    const std::lock_guard lock(mutex_);
-    done_ = std::max(done_, done);
-    ++ended_;
-    failed_ += !error.empty();
-    progress_.wipe();
-    if (talk_) {
-      print_line("{:>5} of {}  {}{}", done, total_, claim.name, error.empty() ? "" : "  failed: " + error);
-      flush_output();
-    }
-  }
-
-  // Once for each campaign that another process has.
-  void waiting(const std::vector<HeldCell>& cells) {
-    const std::lock_guard lock(mutex_);
-    for (const HeldCell& cell : cells) {
-      const std::string process = worker_process(cell.worker);
-      if (!talk_ || process == worker_process(worker_name()) || !waited_for_.insert(cell.name + process).second) {
-        continue;
-      }
-      progress_.wipe();
-      const auto end =
-          std::chrono::system_clock::now() + std::chrono::seconds(std::lround(std::max(cell.seconds, 0.0)));
-      print_line("waiting for '{}' of worker {}: it is taken over at {:%H:%M:%S} if that worker stays silent",
-                 cell.name, process, fmt::localtime(std::chrono::system_clock::to_time_t(end)));
-      flush_output();
-    }
-  }
-
-  std::size_t num_ended() const { return ended_; }
-  std::size_t num_failed() const { return failed_; }
-
- private:
-  std::mutex mutex_;
-  bool talk_;
-  Progress progress_;
-  std::size_t total_;
-  std::size_t done_;
-  std::size_t ended_ = 0;
-  std::size_t failed_ = 0;
-  std::set<std::string> waited_for_;
-};
-
 // What a job on a thread of its own does: run cells, until there is none or `stop` says so.
-void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, Account& account,
-             const std::function<bool()>& stop) {
+void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, FitDevice* device,
+             Account& account, const std::function<bool()>& stop) {
   ThreadPool threads(arguments.threads);
   StudyControl control;
   control.worker = worker_name(number);
   control.lease = arguments.lease;
   control.only = arguments.only;
   control.executor = &threads;
+  control.device = device;
   control.problem.num_threads = arguments.threads;
   control.finished_round = [&](const Claim&, const RoundRecord&) { account.round(); };
   control.ended = [&](const Claim& claim, const std::string& error) {
@@ -117,15 +68,25 @@ void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, st
   run_cells(store, grid, control);
 }
 
-// The first that fails stops the others.
-void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, Account& account,
+// The first that fails stops the others. One for which a device has too little memory ends alone, and gives its
+// campaign back, as long as others go on.
+void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, Device* device, Account& account,
               const Interrupt& interrupt) {
   std::atomic<bool> broken = false;
+  std::atomic<std::size_t> running = arguments.num_jobs();
   std::exception_ptr failure;
   std::mutex mutex;
   const auto job = [&](std::size_t number) {
     try {
-      run_job(arguments, store, grid, number, account, [&] { return broken || interrupt.noted(); });
+      run_job(arguments, store, grid, number, fits_of(device), account, [&] { return broken || interrupt.noted(); });
+    } catch (const DeviceMemoryError& error) {
+      if (const std::size_t left = --running; left > 0) {
+        account.say(fmt::format("{}; going on with {} at a time", error.what(), counted(left, "campaign")));
+        return;
+      }
+      const std::lock_guard lock(mutex);
+      failure = broken ? failure : std::current_exception();
+      broken = true;
     } catch (...) {
       const std::lock_guard lock(mutex);
       failure = broken ? failure : std::current_exception();
@@ -134,7 +95,7 @@ void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, A
   };
   {
     std::vector<std::jthread> jobs;
-    for (std::size_t number = 0; number < arguments.jobs; ++number) {
+    for (std::size_t number = 0; number < arguments.num_jobs(); ++number) {
       jobs.emplace_back(job, number);
     }
   }
@@ -144,11 +105,11 @@ void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, A
 }
 
 // After Ctrl-C it ends the program.
-void run_until_stopped(const Arguments& arguments, StudyStore& store, const Grid& grid, Account& account,
-                       const Interrupt& interrupt) {
+void run_until_stopped(const Arguments& arguments, StudyStore& store, const Grid& grid, Device* device,
+                       Account& account, const Interrupt& interrupt) {
   std::string lost;
   try {
-    run_jobs(arguments, store, grid, account, interrupt);
+    run_jobs(arguments, store, grid, device, account, interrupt);
   } catch (const SystemError& error) {
     if (!interrupt.noted()) {
       throw;
@@ -194,6 +155,7 @@ void run_study(const Arguments& arguments) {
   check_store(arguments, rank);
   Grid grid = read_grid(arguments.grid);
   check_only(arguments, grid);
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   identify_tables(grid);
   const auto store = arguments.open();
   store->add(grid);
@@ -210,7 +172,7 @@ void run_study(const Arguments& arguments) {
   Account account(talk, grid.cells.size(), done);
   const Interrupt interrupt;
   store->set_stop([&] { return interrupt.noted(); });
-  run_until_stopped(arguments, *store, grid, account, interrupt);
+  run_until_stopped(arguments, *store, grid, device.get(), account, interrupt);
   if (talk && !arguments.only.empty() && account.num_ended() == 0) {
     print_line("'{}' has been run; to run it again, give another store", arguments.only);
   }
@@ -227,6 +189,7 @@ void add_study_run(Command& study) {
   Command& command =
       study.add("run", "Run every campaign of a grid that has not ended, and record each round",
                 "  dissent study run quick.toml --jobs 2\n"
+                "  dissent study run paper-nflows.toml --device cuda\n"
                 "  dissent study run paper.toml --store postgresql://me@server/runs --jobs 16\n"
                 "  mpirun -n 8 dissent study run quick.toml\n"
                 "  dissent study run quick.toml --only 'problem=hetero acquisition=kl seed=3' --store sqlite:again.db\n"
@@ -237,7 +200,10 @@ void add_study_run(Command& study) {
   command.option("-s,--store", arguments->store,
                  {.help = "Where results are kept: sqlite:FILE or postgresql://USER@HOST/DATABASE", .shown = "URL"});
   command.option("-j,--jobs", arguments->jobs,
-                 {.help = "Campaigns at a time in this process", .shown = "J", .least = 1, .most = 1024});
+                 {.help = "Campaigns at a time in this process; unless given one, on a device four per core",
+                  .shown = "J",
+                  .least = 1,
+                  .most = 1024});
   command.option("--only", arguments->only, {.help = "One campaign, by its name", .shown = "NAME"});
   command.option("--lease", arguments->lease,
                  {.help = "Seconds of silence after which a worker is taken for dead", .shown = "S", .least = 1});
@@ -245,6 +211,7 @@ void add_study_run(Command& study) {
                  {.help = "Seconds to wait for a server that went away", .shown = "S", .least = 0});
   command.flag("--retry", arguments->retry, "Run campaigns that failed before again");
   add_threads(command, arguments->threads);
+  add_device(command, arguments->device);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.run([arguments] { run_study(*arguments); });

@@ -9,6 +9,7 @@
 #include "console.hpp"
 #include "dissent/acquisition/reasons.hpp"
 #include "dissent/base/threads.hpp"
+#include "dissent/device/device.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/mixture/class_file.hpp"
 #include "dissent/table/encoded_rows.hpp"
@@ -36,6 +37,7 @@ struct Arguments {
   Values given_fit;
   std::string output;
   int threads = 0;
+  std::string device = "cpu";
   bool once = false;
   bool json = false;
   bool quiet = false;
@@ -58,19 +60,27 @@ CampaignSettings settings_of(const Arguments& arguments) {
   return settings;
 }
 
+// What fits and chooses.
+struct Machine {
+  ThreadPool threads;
+  std::shared_ptr<Device> device;
+};
+
 Ensemble fit_model(const Arguments& arguments, const Labelled& rows, EnsembleOptions options, std::size_t round,
-                   Executor& executor) {
+                   Machine& machine) {
   options.seed = fit_seed(arguments.fit.ensemble.seed, round);
   FitResult result = fit(options, arguments.fit.train,
                          {rows.input_names, arguments.tables.columns.targets, rows.inputs, rows.targets, rows.source,
                           rows.encoding.kept()},
-                         {.executor = &executor,
+                         {.executor = &machine.threads,
                           .progress = fit_bar(arguments.silent()),
-                          .networks_only = settings_of(arguments).acquisition.info().needs_network});
+                          .networks_only = settings_of(arguments).acquisition.info().needs_network,
+                          .device = fits_of(machine.device.get())});
   if (round == kFirstRound) {
     warn_diverged(result.report);
     warn_of_rows(result.report);
     say_choice(result.report, arguments.silent(), arguments.output == "-");
+    warn_of_device(result.model.options().model, arguments.device);
   }
   return std::move(result.model);
 }
@@ -180,7 +190,7 @@ std::vector<double> read_aim(const Arguments& arguments, const Ensemble& model, 
 
 // Of the rows chosen, those that a second fit of the same kind would choose from the same candidates.
 std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelled& labelled, const Choice& choice,
-                                       AcquisitionTask task, PoolChoice& pool, ThreadPool& threads) {
+                                       AcquisitionTask task, PoolChoice& pool, Machine& machine) {
   const std::size_t num_labelled = labelled.inputs.size() / labelled.input_names.size();
   const bool chance = !settings_of(arguments).acquisition.info().uses_model;
   const bool unseen = arguments.quiet && !arguments.json;
@@ -189,7 +199,7 @@ std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelle
   }
   EnsembleOptions options = arguments.fit.ensemble;
   options.model = task.model.options().model;
-  const Ensemble another = fit_model(arguments, labelled, options, kAnotherFit, threads);
+  const Ensemble another = fit_model(arguments, labelled, options, kAnotherFit, machine);
   pool.check_by(another);
   const AcquisitionTask same{.model = another,
                              .training = task.training,
@@ -221,7 +231,7 @@ void run_suggest(const Arguments& arguments) {
   check_arguments(arguments);
   const CampaignSettings settings = settings_of(arguments);
   PoolFile file(arguments.tables.pool);
-  ThreadPool threads(arguments.threads);
+  Machine machine{.threads = ThreadPool(arguments.threads), .device = open_device(arguments.device)};
   std::optional<Ensemble> model;
   if (!arguments.fitted.empty()) {
     model = Ensemble::load(arguments.fitted);
@@ -230,14 +240,14 @@ void run_suggest(const Arguments& arguments) {
   const Labelled labelled = read_labelled(arguments, model, file);
   PoolChoice pool(file, settings, labelled.input_names, labelled.inputs);
   if (!model) {
-    model = fit_model(arguments, labelled, arguments.fit.ensemble, kFirstRound, threads);
+    model = fit_model(arguments, labelled, arguments.fit.ensemble, kFirstRound, machine);
   }
   pool.check_by(*model);
   const std::vector<double> aim = read_aim(arguments, *model, labelled.encoding);
   const AcquisitionTask task{.model = *model,
                              .training = {labelled.inputs, labelled.targets},
                              .stream = choice_stream(arguments.fit.ensemble.seed, kFirstRound),
-                             .executor = &threads,
+                             .executor = &machine.threads,
                              .aim = aim};
   const Acquisition& acquisition = settings.acquisition;
   Suggestion suggestion{.acquisition = acquisition.text(),
@@ -255,10 +265,10 @@ void run_suggest(const Arguments& arguments) {
                             .scores = suggestion.choice.scores,
                             .aim = !aim.empty(),
                             .usual = pool.usual(),
-                            .executor = &threads});
+                            .executor = &machine.threads});
   suggestion.sentence = choice_sentence(settings, task, pool, suggestion.choice);
   suggestion.rows = file.table(rows);
-  suggestion.stable_rows = find_stable(arguments, labelled, suggestion.choice, task, pool, threads);
+  suggestion.stable_rows = find_stable(arguments, labelled, suggestion.choice, task, pool, machine);
   write_suggestion(arguments.output, suggestion);
   if (!arguments.silent()) {
     warn_of_errors(pool, file, labelled, aim, rows);
@@ -300,6 +310,7 @@ void add_suggest(Command& app) {
   command.flag("--once", arguments->once, "Do not fit a second time to see how many rows another fit would choose too");
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
+  add_device(command, arguments->device);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.files([arguments] {

@@ -16,6 +16,7 @@
 #include "dissent/base/parse.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/device/device.hpp"
 #include "dissent/loop/laboratory.hpp"
 #include "dissent/table/read_table.hpp"
 #include "fit_options.hpp"
@@ -35,6 +36,7 @@ struct Arguments {
   FitOptions fit;
   Values given_fit;
   int threads = 0;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 };
@@ -166,12 +168,14 @@ Answers answers_of(const Arguments& arguments, const Laboratory& laboratory) {
 void run_tell(const Arguments& arguments) {
   check(!arguments.answers.empty() || !arguments.drop.empty(), "there is nothing to tell: give ANSWERS, or --drop");
   check(!arguments.extra || !arguments.answers.empty(), "--extra is about the rows of ANSWERS, which is not given");
+  const std::shared_ptr<Device> device = open_device(arguments.device);
   Laboratory laboratory = Laboratory::open(arguments.directory, {.settings = arguments.given_fit});
   const Answers answers = answers_of(arguments, laboratory);
   const std::vector<std::string> changes = changes_of(laboratory.campaign(), answers);
   ThreadPool threads(arguments.threads);
-  const std::vector<FarAnswer> far =
-      laboratory.tell(answers, !arguments.no_refit, {&threads, fit_bar(arguments.quiet || arguments.json)});
+  const std::vector<FarAnswer> far = laboratory.tell(
+      answers, !arguments.no_refit,
+      {.executor = &threads, .progress = fit_bar(arguments.quiet || arguments.json), .device = fits_of(device.get())});
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
   }
@@ -207,6 +211,7 @@ void add_tell(Command& app) {
   command.flag("--no-refit", arguments->no_refit, "Leave the fit to a later tell or ask");
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
+  add_device(command, arguments->device);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);
   command.files([arguments] { return CommandFiles{.read = {arguments->answers}, .campaign = arguments->directory}; });

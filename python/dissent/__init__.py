@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from . import metrics, plot
     from ._campaign import Campaign
     from ._components import components_of
+    from ._device_arrays import score
     from ._ensembles import AutoEnsemble, FlowEnsemble, GaussianProcessEnsemble, Mixture, ProbabilisticEnsemble
     from ._progress import FitProgress
     from ._query import AcquisitionInfo, acquisitions, query
@@ -54,6 +55,7 @@ __all__ = [
     "metrics",
     "plot",
     "query",
+    "score",
     "spread_factors",
     "uncertainty",
 ]
@@ -72,6 +74,7 @@ _LAZY = {
     "QueryStrategy": "_strategy",
     "acquisitions": "_query",
     "query": "_query",
+    "score": "_device_arrays",
     "spread_factors": "_recalibration",
 }
 _MODULES = ("metrics", "plot")

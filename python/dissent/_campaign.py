@@ -18,7 +18,7 @@ from ._ensembles import FlowEnsemble, GaussianProcessEnsemble, ProbabilisticEnse
 from ._estimator import _Ensemble
 from ._parameters import fit_parameters, takes, training_names
 from ._progress import Progress, reporter
-from ._uncertainty import _threads
+from ._uncertainty import _name, _threads
 
 if TYPE_CHECKING:
     from ._constructors import FitKeywords
@@ -69,6 +69,8 @@ class Campaign:
         Do not choose rows that look like errors.
     threads : int, optional
         One per core by default. Results do not depend on it.
+    device : str
+        Where networks are trained: "cpu", "cuda", or "cuda:1" for the second graphics card. The campaign does not keep it.
     model : "flow", "pne", "gp" or "auto", optional
         By default "auto": the kind is chosen for the first model, and again each time the labelled rows have doubled.
     n_components, hidden, ..., random_state : optional
@@ -113,6 +115,7 @@ class Campaign:
         exclude: Union[str, Sequence[str], None] = None,
         skip_outliers: Optional[bool] = None,
         threads: Optional[int] = None,
+        device: str = "cpu",
         **options: Unpack[FitKeywords],
     ):
         settings: Dict[str, Any] = {
@@ -130,6 +133,7 @@ class Campaign:
         given = {"labelled": labelled, "pool": pool, "test": test, "aim": aim}
         tables = {name: as_table(table, name) for name, table in given.items() if table is not None}
         self._threads = _threads(threads)
+        self._device = _name(device, "device")
         self._lock = threading.Lock()
         self._owner: Optional[int] = None  # the thread that holds the lock
         self._open: Optional[_core.Campaign] = _core.Campaign(
@@ -151,7 +155,7 @@ class Campaign:
         """
         wanted = whole_number(batch, "batch", 1)
         with self._held() as campaign, reporter(progress) as tell:
-            rows = campaign.ask(wanted, self._threads, tell)
+            rows = campaign.ask(wanted, self._threads, self._device, tell)
         if len(rows) < wanted:
             warnings.warn(
                 f"the pool ends: only {len(rows)} of the {wanted} rows wanted are left to label", stacklevel=2
@@ -189,7 +193,7 @@ class Campaign:
         23
         """
         with self._held() as campaign, reporter(progress) as report:
-            telling = _core.Telling(bool(refit), bool(correct), bool(extra), self._threads, report)
+            telling = _core.Telling(bool(refit), bool(correct), bool(extra), self._threads, self._device, report)
             if y is None:
                 kind, text = as_table(rows, "tell", missing=True)
                 notes, far = campaign.tell_table(kind, text, telling)
@@ -225,7 +229,8 @@ class Campaign:
         """
         numbers = row_numbers(rows)
         with self._held() as campaign, reporter(progress) as report:
-            campaign.drop(numbers, _core.Telling(bool(refit), bool(correct), False, self._threads, report))
+            telling = _core.Telling(bool(refit), bool(correct), False, self._threads, self._device, report)
+            campaign.drop(numbers, telling)
 
     def status(self) -> Dict[str, Any]:
         """Where it stands: what is labelled, what waits and since when, its rounds, how long the rest may take.
@@ -270,7 +275,7 @@ class Campaign:
         ('ProbabilisticEnsemble', ['x'], 1)
         """
         with self._held() as campaign, reporter(progress) as tell:
-            fitted = campaign.model(self._threads, tell)
+            fitted = campaign.model(self._threads, self._device, tell)
             settings = campaign.settings
         kinds: Dict[str, Type[_Ensemble]] = {
             "flow": FlowEnsemble,

@@ -87,7 +87,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         options = self._options()
         with reporter(progress) as tell:
             how = "" if table is None else table.encoding
-            model, report = _core.fit(options, inputs, outputs, X, targets, how, self._threads(), tell)
+            device = _name(getattr(self, "device", "cpu"), "device")
+            model, report = _core.fit(options, inputs, outputs, X, targets, how, self._threads(), device, tell)
         self.model_ = model
         self.fit_report_ = report if table is None else {**report, "columns": table.told}
         self.n_iter_ = report["epochs_run"]
@@ -283,6 +284,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         """The parameters that are options of a fit."""
         options: Dict[str, Any] = {**self.get_params(), "random_state": seed_of(self.random_state)}
         del options["n_jobs"]
+        options.pop("device", None)
         if self._model != "auto":  # the default, unless a preset names a model
             options["model"] = self._model
         return options

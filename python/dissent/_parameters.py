@@ -53,6 +53,13 @@ N_JOBS = Parameter(
     """n_jobs : int, optional
     Threads; None and -1 are one per core. Results do not depend on it.""",
 )
+DEVICE = Parameter(
+    "device",
+    str,
+    "cpu",
+    """device : str, default "cpu"
+    Where networks are trained: "cpu", "cuda", or "cuda:1" for the second graphics card.""",
+)
 
 
 def _text(field: Dict[str, Any], default: Any, by_preset: bool) -> str:
@@ -89,7 +96,8 @@ def ensemble_parameters(model: str) -> List[Parameter]:
     """Those of an estimator for one model: first the one that may be given by position."""
     fields = [field for field in _core.fit_fields() if model in field["models"] and field["name"] != "model"]
     presets = any(field["name"] == "preset" for field in fields)
-    parameters = [*(_parameter(field, presets) for field in fields), N_JOBS]
+    trains = any(field["name"] == "hidden" for field in fields)  # networks
+    parameters = [*(_parameter(field, presets) for field in fields), N_JOBS, *([DEVICE] if trains else [])]
     return sorted(parameters, key=lambda each: each.name != "n_components")
 
 

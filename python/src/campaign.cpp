@@ -18,8 +18,6 @@
 namespace dissent::python {
 namespace {
 
-constexpr double kAllThreads = 1e12;  // nanoseconds
-
 // By the names labelled, pool, test and aim: "file" and its path, or "text" and CSV.
 using Tables = std::map<std::string, std::pair<std::string, std::string>>;
 
@@ -32,6 +30,7 @@ struct Telling {
   bool correct = false;
   bool extra = false;
   int threads = 0;
+  std::string device = "cpu";
   py::object progress = py::none();
 };
 
@@ -51,12 +50,12 @@ class OpenCampaign {
 
   // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`. The pool may end, but not at
   // the first batch.
-  py::object ask(std::size_t batch, int threads, const py::object& progress) {
+  py::object ask(std::size_t batch, int threads, const std::string& device, const py::object& progress) {
     if (campaign().chosen.empty()) {
       check_batch(laboratory_.data(), batch);
     }
     FitTeller tell(progress);
-    unlocked(threads, kAllThreads, [&](Executor& executor) { laboratory_.ask(batch, {&executor, std::ref(tell)}); });
+    fitting(threads, device, tell, [&](const FitControl& control) { return laboratory_.ask(batch, control); });
     return pending_rows();
   }
 
@@ -83,11 +82,9 @@ class OpenCampaign {
   }
 
   // The model of the rows labelled so far; fitted, and saved, if need be.
-  Ensemble model(int threads, const py::object& progress) {
+  Ensemble model(int threads, const std::string& device, const py::object& progress) {
     FitTeller tell(progress);
-    return unlocked(threads, kAllThreads, [&](Executor& executor) {
-      return laboratory_.model({&executor, std::ref(tell)});
-    });
+    return fitting(threads, device, tell, [&](const FitControl& control) { return laboratory_.model(control); });
   }
 
   py::object pending_rows() const {
@@ -180,8 +177,8 @@ class OpenCampaign {
   Told take(Answers answers, const Telling& telling) {
     answers.correct = telling.correct;
     FitTeller tell(telling.progress);
-    const std::vector<FarAnswer> far = unlocked(telling.threads, kAllThreads, [&](Executor& executor) {
-      return laboratory_.tell(answers, telling.refit, {&executor, std::ref(tell)});
+    const std::vector<FarAnswer> far = fitting(telling.threads, telling.device, tell, [&](const FitControl& control) {
+      return laboratory_.tell(answers, telling.refit, control);
     });
     Told told{std::move(answers.told), {}};
     for (const FarAnswer& answer : far) {
@@ -215,8 +212,8 @@ class OpenCampaign {
 void bind_campaign(py::module_& module) {
   module.def("default_acquisition", [] { return std::string(default_acquisition()); });
   py::class_<Telling>(module, "Telling")
-      .def(py::init<bool, bool, bool, int, py::object>(), py::arg("refit"), py::arg("correct"), py::arg("extra"),
-           py::arg("threads"), py::arg("progress"));
+      .def(py::init<bool, bool, bool, int, std::string, py::object>(), py::arg("refit"), py::arg("correct"),
+           py::arg("extra"), py::arg("threads"), py::arg("device"), py::arg("progress"));
   using Names = std::vector<std::string>;
   py::class_<ColumnOptions>(module, "ColumnOptions")
       .def(py::init([](Names targets, Names inputs, Names ignore, Names id, std::vector<Names> order) {
@@ -230,11 +227,11 @@ void bind_campaign(py::module_& module) {
   py::class_<OpenCampaign>(module, "Campaign")
       .def(py::init<std::string, Tables, ColumnOptions, py::dict>(), py::arg("path"), py::arg("tables"),
            py::arg("columns"), py::arg("settings"))
-      .def("ask", &OpenCampaign::ask, py::arg("batch"), py::arg("threads"), py::arg("progress"))
+      .def("ask", &OpenCampaign::ask, py::arg("batch"), py::arg("threads"), py::arg("device"), py::arg("progress"))
       .def("tell", &OpenCampaign::tell, py::arg("rows"), py::arg("targets").noconvert(), py::arg("telling"))
       .def("tell_table", &OpenCampaign::tell_table, py::arg("kind"), py::arg("text"), py::arg("telling"))
       .def("drop", &OpenCampaign::drop, py::arg("rows"), py::arg("telling"))
-      .def("model", &OpenCampaign::model, py::arg("threads"), py::arg("progress"))
+      .def("model", &OpenCampaign::model, py::arg("threads"), py::arg("device"), py::arg("progress"))
       .def("pending", &OpenCampaign::pending_rows)
       .def("why", &OpenCampaign::why)
       .def("questions", &OpenCampaign::questions)

@@ -16,12 +16,12 @@
 namespace dissent::python {
 namespace {
 
-constexpr double kAllThreads = 1e12;  // nanoseconds: training is worth every thread
-constexpr double kProcessRow = 1e5;   // likewise: a Gaussian process compares a row with all that it was fitted to
+constexpr double kProcessRow = 1e5;  // nanoseconds: a Gaussian process compares a row with all that it was fitted to
 
 py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
-                       const std::string& encoding, int threads, const py::object& progress) {
+                       const std::string& encoding, int threads, const std::string& device,
+                       const py::object& progress) {
   FitOptions options;
   set_fields(options, values_of<FitOptions>(given));
   TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
@@ -29,9 +29,8 @@ py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& in
     rows.encoding = parse_encoding(encoding).kept();
   }
   FitTeller tell(progress);
-  FitResult result = unlocked(threads, kAllThreads, [&](Executor& executor) {
-    return fit(options, rows, {&executor, std::ref(tell)});
-  });
+  FitResult result =
+      fitting(threads, device, tell, [&](const FitControl& control) { return fit(options, rows, control); });
   return py::make_tuple(std::move(result.model), to_dict(result.report));
 }
 
@@ -173,7 +172,8 @@ void bind_ensemble(py::module_& module) {
   module.def("spread_factors", &factors_of, matrix("mean"), matrix("stddev"), py::arg("weights"), matrix("values"));
   module.def("fit_fields", &fit_fields);
   module.def("fit", &fit_ensemble, py::arg("options"), py::arg("input_names"), py::arg("target_names"),
-             matrix("inputs"), matrix("targets"), py::arg("encoding"), py::arg("threads"), py::arg("progress"));
+             matrix("inputs"), matrix("targets"), py::arg("encoding"), py::arg("threads"), py::arg("device"),
+             py::arg("progress"));
 }
 
 }  // namespace dissent::python

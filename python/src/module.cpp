@@ -1,5 +1,6 @@
 // dissent._core: the library as Python sees it, thin. Arrays come in as the Python files of the package prepare them
 // (contiguous, float32 or float64); errors go out as ValueError (the caller's) and OSError (the machine's).
+#include "device_arrays.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/version.hpp"
 #include "fields.hpp"
@@ -23,6 +24,7 @@ PYBIND11_MODULE(_core, module) {
   });
   python::bind_arrays(module);
   python::bind_estimators(module);
+  python::bind_device_arrays(module);
   python::bind_ensemble(module);
   python::bind_acquisition(module);
   python::bind_given(module);

@@ -22,6 +22,7 @@
 #include "arrays.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/threads.hpp"
+#include "dissent/device/device.hpp"
 #include "dissent/ensemble/fit.hpp"
 
 namespace dissent::python {
@@ -71,6 +72,16 @@ auto unlocked(int threads, double work, const Body& body) {
   const py::gil_scoped_release release;
   ThreadPool executor(useful_threads(threads, work), SignalPoll());
   return body(executor);
+}
+
+// Likewise body(control), with what a fit needs: threads, the device that trains networks, and what it tells.
+template <class Tell, class Body>
+auto fitting(int threads, const std::string& device, Tell& tell, const Body& body) {
+  constexpr double kAllThreads = 1e12;  // nanoseconds: training is worth every thread
+  return unlocked(threads, kAllThreads, [&](Executor& executor) {
+    const std::shared_ptr<Device> opened = open_device(device);
+    return body(FitControl{.executor = &executor, .progress = std::ref(tell), .device = fits_of(opened.get())});
+  });
 }
 
 // What training tells: Ctrl-C is looked for, and `progress` is called with (epoch, epochs, loss, validation_loss)

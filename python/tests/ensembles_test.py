@@ -210,6 +210,7 @@ class Predictions(PackageTest):
             ({"random_state": 2**64}, "a whole number from 0 to"),
             ({"random_state": "a"}, "give a seed, a numpy generator, or None"),
             ({"n_jobs": "a"}, "n_jobs = 'a'"),
+            ({"device": "gpu"}, "device = gpu; it must be cpu, cuda, or cuda:N with the number of a card"),
         ):
             with self.subTest(text), self.assertRaisesRegex(ValueError, text):
                 dissent.FlowEnsemble(**wrong).fit(x, y)
@@ -260,7 +261,7 @@ class Parameters(PackageTest):
         process = {"n_components", "weights", "scaling", "log_targets", "validation", "random_state", "n_jobs"}
         self.assertLess({"n_components", "random_state", "n_flow_layers", "weight_decay"}, set(keywords))
         process.add("stray_rows")
-        wanted = (set(keywords) | {"n_jobs"}) - {"model"}
+        wanted = (set(keywords) | {"n_jobs", "device"}) - {"model"}
         for kind, names in zip(EVERY, (wanted, wanted - flow, process, wanted), strict=True):
             parameters = inspect.signature(kind).parameters
             self.assertEqual(set(parameters), names)

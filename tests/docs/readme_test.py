@@ -49,11 +49,11 @@ class Front(DocsTest):
 
     def commands(self):
         script = read(os.path.join(ROOT, "do"))
-        return set(re.search(r'^  ([a-z |]+)\) "cmd_\$1"', script, re.M).group(1).split(" | "))
+        return set(re.search(r'^  ([a-z |-]+)\) "cmd_\$1"', script, re.M).group(1).split(" | "))
 
     def test_documents_name_commands_that_exist(self):
         for path in documents():
-            for command in re.findall(r"\./do ([a-z]+)", read(path)):
+            for command in re.findall(r"\./do ([a-z-]+)", read(path)):
                 self.assertIn(command, self.commands() | {"help"}, name_of(path))
 
     def test_readme_begins_with_two_commands(self):
@@ -62,7 +62,7 @@ class Front(DocsTest):
 
     def test_help_lists_every_command(self):
         text = subprocess.run([os.path.join(ROOT, "do"), "help"], check=True, stdout=subprocess.PIPE, text=True).stdout
-        self.assertEqual(set(re.findall(r"^  ([a-z]+)  ?", text, re.M)) - {"help"}, self.commands())
+        self.assertEqual(set(re.findall(r"^  ([a-z-]+)  ?", text, re.M)) - {"help"}, self.commands())
 
 
 if __name__ == "__main__":

@@ -278,7 +278,11 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
   }
   try {
     return Race(race, train, rows, fit_and_predict).run(models);
-  } catch (const InputError&) {  // rows so far apart that some cannot be predicted from the others; the fit will tell
+  } catch (const InputError& error) {
+    if (error.fault().argument == "device") {
+      throw;
+    }
+    // Rows so far apart that some cannot be predicted from the others: the fit will tell.
     return {models.front(),
             fmt::format("{}: the rows are too far apart to compare models", model_name(models.front()))};
   }

@@ -161,7 +161,7 @@ FitResult fit_chosen(const EnsembleOptions& options, const TrainOptions& train, 
   const auto fit_and_predict = [&](const EnsembleOptions& of_kind, const TrainOptions& short_train,
                                    const TrainingRows& kept, std::span<const double> held_inputs,
                                    std::span<const double> held_targets) {
-    FitControl quiet{.executor = control.executor, .warn = false};
+    FitControl quiet{.executor = control.executor, .warn = false, .device = control.device};
     if (control.progress) {
       quiet.progress = [&](const FitProgress&) { return control.progress({0, 1, kNan, kNan, true}); };
     }

@@ -39,6 +39,8 @@ struct FitProgress {
   bool waiting = false;        // nothing new to show: only whether to go on is asked
 };
 
+class FitDevice;
+
 struct FitControl {
   Executor* executor = nullptr;
   // On the calling thread, every few epochs, and while kinds of models are compared. False ends the fit there: its
@@ -52,6 +54,8 @@ struct FitControl {
   double checkpoint_seconds = 5;  // at least, from one to the next
   bool networks_only = false;     // where the model is chosen: a network, since what follows needs one
   bool warn = true;               // look for what the report warns of
+  // Where networks are trained; null: on this processor, as is all else. InputError for networks that it cannot train.
+  FitDevice* device = nullptr;
 };
 
 struct FitReport {

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "dissent/ensemble/checkpoint.hpp"
+#include "dissent/ensemble/device_trainer.hpp"
 #include "dissent/ensemble/network_model.hpp"
 #include "dissent/mixture/gaussian.hpp"
 
@@ -16,6 +18,7 @@ namespace {
 constexpr std::size_t kAutoSteps = 12'000;
 constexpr std::size_t kMinAutoEpochs = 20;
 constexpr std::size_t kStepsBetweenReports = 25;  // validation and snapshots cost as much as a few steps
+constexpr std::size_t kDeviceSteps = 500;         // likewise without validation on a device, whose calls cost more
 constexpr std::size_t kMostRestarts = 3;          // of a unit whose loss diverges
 
 // The trainer's loss is per output, in scaled units and without its constant. What is to be added to D times it, for
@@ -102,9 +105,13 @@ class Run {
                .second_moment = trainer.second_moment()} {
     const std::size_t steps = trainer.steps_per_epoch();
     epochs_ = train.epochs > 0 ? train.epochs : std::max(kMinAutoEpochs, (kAutoSteps + steps - 1) / steps);
-    interval_ = std::max<std::size_t>(1, kStepsBetweenReports / steps);
+    const bool on_device = control.device != nullptr;
+    interval_ = std::max<std::size_t>(1, (on_device && !validates_ ? kDeviceSteps : kStepsBetweenReports) / steps);
     patience_ = validates_ ? static_cast<std::size_t>(std::ceil(train.patience * static_cast<double>(epochs_))) : 0;
     trainer.plan_epochs(epochs_);
+    if (on_device) {
+      device_.emplace(*control.device, trainer, model.parameters());
+    }
   }
 
   FitReport run(const std::string& identity) {
@@ -153,14 +160,34 @@ class Run {
     parameters.restore();  // so that all that is ever kept or saved is finite
   }
 
+  std::size_t next_end(const UnitRecord& unit) const { return std::min(epochs_, unit.epochs_run + interval_); }
+
   void train_unit(std::size_t u) {
-    UnitRecord& unit = state_.units[u];
-    if (unit.done) {
-      return;
+    const UnitRecord& unit = state_.units[u];
+    if (!unit.done) {
+      const std::size_t end = next_end(unit);
+      settle(u, end, trainer_.run_epochs(u, unit.epochs_run, end, control_.executor));
     }
-    const std::size_t end = std::min(epochs_, unit.epochs_run + interval_);
+  }
+
+  void train_on_device() {
+    std::vector<DeviceTrainer::Stretch> stretches;
+    for (std::size_t u = 0; u < state_.units.size(); ++u) {
+      const UnitRecord& unit = state_.units[u];
+      if (!unit.done) {
+        stretches.push_back({u, unit.epochs_run, next_end(unit)});
+      }
+    }
+    const std::vector<double> losses = device_->run(stretches);
+    for (std::size_t k = 0; k < stretches.size(); ++k) {
+      settle(stretches[k].unit, stretches[k].end, losses[k]);
+    }
+  }
+
+  // What becomes of a unit whose last epoch had this loss.
+  void settle(std::size_t u, std::size_t end, double loss) {
+    UnitRecord& unit = state_.units[u];
     UnitParameters parameters = parameters_of(u);
-    const double loss = trainer_.run_epochs(u, unit.epochs_run, end, control_.executor);
     if (averages_) {
       parameters.swap_average();
     }
@@ -182,7 +209,9 @@ class Run {
 
   void train_interval() {
     const std::size_t num_units = state_.units.size();
-    if (control_.executor != nullptr && num_units > 1) {
+    if (device_) {
+      train_on_device();
+    } else if (control_.executor != nullptr && num_units > 1) {
       control_.executor->for_blocks(num_units, 1, [&](std::size_t u, std::size_t, int) { train_unit(u); });
     } else {
       for (std::size_t u = 0; u < num_units; ++u) {
@@ -237,6 +266,7 @@ class Run {
   Ensemble& model_;
   double loss_constant_;
   Trainer& trainer_;
+  std::optional<DeviceTrainer> device_;
   bool holds_out_;  // rows to judge by ...
   bool validates_;  // ... in the course of training
   const FitControl& control_;
@@ -251,7 +281,7 @@ class Run {
 }  // namespace
 
 FitReport train_networks(Ensemble& model, TrainingSet data, const FitControl& control) {
-  Trainer trainer(model, data.options, std::move(data.scaled), data.num_held_out);
+  Trainer trainer(model, data.options, std::move(data.scaled), data.num_held_out, control.device != nullptr);
   Run run(model, trainer, data.options, loss_constant(model, data.rows), control);
   return run.run(control.checkpoint.empty() ? "" : fit_identity(model, data.options, data.rows));
 }

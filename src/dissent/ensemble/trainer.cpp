@@ -17,8 +17,6 @@ namespace {
 constexpr double kLastLearningRate = 0.01;                     // of the first
 constexpr double kRestartRate = 0.3;                           // of the learning rate before
 constexpr std::uint64_t kTurnStream = std::uint64_t{1} << 40;  // beyond every component's number
-constexpr std::uint64_t kRestartEpochs = std::uint64_t{1}
-                                         << 40;  // streams of epochs after a restart: beyond all epochs
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -30,7 +28,14 @@ std::vector<std::uint32_t> bootstrap_sample(std::uint64_t seed, std::size_t comp
   return sample;
 }
 
-Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out)
+void shuffle_epoch(std::uint64_t seed, std::size_t component, std::size_t epoch, std::size_t restarts,
+                   std::span<std::uint32_t> rows) {
+  Stream stream = Stream(seed, Purpose::kShuffle, component).substream(epoch + restarts * kRestartEpochs);
+  stream.shuffle(rows);
+}
+
+Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out,
+                 bool steps_elsewhere)
     : model_(model),
       networks_(model.networks()),
       options_(options.resolved(model.num_input_columns(), model.num_outputs(),
@@ -39,6 +44,7 @@ Trainer::Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, 
       num_held_out_(num_held_out),
       num_rows_(rows_.targets.size() / model.num_outputs() - num_held_out),
       batch_size_(*options_.batch_size == 0 ? num_rows_ : std::min(*options_.batch_size, num_rows_)),
+      capacity_(steps_elsewhere && num_held_out == 0 && !options_.out_of_bag ? 1 : batch_size_),
       gradient_(model.parameters().size()),
       average_(model.parameters().begin(), model.parameters().end()),
       first_moment_(model.parameters().size()),
@@ -78,9 +84,9 @@ Trainer::ComponentState Trainer::make_state(std::size_t component) const {
   ComponentState state{.sample = std::vector<std::uint32_t>(num_rows_),
                        .order = {},
                        .held_out = std::vector<std::uint32_t>(num_held_out_),
-                       .inputs = {model_.num_input_columns(), batch_size_},
-                       .targets = {model_.num_outputs(), batch_size_},
-                       .network = {networks_.stack().components[component], batch_size_},
+                       .inputs = {model_.num_input_columns(), capacity_},
+                       .targets = {model_.num_outputs(), capacity_},
+                       .network = {networks_.stack().components[component], capacity_},
                        .weights = Block<float>(networks_.stack().scratch_size),
                        .gradient = Block<float>(networks_.stack().scratch_size),
                        .flow = {},
@@ -106,9 +112,9 @@ Trainer::ComponentState Trainer::make_state(std::size_t component) const {
     }
   }
   if (model_.output_map().flow() != nullptr) {
-    state.flow.emplace(*model_.output_map().flow(), batch_size_);
-    state.curvature = {model_.num_outputs(), batch_size_};
-    state.grad_log_det.resize(padded_batch(batch_size_));
+    state.flow.emplace(*model_.output_map().flow(), capacity_);
+    state.curvature = {model_.num_outputs(), capacity_};
+    state.grad_log_det.resize(padded_batch(capacity_));
     state.flow_gradient.resize(networks_.parameters().size());
   }
   return state;
@@ -119,10 +125,7 @@ void Trainer::begin_epoch(std::size_t component, std::size_t epoch) {
   if (steps_per_epoch() > 1) {
     ComponentState& state = states_[component];
     std::ranges::copy(state.sample, state.order.begin());
-    const std::size_t restarts = restarts_[networks_.joint() ? 0 : component];
-    Stream stream =
-        Stream(model_.options().seed, Purpose::kShuffle, component).substream(epoch + restarts * kRestartEpochs);
-    stream.shuffle(std::span(state.order));
+    shuffle_epoch(model_.options().seed, component, epoch, restarts_[networks_.joint() ? 0 : component], state.order);
   }
 }
 
@@ -206,15 +209,58 @@ double Trainer::sum_gradients(std::size_t first, std::size_t last) {
   return loss;
 }
 
-// Of a unit's parameters, by their part of gradient_. False when that is not finite; nothing is changed then.
-bool Trainer::update(std::size_t unit, std::span<float> parameters, std::uint64_t step, std::uint64_t own_step) {
+AdamOptions Trainer::adam_options(std::size_t unit, std::uint64_t step) const {
   const double done = static_cast<double>(step - 1) / static_cast<double>(std::max<std::size_t>(1, num_steps_));
   const double cosine = 0.5 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0)));
   const double share = options_.cosine_decay ? kLastLearningRate + (1 - kLastLearningRate) * cosine : 1;
   const double lowered = std::pow(kRestartRate, static_cast<double>(restarts_[unit]));
-  const AdamOptions adam{.learning_rate = options_.learning_rate * share * lowered,
-                         .weight_decay = *options_.weight_decay,
-                         .clip_norm = options_.clip_norm};
+  return {.learning_rate = options_.learning_rate * share * lowered,
+          .weight_decay = *options_.weight_decay,
+          .clip_norm = options_.clip_norm};
+}
+
+// The components' decay is in Adam's step already.
+double Trainer::flow_shrink(double learning_rate) const {
+  return 1 - learning_rate * (*options_.flow_weight_decay - *options_.weight_decay);
+}
+
+// In the first steps the mean of all, so that the initial parameters have no weight.
+double Trainer::average_newest(std::uint64_t own_step) const {
+  const bool averages = options_.averaging > 0 && options_.choose_epoch;
+  return averages ? std::max(1 - options_.averaging, 1 / static_cast<double>(own_step)) : 0;
+}
+
+StepFactors Trainer::step_factors(std::size_t unit, std::uint64_t step) const {
+  const AdamOptions adam = adam_options(unit, step);
+  const AdamScales scales = adam_scales(adam, step);
+  return {.shrink = static_cast<float>(scales.shrink),
+          .step_size = static_cast<float>(scales.step_size),
+          .inverse_root = static_cast<float>(scales.inverse_root),
+          .flow_shrink = static_cast<float>(flow_shrink(adam.learning_rate)),
+          .average_newest = static_cast<float>(average_newest(step))};
+}
+
+FitProblem Trainer::problem() const {
+  FitProblem problem{.networks = networks_,
+                     .flow = model_.output_map().flow(),
+                     .options = options_,
+                     .seed = model_.options().seed,
+                     .inputs = rows_.inputs,
+                     .targets = rows_.targets,
+                     .num_rows = num_rows_,
+                     .batch_size = batch_size_,
+                     .samples = {},
+                     .held_out = {}};
+  for (const ComponentState& state : states_) {
+    problem.samples.emplace_back(state.sample);
+    problem.held_out.emplace_back(state.held_out);
+  }
+  return problem;
+}
+
+// Of a unit's parameters, by their part of gradient_. False when that is not finite; nothing is changed then.
+bool Trainer::update(std::size_t unit, std::span<float> parameters, std::uint64_t step, std::uint64_t own_step) {
+  const AdamOptions adam = adam_options(unit, step);
   const auto offset = static_cast<std::size_t>(parameters.data() - networks_.parameters().data());
   const auto part = [&](Block<float>& block) { return std::span(block).subspan(offset, parameters.size()); };
   if (!std::isfinite(adam_step(
@@ -222,15 +268,12 @@ bool Trainer::update(std::size_t unit, std::span<float> parameters, std::uint64_
     return false;
   }
   if (offset + parameters.size() > networks_.flow_begin()) {
-    const auto kept =
-        static_cast<float>(1 - adam.learning_rate * (*options_.flow_weight_decay - *options_.weight_decay));
+    const auto kept = static_cast<float>(flow_shrink(adam.learning_rate));
     for (float& value : parameters.subspan(networks_.flow_begin() - std::min(offset, networks_.flow_begin()))) {
       value *= kept;
     }
   }
-  if (options_.averaging > 0 && options_.choose_epoch) {
-    // In the first steps the mean of all, so that the initial parameters have no weight.
-    const auto newest = static_cast<float>(std::max(1 - options_.averaging, 1 / static_cast<double>(own_step)));
+  if (const auto newest = static_cast<float>(average_newest(own_step)); newest > 0) {
     const std::span<float> average = part(average_);
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       average[k] += newest * (parameters[k] - average[k]);

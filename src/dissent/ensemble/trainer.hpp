@@ -14,6 +14,7 @@
 
 #include "dissent/base/executor.hpp"
 #include "dissent/ensemble/ensemble.hpp"
+#include "dissent/ensemble/fit_device.hpp"
 #include "dissent/ensemble/network_model.hpp"
 #include "dissent/network/adam.hpp"
 
@@ -42,8 +43,11 @@ std::vector<std::uint32_t> bootstrap_sample(std::uint64_t seed, std::size_t comp
 class Trainer {
  public:
   // The last `num_held_out` rows are held out. Without any, a component that trains on a bootstrap sample holds out the
-  // rows that are not in it. The model must outlive the trainer, which changes its parameters.
-  Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out);
+  // rows that are not in it. The model must outlive the trainer, which changes its parameters. Where another runs the
+  // steps (device_trainer.hpp), the trainer judges by held-out rows alone; without any it has no scratch memory to speak
+  // of.
+  Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out,
+          bool steps_elsewhere = false);
 
   std::size_t num_units() const { return networks_.joint() ? 1 : states_.size(); }
   std::span<float> parameters(std::size_t unit);  // what the unit trains, a part of the model's
@@ -56,6 +60,8 @@ class Trainer {
   void restart(std::size_t unit, std::size_t restart);
   // The same without touching parameters and moments: what a checkpoint needs.
   void set_restart(std::size_t unit, std::size_t restart);
+
+  std::size_t restarts(std::size_t unit) const { return restarts_[unit]; }
 
   // Epochs [begin, end) of a unit; the mean loss of the last one. NaN as soon as a step's loss or gradient is not
   // finite. `executor` serves the components of a joint model; other units are spread by the caller.
@@ -71,6 +77,11 @@ class Trainer {
   // Adam's, in the layout of the model's parameters.
   std::span<float> first_moment() { return first_moment_; }
   std::span<float> second_moment() { return second_moment_; }
+
+  // For whoever runs the steps elsewhere: what is trained on, as long as the trainer lives, and the factors of a step
+  // of a unit whose parameters move at every step (the first is 1).
+  FitProblem problem() const;
+  StepFactors step_factors(std::size_t unit, std::uint64_t step) const;
 
  private:
   // State and scratch of one component.
@@ -103,6 +114,9 @@ class Trainer {
   double component_epoch(std::size_t component, std::size_t epoch);
   double joint_epoch(std::size_t epoch, Executor* executor);
   double turns_epoch(std::size_t epoch);
+  AdamOptions adam_options(std::size_t unit, std::uint64_t step) const;
+  double flow_shrink(double learning_rate) const;
+  double average_newest(std::uint64_t own_step) const;
   // `step` of the schedule, and which step of these parameters it is.
   bool update(std::size_t unit, std::span<float> parameters, std::uint64_t step, std::uint64_t own_step);
 
@@ -113,6 +127,7 @@ class Trainer {
   std::size_t num_held_out_;
   std::size_t num_rows_;  // trained on
   std::size_t batch_size_;
+  std::size_t capacity_;  // of the scratch memory of a step
   std::size_t num_steps_ = 1;
   std::vector<ComponentState> states_;
   std::vector<std::size_t> restarts_;  // of each unit

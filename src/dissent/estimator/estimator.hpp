@@ -71,10 +71,13 @@ struct Estimator {
   std::string name() const;  // parse_estimator(name()) gives the same estimator
 };
 
+class ScoreDevice;  // score_device.hpp
+
 struct EstimateOptions {
-  Executor* executor = nullptr;  // null: on the calling thread alone. Results are the same to the bit.
-  std::uint64_t seed = 0;        // of the sampling estimators; input n draws from its own stream
-  std::size_t first_input = 0;   // number of the mixture's first input in the whole it is a part of
+  Executor* executor = nullptr;   // null: on the calling thread alone. Results are the same to the bit.
+  std::uint64_t seed = 0;         // of the sampling estimators; input n draws from its own stream
+  std::size_t first_input = 0;    // number of the mixture's first input in the whole it is a part of
+  ScoreDevice* device = nullptr;  // runs what it has kernels for; null: nothing
 };
 
 // An estimator's function for float32 and for float64 mixtures; made of one function that takes either.

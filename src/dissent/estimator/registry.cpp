@@ -4,6 +4,7 @@
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/estimator/methods.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
+#include "dissent/estimator/score_device.hpp"
 
 namespace dissent {
 namespace {
@@ -123,11 +124,16 @@ Uncertainty estimate(const Estimator& estimator, const MixtureView<T>& mixture, 
   const EstimatorInfo& info = *estimator.info;
   check(!info.one_output || mixture.num_outputs == 1,
         "estimator '{}' takes one output only, D = {}; use 'mc:K' or 'bounds'", info.name, mixture.num_outputs);
+  const auto run = [&](const MixtureView<T>& weighted) {
+    return options.device != nullptr && options.device->takes(estimator, weighted)
+               ? options.device->estimate(estimator, weighted, options)
+               : info.run(estimator, weighted, options);
+  };
   if (mixture.weights == nullptr) {
     const Weights uniform = Weights::uniform(mixture.num_components);
-    return info.run(estimator, mixture.weighted(uniform), options);
+    return run(mixture.weighted(uniform));
   }
-  return info.run(estimator, mixture, options);
+  return run(mixture);
 }
 
 template Uncertainty estimate(const Estimator&, const MixtureView<float>&, const EstimateOptions&);

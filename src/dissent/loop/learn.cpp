@@ -300,7 +300,8 @@ class Learning {
       }
       return true;
     };
-    FittedRound fitted = fit_round(campaign_, data_, {control_.executor, fitting});
+    FittedRound fitted =
+        fit_round(campaign_, data_, {.executor = control_.executor, .progress = fitting, .device = control_.device});
     take_model(campaign_, fitted);
     model_ = std::move(fitted.model);
     if (control_.fitted) {

@@ -52,6 +52,7 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
 
 struct LearnControl {
   Executor* executor = nullptr;
+  FitDevice* device = nullptr;                       // that trains networks; null: this processor
   std::function<void(const FitProgress&)> fitting;   // during a fit
   std::function<void(const FitReport&)> fitted;      // after each fit
   std::function<void(const RoundRecord&)> finished;  // after each round

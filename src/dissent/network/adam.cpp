@@ -19,13 +19,13 @@ namespace dissent {
 template <class T>
 struct AdamFactors {
   T gradient_scale;
-  T shrink;  // decoupled decay: 1 - learning_rate * weight_decay
+  T shrink;  // as in AdamScales
   T beta1;
   T one_minus_beta1;
   T beta2;
   T one_minus_beta2;
-  T step_size;     // learning_rate / (1 - beta1^t)
-  T inverse_root;  // 1 / sqrt(1 - beta2^t)
+  T step_size;
+  T inverse_root;
   T epsilon;
 };
 
@@ -134,22 +134,29 @@ double step_any(const AdamOptions& options, std::uint64_t step, const AdamRange<
     return norm;
   }
   const double clip = options.clip_norm > 0 ? std::min(1.0, options.clip_norm / (norm + 1e-6)) : 1.0;
-  const double exponent = static_cast<double>(step);
+  const AdamScales scales = adam_scales(options, step);
   AdamFactors<T> f;
   f.gradient_scale = static_cast<T>(clip);
-  f.shrink = static_cast<T>(1 - options.learning_rate * options.weight_decay);
+  f.shrink = static_cast<T>(scales.shrink);
   f.beta1 = static_cast<T>(options.beta1);
   f.one_minus_beta1 = static_cast<T>(1 - options.beta1);
   f.beta2 = static_cast<T>(options.beta2);
   f.one_minus_beta2 = static_cast<T>(1 - options.beta2);
-  f.step_size = static_cast<T>(options.learning_rate / (1 - std::pow(options.beta1, exponent)));
-  f.inverse_root = static_cast<T>(1 / std::sqrt(1 - std::pow(options.beta2, exponent)));
+  f.step_size = static_cast<T>(scales.step_size);
+  f.inverse_root = static_cast<T>(scales.inverse_root);
   f.epsilon = static_cast<T>(options.epsilon);
   update(f, range);
   return norm;
 }
 
 }  // namespace
+
+AdamScales adam_scales(const AdamOptions& options, std::uint64_t step) {
+  const double exponent = static_cast<double>(step);
+  return {.shrink = 1 - options.learning_rate * options.weight_decay,
+          .step_size = options.learning_rate / (1 - std::pow(options.beta1, exponent)),
+          .inverse_root = 1 / std::sqrt(1 - std::pow(options.beta2, exponent))};
+}
 
 double adam_step(const AdamOptions& options, std::uint64_t step, const AdamRange<float>& range) {
   return step_any(options, step, range);

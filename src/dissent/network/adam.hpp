@@ -33,6 +33,14 @@ struct AdamRange {
   std::span<T> second_moment;
 };
 
+// What the options and a step's number alone make of a step.
+struct AdamScales {
+  double shrink = 1;        // decoupled decay: 1 - learning_rate * weight_decay
+  double step_size = 0;     // learning_rate / (1 - beta1^t)
+  double inverse_root = 1;  // 1 / sqrt(1 - beta2^t)
+};
+AdamScales adam_scales(const AdamOptions& options, std::uint64_t step);
+
 // Step number `step` (the first is 1). Sizes must be equal and multiples of kLanes, as aligned layouts have them.
 // Returns the gradient's norm before clipping. When that is not finite nothing is changed: the caller sees a diverged
 // step by it, with parameters and moments still sound.

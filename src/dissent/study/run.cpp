@@ -94,6 +94,7 @@ LearnEnd run_cell(StudyStore& store, const Cell& cell, const Claim& claim, const
   TableOracle oracle;
   LearnControl learning;
   learning.executor = control.executor;
+  learning.device = control.device;
   learning.stop = control.stop;
   learning.finished = [&](const RoundRecord& record) {
     if (control.finished_round) {

@@ -19,11 +19,14 @@ namespace dissent {
 // cell's.
 Problem cell_problem(const Cell& cell, ProblemOptions options = {});
 
+class FitDevice;
+
 struct StudyControl {
   std::string worker;  // HOST:PROCESS, unique; see worker_name()
   double lease = 60;   // seconds; a worker is taken for dead when it has not renewed its claim for so long
   std::string only;    // a cell; empty: all
   Executor* executor = nullptr;
+  FitDevice* device = nullptr;  // that trains networks; null: this processor
   ProblemOptions problem = {};
   std::function<void(const Claim& claim, const RoundRecord& record)> finished_round;
   std::function<void(const Claim& claim, const std::string& error)> ended;  // a cell; an empty error is success

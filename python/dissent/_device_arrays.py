@@ -1,0 +1,108 @@
+"""Scores of arrays on a graphics card, without a copy."""
+from __future__ import annotations
+
+import operator
+from typing import Any, Dict, NamedTuple, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_weights
+from ._uncertainty import Uncertainty, uncertainty
+
+_CUDA = 2  # DLPack's number of such devices
+
+
+class DeviceUncertainty(NamedTuple):
+    """What :func:`score` says of arrays on a card: arrays (N,) of float64 that stay there.
+
+    Each has ``__dlpack__``, for ``torch.from_dlpack`` and its like, and ``numpy()``, which copies it to the host. The
+    whole stands for its first, epistemic, where one array is wanted.
+    """
+
+    epistemic: _core.DeviceArray
+    aleatoric: _core.DeviceArray
+    total: _core.DeviceArray
+    log_deficit: _core.DeviceArray
+    extras: Dict[str, _core.DeviceArray]
+
+    def __repr__(self) -> str:
+        return f"<DeviceUncertainty of {len(self.epistemic)} inputs on card {self.__dlpack_device__()[1]}>"
+
+    def __dlpack__(self, **how: Any) -> Any:
+        return self.epistemic.__dlpack__(**how)
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return self.epistemic.__dlpack_device__()
+
+    def top(self, k: int) -> np.ndarray:
+        """The indices of the `k` most uncertain inputs, the most uncertain first, chosen on the card."""
+        k = operator.index(k)
+        if k < 0:
+            raise ValueError(f"top: k = {k} is negative")
+        return np.array(self.log_deficit.top(self.epistemic, k), dtype=np.int64)
+
+    def numpy(self) -> Uncertainty:
+        """The same on the host."""
+        return Uncertainty(
+            self.epistemic.numpy(),
+            self.aleatoric.numpy(),
+            self.total.numpy(),
+            self.log_deficit.numpy(),
+            {name: values.numpy() for name, values in self.extras.items()},
+        )
+
+
+def score(
+    mean: Any, stddev: Any, estimator: str = "kl", *, weights: Any = None
+) -> Union[DeviceUncertainty, Uncertainty]:
+    """The uncertainty of an ensemble's predictions, computed where the arrays lie.
+
+    Parameters
+    ----------
+    mean, stddev : arrays (N, M, D), or (N, M) for one output
+        Of N inputs, M components and D outputs, float32 or float64. On a CUDA device (torch, JAX, CuPy, anything with
+        DLPack) they must be contiguous; they are read in place and the result stays there. On the host this is
+        :func:`uncertainty`.
+    estimator : str
+        Any of :func:`estimators` that has a kernel: all pairwise ones but "min" and "max", "epkl", and for up to 8
+        components "bounds" and "mc:K".
+    weights : array (M,), optional
+        Of the components; they sum to 1. Uniform by default.
+
+    Returns
+    -------
+    DeviceUncertainty
+        Of arrays on the card; or :class:`Uncertainty` on the host.
+
+    Examples
+    --------
+    >>> mean, stddev = np.array([[0.0, 0.1], [0.0, 5.0]]), np.ones((2, 2))    # on the host
+    >>> dissent.score(mean, stddev).epistemic.round(3)
+    array([0.002, 0.693])
+    >>> mean, stddev = torch.randn(10_000, 5, 257, device="cuda"), ...    # doctest: +SKIP
+    >>> epistemic = torch.from_dlpack(dissent.score(mean, stddev, "bhattacharyya"))    # doctest: +SKIP
+    """
+    places = [_place(array) for array in (mean, stddev)]
+    if all(place[0] != _CUDA for place in places):
+        return uncertainty(mean, stddev, estimator=estimator, weights=weights)
+    if places[0] != places[1]:
+        raise ValueError("mean and stddev must lie on the same card")
+    queue = _core.device_queue(places[0][1])
+    columns = _core.estimate_there(estimator, _capsule(mean, queue), _capsule(stddev, queue), as_weights(weights))
+    return DeviceUncertainty(
+        columns.pop("epistemic"), columns.pop("aleatoric"), columns.pop("total"), columns.pop("log_deficit"), columns
+    )
+
+
+def _place(array: Any) -> Tuple[int, int]:
+    """Kind and number of the device; that of the host for what does not say."""
+    if not hasattr(array, "__dlpack_device__"):
+        return (1, 0)
+    kind, number = array.__dlpack_device__()
+    return (int(kind), int(number))
+
+
+def _capsule(array: Any, queue: int) -> Any:
+    """The array for work in this queue, which waits for what is still being written to it."""
+    return (array.detach() if hasattr(array, "detach") else array).__dlpack__(stream=queue)

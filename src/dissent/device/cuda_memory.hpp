@@ -1,0 +1,133 @@
+// Owners of what a card hands out: memory on the card, pinned memory of the host, streams, events. All move only, and
+// belong to the card that is current when they are made. Elements are not initialised.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "dissent/device/cuda_error.hpp"
+
+namespace dissent {
+
+// Memory of T, from Allocate and back to Free. Grows by reserve(), which does not keep what was there.
+template <class T, class Memory>
+class CudaArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  CudaArray() = default;
+  explicit CudaArray(std::size_t size) { reserve(size); }
+  CudaArray(CudaArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  CudaArray& operator=(CudaArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~CudaArray() { release(); }
+
+  // At least this many elements.
+  void reserve(std::size_t size) {
+    if (size <= size_) {
+      return;
+    }
+    release();
+    data_ = static_cast<T*>(Memory::allocate(size * sizeof(T)));
+    size_ = size;
+  }
+  void release() noexcept {
+    if (data_ != nullptr) {
+      Memory::free(std::exchange(data_, nullptr));
+    }
+    size_ = 0;
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+struct CardMemory {
+  static void* allocate(std::size_t bytes) {
+    void* data = nullptr;
+    DISSENT_CUDA(cudaMalloc(&data, bytes));
+    return data;
+  }
+  static void free(void* data) noexcept { cudaFree(data); }
+};
+
+struct PinnedMemory {
+  static void* allocate(std::size_t bytes) {
+    void* data = nullptr;
+    DISSENT_CUDA(cudaMallocHost(&data, bytes));
+    return data;
+  }
+  static void free(void* data) noexcept { cudaFreeHost(data); }
+};
+
+template <class T>
+using DeviceBuffer = CudaArray<T, CardMemory>;
+template <class T>
+using PinnedBuffer = CudaArray<T, PinnedMemory>;
+
+// A queue of work that does not wait for the default stream.
+class CudaStream {
+ public:
+  CudaStream() { DISSENT_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  CudaStream(CudaStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  CudaStream& operator=(CudaStream&& other) noexcept {
+    std::swap(stream_, other.stream_);
+    return *this;
+  }
+  ~CudaStream() {
+    if (stream_ != nullptr) {
+      cudaStreamDestroy(stream_);
+    }
+  }
+
+  operator cudaStream_t() const { return stream_; }
+  void wait() const { DISSENT_CUDA(cudaStreamSynchronize(stream_)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// A mark in a stream. Times only if asked to: it costs.
+class CudaEvent {
+ public:
+  explicit CudaEvent(bool times = false) {
+    DISSENT_CUDA(cudaEventCreateWithFlags(&event_, times ? cudaEventDefault : cudaEventDisableTiming));
+  }
+  CudaEvent(CudaEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  CudaEvent& operator=(CudaEvent&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  ~CudaEvent() {
+    if (event_ != nullptr) {
+      cudaEventDestroy(event_);
+    }
+  }
+
+  operator cudaEvent_t() const { return event_; }
+  void record(cudaStream_t stream) const { DISSENT_CUDA(cudaEventRecord(event_, stream)); }
+  void wait() const { DISSENT_CUDA(cudaEventSynchronize(event_)); }
+  // Milliseconds between two marks that were passed.
+  float since(const CudaEvent& earlier) const {
+    float milliseconds = 0;
+    DISSENT_CUDA(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));
+    return milliseconds;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace dissent

@@ -1,0 +1,21 @@
+// What goes wrong on an accelerator; no CUDA header is needed to catch it.
+//
+// DeviceError:       a call to the card failed. The message names the call and the card's answer.
+// DeviceMemoryError: the card has too little free memory; less work at a time may still fit.
+#pragma once
+
+#include "dissent/base/error.hpp"
+
+namespace dissent {
+
+class DeviceError : public SystemError {
+ public:
+  using SystemError::SystemError;
+};
+
+class DeviceMemoryError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+}  // namespace dissent

@@ -1,0 +1,90 @@
+// Chooses the kernel for a shape: threads for few outputs, warps for many, tiles for more components than sums fit in
+// registers.
+#pragma once
+
+#include <algorithm>
+
+#include "dissent/device/cuda_error.hpp"
+#include "dissent/device/score_pairwise.hpp"
+#include "dissent/device/score_thread.cuh"
+#include "dissent/device/score_tile.cuh"
+#include "dissent/device/score_warp.cuh"
+
+namespace dissent::score {
+
+inline constexpr int kMostInRegisters = 8;     // components
+inline constexpr int kMostThreadOutputs = 16;  // outputs that a thread takes alone, and components
+inline constexpr int kMostThreadComponents = 6;
+
+template <int kMost, class Form, class T>
+PairwiseCall<Form, T, kMost> call_of(const Form& form, const FinishRule& finish, const Rows<T>& rows,
+                                     const Results& results, const HostWeights& weights) {
+  PairwiseCall<Form, T, kMost> call{rows, results, form, finish, {}};
+  std::copy(weights.value.begin(), weights.value.end(), call.weights.value);
+  std::copy(weights.log.begin(), weights.log.end(), call.weights.log);
+  call.weights.entropy = weights.entropy;
+  return call;
+}
+
+// More than 48 kB of shared memory must be asked for, once a kernel and card.
+template <class Kernel>
+void allow_shared_bytes(Kernel* kernel, std::size_t bytes) {
+  if (bytes > 48 * 1024) {
+    DISSENT_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  }
+}
+
+inline unsigned blocks_for(long long inputs, long long per_block) {
+  return static_cast<unsigned>((inputs + per_block - 1) / per_block);
+}
+
+template <int M, class Form, class T>
+void launch_registers(const PairwiseCall<Form, T, kMostInRegisters>& call, cudaStream_t stream) {
+  constexpr int kThreads = 32 * kWarpsPerBlock;
+  if (M <= kMostThreadComponents && call.rows.num_outputs <= kMostThreadOutputs) {
+    constexpr int kComponents = std::min(M, kMostThreadComponents);
+    const std::size_t bytes = kWarpsPerBlock * staged_bytes<T>(M, call.rows.num_outputs);
+    const auto kernel = score_by_threads<Form, T, kComponents, kMostInRegisters>;
+    allow_shared_bytes(kernel, bytes);
+    kernel<<<blocks_for(call.rows.num_inputs, kThreads), kThreads, bytes, stream>>>(call);
+    DISSENT_CUDA_LAUNCHED("score_by_threads");
+  } else {
+    score_by_warps<Form, T, M, kMostInRegisters>
+        <<<blocks_for(call.rows.num_inputs, kWarpsPerBlock), kThreads, 0, stream>>>(call);
+    DISSENT_CUDA_LAUNCHED("score_by_warps");
+  }
+}
+
+template <int M, class Form, class T>
+void launch_registers_of(const PairwiseCall<Form, T, kMostInRegisters>& call, cudaStream_t stream) {
+  if constexpr (M <= kMostInRegisters) {
+    if (call.rows.num_components == M) {
+      launch_registers<M>(call, stream);
+    } else {
+      launch_registers_of<M + 1>(call, stream);
+    }
+  }
+}
+
+template <class Form, class T>
+void launch_form(const Form& form, const FinishRule& finish, const Rows<T>& rows, const Results& results,
+                 const HostWeights& weights, cudaStream_t stream) {
+  if (rows.num_components <= kMostInRegisters) {
+    launch_registers_of<2>(call_of<kMostInRegisters>(form, finish, rows, results, weights), stream);
+    return;
+  }
+  const TilePlan plan = TilePlan::of(rows.num_components, rows.num_outputs, sizeof(T));
+  const auto kernel = score_by_tiles<Form, T, kMostComponents>;
+  allow_shared_bytes(kernel, plan.shared_bytes());
+  kernel<<<static_cast<unsigned>(rows.num_inputs), plan.threads, plan.shared_bytes(), stream>>>(
+      call_of<kMostComponents>(form, finish, rows, results, weights), plan);
+  DISSENT_CUDA_LAUNCHED("score_by_tiles");
+}
+
+#define DISSENT_SCORE_FORM(Form)                                                                                     \
+  template void launch_form(const Form&, const FinishRule&, const Rows<float>&, const Results&, const HostWeights&,  \
+                            cudaStream_t);                                                                           \
+  template void launch_form(const Form&, const FinishRule&, const Rows<double>&, const Results&, const HostWeights&, \
+                            cudaStream_t);
+
+}  // namespace dissent::score

@@ -1,0 +1,40 @@
+// Which kernels stand behind an estimator of the registry, for a mixture's shape and weights. Diagonal mixtures only:
+//   pairwise estimators, EPKL   2 to 192 components (float64: about 140); not `min`, `max` and renyi:a with a > 1
+//   bounds                      2 to 8 components
+//   mc:K                        2 to 8 components, M D up to 8192, and two samples of each component at least
+// All else is for the CPU.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "dissent/device/score_call.hpp"
+#include "dissent/estimator/estimator.hpp"
+#include "dissent/mixture/mixture.hpp"
+
+namespace dissent::score {
+
+// Where results go on the card.
+struct Columns {
+  Results results;
+  double* extras;  // [extras of the method][inputs]
+};
+
+template <class T>
+struct Method {
+  std::span<const std::string_view> extras;
+  // begin: number of the first of the rows in the mixture.
+  std::function<void(const Rows<T>& rows, const Columns& columns, std::size_t begin, cudaStream_t stream)> launch;
+};
+
+// None where there is no kernel. Refers to the mixture's weights. Only shape and weights of the mixture are looked at.
+template <class T>
+std::optional<Method<T>> method_for(const Estimator& estimator, const MixtureView<T>& mixture,
+                                    const EstimateOptions& options);
+
+}  // namespace dissent::score

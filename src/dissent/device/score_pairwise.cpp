@@ -1,0 +1,38 @@
+#include "dissent/device/score_pairwise.hpp"
+
+#include "dissent/device/score_forms.hpp"
+#include "dissent/device/score_tile_plan.hpp"
+
+namespace dissent::score {
+
+template <class T>
+bool fits_card(int num_components, int num_outputs) {
+  constexpr std::size_t kMostShared = 227 * 1024;  // of a block
+  return num_components >= 2 && num_components <= kMostComponents &&
+         TilePlan::of(num_components, num_outputs, sizeof(T)).shared_bytes() <= kMostShared;
+}
+
+template <class T>
+void launch_pairwise(const PairwiseRule& rule, const Rows<T>& rows, const Results& results, const HostWeights& weights,
+                     cudaStream_t stream) {
+  const auto launch = [&](const auto& form) { launch_form(form, rule.finish, rows, results, weights, stream); };
+  switch (rule.form) {
+    case FormKind::kKl:
+      return launch(KlForm{});
+    case FormKind::kBhattacharyya:
+      return launch(BhattacharyyaForm{});
+    case FormKind::kChernoff:
+      return launch(ChernoffForm{rule.alpha});
+    case FormKind::kWasserstein:
+      return launch(WassersteinForm{});
+  }
+}
+
+template bool fits_card<float>(int, int);
+template bool fits_card<double>(int, int);
+template void launch_pairwise(const PairwiseRule&, const Rows<float>&, const Results&, const HostWeights&,
+                              cudaStream_t);
+template void launch_pairwise(const PairwiseRule&, const Rows<double>&, const Results&, const HostWeights&,
+                              cudaStream_t);
+
+}  // namespace dissent::score

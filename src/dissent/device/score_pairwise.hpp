@@ -1,0 +1,42 @@
+// Pairwise estimates on a card: which kernel form a divergence of the registry has, and its launch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <span>
+
+#include "dissent/device/score_call.hpp"
+
+namespace dissent::score {
+
+enum class FormKind : int { kKl, kBhattacharyya, kChernoff, kWasserstein };
+
+struct PairwiseRule {
+  FormKind form = FormKind::kKl;
+  double alpha = 0.5;  // of Chernoff's form, in (0, 1)
+  FinishRule finish = {};
+};
+
+// The component weights on the host.
+struct HostWeights {
+  std::span<const double> value;
+  std::span<const double> log;
+  double entropy;
+};
+
+// The most components that kernels take; a shape may still ask for more shared memory than a block has.
+inline constexpr int kMostComponents = 192;
+template <class T>
+bool fits_card(int num_components, int num_outputs);
+
+// Queues the scores of all inputs (M >= 2) on the stream.
+template <class T>
+void launch_pairwise(const PairwiseRule& rule, const Rows<T>& rows, const Results& results, const HostWeights& weights,
+                     cudaStream_t stream);
+
+// One form's launches, each compiled by itself.
+template <class Form, class T>
+void launch_form(const Form& form, const FinishRule& finish, const Rows<T>& rows, const Results& results,
+                 const HostWeights& weights, cudaStream_t stream);
+
+}  // namespace dissent::score

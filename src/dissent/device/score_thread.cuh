@@ -1,0 +1,185 @@
+// Pairwise scores of few outputs: a thread takes an input. A warp brings the rows of its 32 inputs into shared memory,
+// so that loads are whole lines; no other warp is waited for. Inputs that the sums cannot vouch for are then taken by
+// the warp together, one after the other (score_warp.cuh).
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include "dissent/device/score_warp.cuh"
+
+namespace dissent::score {
+
+// Rows of an odd length in shared memory: threads that walk along them in step use all banks.
+inline int staged_row(int num_components, int num_outputs) { return (num_components * num_outputs) | 1; }
+
+template <class T>
+std::size_t staged_bytes(int num_components, int num_outputs) {
+  return sizeof(T) * 2 * 32 * static_cast<std::size_t>(staged_row(num_components, num_outputs));
+}
+
+// Inputs [first, first + count) into `staged`, means first.
+template <class T>
+__device__ __forceinline__ void stage_warp(const Rows<T>& rows, long long first, int count, int lane, T* staged) {
+  const int row = rows.num_components * rows.num_outputs;
+  const int padded = row | 1;
+  const T* mean = rows.mean + first * row;
+  const T* stddev = rows.stddev + first * row;
+  for (int r = 0; r < count; ++r) {
+    for (int k = lane; k < row; k += 32) {
+      __pipeline_memcpy_async(staged + r * padded + k, mean + r * row + k, sizeof(T));
+      __pipeline_memcpy_async(staged + (32 + r) * padded + k, stddev + r * row + k, sizeof(T));
+    }
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncwarp();
+}
+
+// A thread's divergences, all in registers.
+template <class Form, class C, class T, int M>
+struct ThreadPairs {
+  static constexpr int kPairs = M * (M - 1) / 2;
+  Both value[kPairs];
+  double mean_log;  // sum_m w_m sum_log_stddev[m]
+  bool trusted;
+
+  template <class Weights>
+  __device__ __forceinline__ ThreadPairs(const Form& form, const Weights& weights, const T* mean, const T* stddev,
+                                         int D) {
+    LaneSums<Form, C, M> sums;
+    int folded = 0;
+    for (int d = 0; d < D; ++d) {
+      Column<T, M> column;
+#pragma unroll
+      for (int m = 0; m < M; ++m) {
+        column.mean[m] = mean[m * D + d];
+        column.stddev[m] = stddev[m * D + d];
+      }
+      sums.add(form, column);
+      if (++folded == LogProduct<C>::kFold) {
+        sums.fold();
+        folded = 0;
+      }
+    }
+    sums.fold();
+    trusted = sums.template in_range<T>();
+    finish(form, weights, sums, form.template least<C, T>(D));
+  }
+
+ private:
+  template <class Weights>
+  __device__ __forceinline__ void finish(const Form& form, const Weights& weights, const LaneSums<Form, C, M>& sums,
+                                         double least) {
+    LogParts log[M];
+    mean_log = 0;
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+      log[m] = LogParts::of(sums.product[m]);
+      const double unit = Form::kUnits && m > 0 ? log[0].whole() : 0;
+      mean_log = fma(weights.value[m], log[m].whole() + unit, mean_log);
+    }
+    int k = 0;
+#pragma unroll
+    for (int i = 0; i < M; ++i) {
+#pragma unroll
+      for (int j = i + 1; j < M; ++j, ++k) {
+        value[k] = form.values(sums.pair[k], Form::kUnits && i == 0 ? LogParts{} : log[i], log[j]);
+        trusted = trusted && holds(value[k].there, least) && holds(value[k].back, least);
+      }
+    }
+  }
+};
+
+template <int M, class Pairs, class Weights>
+__device__ __forceinline__ Score expected_thread(const Weights& weights, const Pairs& pairs) {
+  ExpectedSum mean;
+  int k = 0;
+#pragma unroll
+  for (int i = 0; i < M; ++i) {
+#pragma unroll
+    for (int j = i + 1; j < M; ++j, ++k) {
+      const double weight = weights.value[i] * weights.value[j];
+      mean.add(weight, pairs.value[k].there);
+      mean.add(weight, pairs.value[k].back);
+    }
+  }
+  return mean.score(weights.entropy);
+}
+
+// The scores of one thread's input.
+template <class E, int M, class Pairs, class Weights>
+__device__ __forceinline__ Score combine_thread(const Weights& weights, const FinishRule& finish, const Pairs& pairs) {
+  if (finish.finish == Finish::kExpected) {
+    return expected_thread<M>(weights, pairs);
+  }
+  RowSums<E> row[M];
+  FarSum far;
+  double divergence[M][M];
+  int k = 0;
+#pragma unroll
+  for (int i = 0; i < M; ++i) {
+#pragma unroll
+    for (int j = i + 1; j < M; ++j, ++k) {
+      divergence[i][j] = finish(pairs.value[k].there, pairs.value[k].back);
+      divergence[j][i] = finish(pairs.value[k].back, pairs.value[k].there);
+      row[i].add(static_cast<E>(weights.value[j]), static_cast<E>(divergence[i][j]));
+      row[j].add(static_cast<E>(weights.value[i]), static_cast<E>(divergence[j][i]));
+    }
+  }
+  RowTerms<E> terms;
+#pragma unroll
+  for (int i = 0; i < M; ++i) {
+    terms.merge(RowTerms<E>(row[i], weights.value[i], weights.log[i]));
+  }
+  Score score = score_of(terms, weights.entropy);
+  if (terms.far()) {
+#pragma unroll
+    for (int i = 0; i < M; ++i) {
+#pragma unroll
+      for (int j = 0; j < M; ++j) {
+        if (i != j && weights.value[i] > 0 && weights.value[j] > 0) {
+          far.add(weights.log[j] - divergence[i][j]);
+        }
+      }
+    }
+    score.log_deficit = far.log_deficit();
+  }
+  return score;
+}
+
+template <class Form, class T, int M, int kMost>
+__global__ void __launch_bounds__(32 * kWarpsPerBlock, 3)
+    score_by_threads(__grid_constant__ const PairwiseCall<Form, T, kMost> call) {
+  using C = std::conditional_t<Form::kCancels, double, T>;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ WarpSpace<M> spaces[kWarpsPerBlock];
+  const Rows<T>& rows = call.rows;
+  const int D = rows.num_outputs;
+  const int padded = (M * D) | 1;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const long long first = (static_cast<long long>(blockIdx.x) * kWarpsPerBlock + warp) * 32;
+  if (first >= rows.num_inputs) {
+    return;
+  }
+  T* staged = reinterpret_cast<T*>(shared_bytes) + static_cast<std::size_t>(warp) * 64 * padded;
+  const int count = rows.num_inputs - first < 32 ? static_cast<int>(rows.num_inputs - first) : 32;
+  stage_warp(rows, first, count, lane, staged);
+  const int own = lane < count ? lane : count - 1;
+  const ThreadPairs<Form, C, T, M> pairs(call.form, call.weights, staged + own * padded, staged + (32 + own) * padded,
+                                         D);
+  if (lane < count && pairs.trusted) {
+    const Score score = combine_thread<T, M>(call.weights, call.finish, pairs);
+    call.results.write(first + lane, score, 0.5 * D * (1 + kLogTwoPi) + pairs.mean_log, true);
+  }
+  unsigned doubtful = __ballot_sync(kAllLanes, lane < count && !pairs.trusted);
+  while (doubtful != 0) {
+    const int r = __ffs(doubtful) - 1;
+    doubtful &= doubtful - 1;
+    const bool good = divergences_of<Form, T, M>(call.form, staged + r * padded, staged + (32 + r) * padded, D, lane,
+                                                 false, spaces[warp]);
+    write_warp<T>(call, first + r, good, lane, spaces[warp]);
+  }
+}
+
+}  // namespace dissent::score

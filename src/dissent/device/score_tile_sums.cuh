@@ -1,0 +1,254 @@
+// The divergences of an input by a block: its parts lie in shared memory, some outputs at a time, and a thread holds
+// the sums of 4 x 4 components against each other in registers. Where there are few such tiles, several threads share
+// one, each with its own outputs.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "dissent/device/score_tile_plan.hpp"
+#include "dissent/device/score_warp_sums.cuh"
+
+namespace dissent::score {
+
+template <class E>
+struct TileSpace {
+  E* divergence;           // [M][M]
+  LogParts* log;           // [M]
+  double* sum_log_stddev;  // [M]
+  RowTerms<E>* terms;      // [M], 16 bytes each at most
+  FarSum* far;             // [32]
+  unsigned char* units;    // inverses, squares
+  unsigned char* parts;    // [3][outputs][stride]
+
+  __device__ TileSpace(const TilePlan& plan, unsigned char* at) {
+    const std::size_t M = plan.num_components;
+    divergence = reinterpret_cast<E*>(at);
+    at += plan.matrix_bytes;
+    log = reinterpret_cast<LogParts*>(at);
+    at += 16 * M;
+    terms = reinterpret_cast<RowTerms<E>*>(at);
+    at += 16 * M;
+    far = reinterpret_cast<FarSum*>(at);
+    at += 32 * 16;
+    units = at;
+    at += 2 * kTileBytes;
+    parts = at;
+    at += 3 * kTileBytes * plan.stride;
+    sum_log_stddev = reinterpret_cast<double*>(at);
+  }
+};
+
+template <class C>
+struct alignas(16) Four {
+  C value[4];
+};
+
+// The parts of kOutputs outputs of all components, and sums over them.
+template <class Form, class C, class T>
+struct Tiles {
+  static constexpr int kOutputs = kTileBytes / sizeof(C);
+  using Part = typename Form::template Part<C>;
+  using Pair = typename Form::template Pair<C>;
+  using Unit = typename Form::template Unit<C>;
+  static_assert(sizeof(Part) == 3 * sizeof(C));
+
+  const Form& form;
+  const TilePlan& plan;
+  const T* mean;
+  const T* stddev;
+  int D;
+  C* units;
+  C* parts;
+
+  __device__ Unit unit(int d) const {
+    Unit result{};
+    if constexpr (Form::kUnits) {
+      result = {units[d], units[kOutputs + d]};
+    }
+    return result;
+  }
+
+  // Outputs [begin, begin + kOutputs), as far as there are any.
+  __device__ void stage(int begin) const {
+    const int M = plan.num_components;
+    for (int k = threadIdx.x; k < plan.groups * kOutputs; k += blockDim.x) {
+      const int d = k % kOutputs;
+      const int group = k / kOutputs;
+      if (begin + d >= D) {
+        continue;
+      }
+      const Unit unit = form.unit(static_cast<C>(stddev[begin + d]));
+      if constexpr (Form::kUnits) {
+        if (group == 0) {
+          units[d] = unit.inverse;
+          units[kOutputs + d] = unit.square;
+        }
+      }
+      Four<C> kinds[3];
+#pragma unroll
+      for (int c = 0; c < kTile; ++c) {
+        const int m = min(group * kTile + c, M - 1);
+        const std::size_t at = static_cast<std::size_t>(m) * D + begin + d;
+        const Part part = form.part(static_cast<C>(mean[at]), static_cast<C>(stddev[at]), unit);
+        C words[3];
+        __builtin_memcpy(words, &part, sizeof(part));
+        kinds[0].value[c] = words[0];
+        kinds[1].value[c] = words[1];
+        kinds[2].value[c] = words[2];
+      }
+#pragma unroll
+      for (int kind = 0; kind < 3; ++kind) {
+        *reinterpret_cast<Four<C>*>(parts + (kind * kOutputs + d) * plan.stride + group * kTile) = kinds[kind];
+      }
+    }
+  }
+
+  __device__ __forceinline__ void load(int group, int d, Part* part) const {
+    Four<C> kinds[3];
+#pragma unroll
+    for (int kind = 0; kind < 3; ++kind) {
+      kinds[kind] = *reinterpret_cast<const Four<C>*>(parts + (kind * kOutputs + d) * plan.stride + group * kTile);
+    }
+#pragma unroll
+    for (int c = 0; c < kTile; ++c) {
+      const C words[3] = {kinds[0].value[c], kinds[1].value[c], kinds[2].value[c]};
+      __builtin_memcpy(part + c, words, sizeof(Part));
+    }
+  }
+
+  // All outputs of the tile of groups i and j; all threads of the block call.
+  __device__ __forceinline__ void sum(int i, int j, int slice, Pair* pair) const {
+    int folded = 0;
+    for (int begin = 0; begin < D; begin += kOutputs) {
+      __syncthreads();
+      stage(begin);
+      __syncthreads();
+      const int end = min(kOutputs, D - begin);
+      for (int d = slice; d < end; d += plan.slices) {
+        Part left[kTile];
+        Part right[kTile];
+        load(i, d, left);
+        load(j, d, right);
+        const Unit unit_d = unit(d);
+#pragma unroll
+        for (int k = 0; k < kTile * kTile; ++k) {
+          pair[k].add(left[k / kTile], right[k % kTile], unit_d);
+        }
+        if (++folded == LogProduct<C>::kFold) {
+          fold(pair);
+          folded = 0;
+        }
+      }
+    }
+    fold(pair);
+    for (int offset = plan.slices / 2; offset > 0; offset /= 2) {
+#pragma unroll
+      for (int k = 0; k < kTile * kTile; ++k) {
+        pair[k].merge(exchange(pair[k], offset));
+      }
+    }
+  }
+
+  __device__ static __forceinline__ void fold(Pair* pair) {
+#pragma unroll
+    for (int k = 0; k < kTile * kTile; ++k) {
+      pair[k].fold();
+    }
+  }
+};
+
+// A divergence as it is kept: finite, or NaN.
+template <class E>
+__device__ __forceinline__ E stored(double value) {
+  constexpr double kMost = sizeof(E) == 4 ? 3e38 : kLargest;
+  return static_cast<E>(value > kMost ? kMost : value);
+}
+
+// Logarithms of the products of standard deviations, a warp a component; whether all scales are in range.
+template <class Form, class C, class T, class E>
+__device__ bool log_components(const Form& form, const T* stddev, int M, int D, const TileSpace<E>& space) {
+  const int lane = threadIdx.x % 32;
+  ScaleCheck scales;
+  ScaleCheck ratios;
+  for (int m = threadIdx.x / 32; m < M; m += blockDim.x / 32) {
+    LogProduct<C> product;
+    for (int d = lane, folded = 0; d < D; d += 32) {
+      const T raw = stddev[static_cast<std::size_t>(m) * D + d];
+      const C own = static_cast<C>(raw);
+      const C factor = Form::kUnits && m == 0 ? own : form.factor(own, form.unit(static_cast<C>(stddev[d])));
+      scales.add(raw);
+      if (Form::kUnits && m > 0) {
+        ratios.add(factor);
+      }
+      product.multiply(factor);
+      if (++folded == LogProduct<C>::kFold) {
+        product.normalise();
+        folded = 0;
+      }
+    }
+    product.normalise();
+    merge_lanes(product);
+    if (lane == 0) {
+      space.log[m] = LogParts::of(product);
+    }
+  }
+  constexpr T kMost = static_cast<T>(ScaleLimits<C>::kStddev);
+  const bool plain = scales.high == 0 || scales.passed(1 / kMost, kMost);
+  const bool even = ratios.high == 0 || ratios.passed(1 / ScaleLimits<C>::kRatio, ScaleLimits<C>::kRatio);
+  return __syncthreads_and(plain && even);
+}
+
+// The row and column of a tile on or above the diagonal.
+__device__ __forceinline__ int2 tile_of(int task, int groups) {
+  int row = 0;
+  while (task >= groups - row) {
+    task -= groups - row;
+    ++row;
+  }
+  return {row, row + task};
+}
+
+// All divergences of the input, summed in C; what is not trusted becomes NaN.
+template <class Form, class C, class T, class E>
+__device__ __forceinline__ Trust sum_tiles(const Form& form, const TilePlan& plan, const T* mean, const T* stddev,
+                                           int D, const TileSpace<E>& space) {
+  using Work = Tiles<Form, C, T>;
+  const int M = plan.num_components;
+  const bool in_range = log_components<Form, C, T>(form, stddev, M, D, space);
+  for (int m = threadIdx.x; m < M; m += blockDim.x) {
+    space.sum_log_stddev[m] = space.log[m].whole() + (Form::kUnits && m > 0 ? space.log[0].whole() : 0);
+  }
+  const Work work{form, plan, mean, stddev, D, reinterpret_cast<C*>(space.units), reinterpret_cast<C*>(space.parts)};
+  const double least = form.template least<C, T>(D);
+  const int slice = threadIdx.x % plan.slices;
+  bool trusted = true;
+  for (int first = 0; first < plan.tasks; first += blockDim.x / plan.slices) {
+    const int task = first + threadIdx.x / plan.slices;
+    const int2 tile = tile_of(min(task, plan.tasks - 1), plan.groups);
+    typename Work::Pair pair[kTile * kTile];
+    work.sum(tile.x, tile.y, slice, pair);
+#pragma unroll
+    for (int k = 0; k < kTile * kTile; ++k) {
+      const int i = tile.x * kTile + k / kTile;
+      const int j = tile.y * kTile + k % kTile;
+      if (task < plan.tasks && i < j && j < M && k % plan.slices == slice) {
+        const Both both = form.values(pair[k], Form::kUnits && i == 0 ? LogParts{} : space.log[i], space.log[j]);
+        const bool there = holds(both.there, least);
+        const bool back = holds(both.back, least);
+        trusted = trusted && there && back;
+        space.divergence[i * M + j] = stored<E>(there ? both.there : not_a_number());
+        space.divergence[j * M + i] = stored<E>(back ? both.back : not_a_number());
+      }
+    }
+  }
+  const bool all = __syncthreads_and(trusted);
+  return !in_range ? Trust::kNone : all ? Trust::kAll : Trust::kLargeOnly;
+}
+
+template <class Form, class T, class E>
+__device__ __noinline__ Trust sum_tiles_in_double(const Form& form, const TilePlan& plan, const T* mean,
+                                                  const T* stddev, int D, const TileSpace<E>& space) {
+  return sum_tiles<Form, double, T, E>(form, plan, mean, stddev, D, space);
+}
+
+}  // namespace dissent::score
