@@ -7,6 +7,7 @@
 # a card. With it the CUDA runtime is linked statically, and finds the driver when a card is asked for: the program runs on
 # machines without either.
 set(DISSENT_CUDA AUTO CACHE STRING "Code for graphics cards, which needs nvcc to build: AUTO, ON or OFF")
+option(DISSENT_CUDA_LINES "Keep the lines of the source in code for cards, for profilers; it doubles its size" OFF)
 set(DISSENT_HAS_CUDA OFF)
 set(device_folder ${PROJECT_SOURCE_DIR}/src/dissent/device)
 file(GLOB device_sources CONFIGURE_DEPENDS ${device_folder}/*.cpp ${device_folder}/*.cu)
@@ -16,7 +17,7 @@ if(DISSENT_CUDA)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(DISSENT_NVCC nvcc PATHS /usr/local/cuda/bin)
     if(DISSENT_NVCC)
-      set(CMAKE_CUDA_COMPILER ${DISSENT_NVCC})
+      set(ENV{CUDACXX} ${DISSENT_NVCC})  # and not CMAKE_CUDA_COMPILER, which would not be tried out
     endif()
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
@@ -42,13 +43,18 @@ endif()
 
 if(DISSENT_HAS_CUDA)
   message(STATUS "CUDA ${CUDAToolkit_VERSION}: `device` cuda, for cards of architecture ${CMAKE_CUDA_ARCHITECTURES}")
-
   add_library(dissent_device OBJECT ${device_sources})
   set_target_properties(dissent_device PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(dissent_device PRIVATE cxx_std_20)
   # nvcc takes fmt's headers only as they were before C++20.
-  target_compile_options(dissent_device PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo;--expt-relaxed-constexpr;--expt-extended-lambda;-DFMT_USE_CONSTEXPR=1>")
+  set(cuda_options --expt-relaxed-constexpr --expt-extended-lambda -DFMT_USE_CONSTEXPR=1)
+  if(DISSENT_CUDA_LINES)
+    list(APPEND cuda_options -lineinfo)
+  endif()
+  if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.8)
+    list(APPEND cuda_options --compress-mode=size)
+  endif()
+  target_compile_options(dissent_device PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")
   list(GET CMAKE_CUDA_ARCHITECTURES 0 oldest)
   string(REGEX MATCH "^[0-9]+" oldest "${oldest}")
   if(NOT oldest)

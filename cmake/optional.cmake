@@ -58,7 +58,6 @@ string(REPLACE ";" ", " DISSENT_STUDY_PACKAGES "${DISSENT_STUDY_PACKAGES}")
 if(DISSENT_STUDY_PACKAGES)
   set(DISSENT_HAS_STUDIES OFF)
   list(FILTER dissent_sources EXCLUDE REGEX "/src/dissent/(study/|report/study_)")
-  list(APPEND dissent_sources ${PROJECT_SOURCE_DIR}/src/dissent/study/text_table.cpp)  # which pages share
   set_target_properties(dissent PROPERTIES SOURCES "${dissent_sources}")
   message(STATUS "${DISSENT_STUDY_PACKAGES} not found: `dissent study` is switched off")
 else()

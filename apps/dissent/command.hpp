@@ -46,7 +46,7 @@ void add_policy_draw(Command& policy);
 // Below study.
 void add_study_status(Command& study);
 void add_study_export(Command& study);
-void add_study_compare(Command& study);
+void add_study_show(Command& study);
 void add_study_serve(Command& study);
 void add_study_measure(Command& study);
 

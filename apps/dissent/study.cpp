@@ -227,7 +227,7 @@ void add_study(Command& app) {
                            "  dissent study export sqlite:runs.db -o rounds.csv");
   add_study_run(study);
   add_study_status(study);
-  add_study_compare(study);
+  add_study_show(study);
   add_study_export(study);
   add_study_serve(study);
   add_study_measure(study);

@@ -1,5 +1,6 @@
-// dissent study status | export: what a store of studies holds.
-#include <map>
+// dissent study show: which methods of a study do better, as tables.
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -8,139 +9,209 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/base/value_json.hpp"
 #include "dissent/base/version.hpp"
-#include "dissent/study/export.hpp"
-#include "dissent/table/text_file.hpp"
+#include "dissent/study/comparison_tables.hpp"
 #include "options.hpp"
 
 namespace dissent::cli {
 namespace {
 
+struct Format {
+  std::string_view name;
+  std::string_view ending;  // of its files
+};
+constexpr Format kFormats[] = {{"text", ".txt"},  {"markdown", ".md"}, {"md", ".md"},
+                               {"latex", ".tex"}, {"csv", ".csv"},     {"json", ".json"}};
+constexpr std::string_view kSqlite = "sqlite:";
+
 struct Arguments {
-  std::string store;
-  std::string study;  // empty: the only one
-  std::string output;
-  bool choices = false;
-  bool json = false;
-  bool quiet = false;
+  std::string source;
+  std::vector<std::string> studies;
+  std::string metric = "rmse";
+  std::vector<double> rounds;
+  std::vector<std::string> ours;
+  std::vector<std::string> baselines;
+  std::optional<std::size_t> until;
+  std::string format;
+  std::string table;
+  std::string output = "-";
 };
 
-// Files of the store that an output must not replace.
-std::vector<std::string> store_files(const std::string& url) {
-  constexpr std::string_view kSqlite = "sqlite:";
-  return url.starts_with(kSqlite) ? std::vector{url.substr(kSqlite.size())} : std::vector<std::string>();
-}
+bool is_export(const std::string& source) { return source.ends_with(".csv") || source.ends_with(".csv.gz"); }
 
-struct Counts {
-  std::map<CellState, std::size_t> cells;
-  std::size_t rounds = 0;
-};
-
-Counts count_cells(const std::vector<CellRecord>& cells) {
-  Counts counts;
-  for (const CellRecord& cell : cells) {
-    ++counts.cells[cell.state];
-    counts.rounds += cell.rounds;
-  }
-  return counts;
-}
-
-nlohmann::ordered_json time_json(double time) {
-  return time == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(time);
-}
-
-nlohmann::ordered_json status_json(const std::string& study, const std::vector<CellRecord>& cells) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const CellRecord& cell : cells) {
-    list.push_back({{"name", cell.name},
-                    {"state", cell_state_name(cell.state)},
-                    {"rounds", cell.rounds},
-                    {"worker", cell.worker},
-                    {"version", cell.version},
-                    {"started", time_json(cell.started)},
-                    {"changed", time_json(cell.changed)},
-                    {"error", cell.error}});
-  }
-  return {{"study", study}, {"campaigns", list}};
-}
-
-void run_status(const Arguments& arguments) {
-  const auto store = StudyStore::open(arguments.store, StudyStore::Access::kRead);
-  std::vector<std::string> names = store->studies();
-  if (!arguments.study.empty()) {
-    check_name("study", arguments.study, names);
-    names = {arguments.study};
-  }
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const std::string& study : names) {
-    const std::vector<CellRecord> cells = store->cells(study);
-    if (arguments.json) {
-      all.push_back(status_json(study, cells));
-      continue;
+std::vector<StudyResults> read_studies(const Arguments& arguments) {
+  std::vector<StudyResults> studies;
+  if (is_export(arguments.source)) {
+    studies.push_back(read_results(arguments.source));
+    for (const std::string& name : arguments.studies) {
+      check_name("study", name, {studies.front().study});
     }
-    Counts counts = count_cells(cells);
-    print_line("{}: {}: {} done, {} running, {} waiting, {} failed; {} recorded", study,
-               counted(cells.size(), "campaign"), counts.cells[CellState::kDone], counts.cells[CellState::kRunning],
-               counts.cells[CellState::kWaiting], counts.cells[CellState::kFailed], counted(counts.rounds, "model"));
-    for (const CellRecord& cell : cells) {
-      if (cell.state == CellState::kRunning) {
-        print_line("  running  {}, {}, by {}", cell.name, counted(cell.rounds, "model"), cell.worker);
-      } else if (cell.state == CellState::kFailed) {
-        print_line("  failed   {}: {}", cell.name, cell.error);
+    return studies;
+  }
+  const auto store = StudyStore::open(arguments.source, StudyStore::Access::kRead);
+  if (arguments.studies.empty()) {
+    studies.push_back(read_results(*store));
+  }
+  for (const std::string& name : arguments.studies) {
+    studies.push_back(read_results(*store, name));
+  }
+  return studies;
+}
+
+// As it is typed, or by the ending of the output.
+std::string_view format_of(const Arguments& arguments) {
+  const bool printed = arguments.output == "-";
+  if (arguments.format.empty()) {
+    const auto found =
+        std::ranges::find_if(kFormats, [&](const Format& one) { return arguments.output.ends_with(one.ending); });
+    check(printed || found != std::end(kFormats),
+          "--output: '{}' must end in .txt, .md, .tex, .csv or .json; - is standard output", arguments.output);
+    return printed ? "text" : found->name;
+  }
+  std::vector<std::string> names;
+  std::ranges::transform(kFormats, std::back_inserter(names), [](const Format& one) { return std::string(one.name); });
+  check_name("format", arguments.format, names);
+  const Format& format = *std::ranges::find(kFormats, arguments.format, &Format::name);
+  check(printed || arguments.output.ends_with(format.ending),
+        "--output: '{}' must end in {}, since --format is {}; - is standard output", arguments.output, format.ending,
+        format.name);
+  return format.name;
+}
+
+// Options that the format would leave unused.
+void check_used(const Arguments& arguments, std::string_view format) {
+  check(arguments.table.empty() || format == "csv", "--table is for CSV, and the format is {}; give --format csv",
+        format);
+  if (!arguments.table.empty()) {
+    check_name("table", arguments.table, record_names());
+  }
+  check(arguments.rounds.empty() || (format != "csv" && format != "json"),
+        "--rounds is for tables of text; {} has every round", format);
+}
+
+std::vector<std::size_t> rounds_of(const Arguments& arguments) {
+  std::vector<std::size_t> rounds;
+  for (const double round : arguments.rounds) {
+    check_argument(round >= 0 && round == std::floor(round), "rounds", round, "rounds are whole numbers");
+    rounds.push_back(static_cast<std::size_t>(round));
+  }
+  return rounds;
+}
+
+Json records_json(const RecordTable& table) {
+  Json list = Json::array();
+  for (const std::vector<Value>& row : table.rows) {
+    Json item;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      item[table.columns[k]] = to_json(row[k]);
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+// Every study with all its tables; the verdicts are of all of them together.
+std::string as_json(const std::vector<Comparison>& comparisons, const std::vector<JudgedClaim>& claims) {
+  Json whole{{"version", kVersion}, {"studies", Json::array()}};
+  for (const Comparison& comparison : comparisons) {
+    Json study{{"study", comparison.study}, {"source", comparison.source}, {"metric", comparison.metric->name}};
+    for (const RecordTable& table : record_tables(comparison, {})) {
+      if (table.name != "verdicts" && table.name != "findings") {
+        study[table.name] = records_json(table);
       }
     }
+    whole["studies"].push_back(std::move(study));
   }
-  if (arguments.json) {
-    print_json({{"version", kVersion}, {"store", store->name()}, {"studies", all}});
+  for (const RecordTable& table : record_tables({}, claims)) {
+    if (table.name == "verdicts" || table.name == "findings") {
+      whole[table.name] = records_json(table);
+    }
   }
+  return whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void run_export(const Arguments& arguments) {
-  const bool packed = arguments.output.ends_with(".csv.gz");
-  check(arguments.output == "-" || packed || arguments.output.ends_with(".csv"),
-        "--output: '{}' must end in .csv or .csv.gz; - is standard output", arguments.output);
-  const auto store = StudyStore::open(arguments.store, StudyStore::Access::kRead);
-  const StudyResults results = read_results(*store, arguments.study);
-  const std::string csv = arguments.choices ? choices_csv(results, store->choices(results.study)) : rounds_csv(results);
+std::string as_csv(const std::vector<Comparison>& comparisons, const std::vector<JudgedClaim>& claims,
+                   const std::string& name) {
+  return format_csv(record_table(comparisons, claims, name.empty() ? record_names().front() : name));
+}
+
+std::string as_text(const std::vector<Comparison>& comparisons, const std::vector<JudgedClaim>& claims,
+                    const std::vector<std::size_t>& rounds, TableFormat format) {
+  std::vector<TextTable> tables;
+  const auto add = [&](const std::vector<TextTable>& more) { tables.insert(tables.end(), more.begin(), more.end()); };
+  for (const Comparison& comparison : comparisons) {
+    const std::size_t first = tables.size();
+    add(curve_tables(comparison, rounds.empty() ? shown_rounds(comparison) : rounds));
+    add(paired_tables(comparison));
+    add(overall_tables(comparison));
+    for (std::size_t k = first; k < tables.size() && comparisons.size() > 1; ++k) {
+      tables[k].title = fmt::format("{}: {}", comparison.study, tables[k].title);
+    }
+  }
+  add(claim_tables(claims));
+  return format_tables(tables, format);
+}
+
+void run_show(const Arguments& arguments) {
+  const std::string_view format = format_of(arguments);
+  check_used(arguments, format);
+  const std::vector<std::size_t> rounds = rounds_of(arguments);
+  const std::vector<StudyResults> studies = read_studies(arguments);
+  const std::vector<Comparison> comparisons = compare_studies(
+      studies,
+      {.metric = arguments.metric, .ours = arguments.ours, .baselines = arguments.baselines, .until = arguments.until});
+  const std::vector<JudgedClaim> claims = judge_claims(studies);
+  const auto tables = [&](TableFormat kind) { return as_text(comparisons, claims, rounds, kind); };
+  const std::string text = format == "json"                         ? as_json(comparisons, claims)
+                           : format == "csv"                        ? as_csv(comparisons, claims, arguments.table)
+                           : format == "markdown" || format == "md" ? tables(TableFormat::kMarkdown)
+                           : format == "latex"                      ? tables(TableFormat::kLatex)
+                                                                    : tables(TableFormat::kText);
   if (arguments.output == "-") {
-    print(csv);
+    print(text);
     return;
   }
   AtomicFile file(arguments.output);
-  file.write(packed ? pack_gzip(csv) : csv);
+  file.write(text);
   file.commit();
-  if (!arguments.quiet) {
-    print_line("{}: {}", arguments.output, counted(results.runs.size(), "campaign"));
-  }
+}
+
+CommandFiles files_of(const Arguments& arguments) {
+  const bool sqlite = arguments.source.starts_with(kSqlite);
+  return {.read = {sqlite ? arguments.source.substr(kSqlite.size()) : arguments.source}, .written = {arguments.output}};
 }
 
 }  // namespace
 
-void add_study_status(Command& study) {
+void add_study_show(Command& study) {
   Command& command =
-      study.add("status", "What is done, what runs, what failed and why", "  dissent study status sqlite:runs.db");
+      study.add("show", "Which methods do better: tables, tests, the paper's numbers, verdicts",
+                "  dissent study show sqlite:runs.db\n"
+                "  dissent study show sqlite:runs.db --metric rmse_paper --rounds 10,25,50,100 -o show.md\n"
+                "  dissent study show rounds.csv --ours 'kl, components=3' --against 'kl, components=5'\n"
+                "  dissent study show rounds.csv --format csv --table paired");
   const auto arguments = std::make_shared<Arguments>();
-  command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
-  command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
-  add_json(command, arguments->json);
-  command.run([arguments] { run_status(*arguments); });
-}
-
-void add_study_export(Command& study) {
-  Command& command = study.add("export", "Rounds of all campaigns, or the rows they chose, as CSV",
-                               "  dissent study export sqlite:runs.db -o rounds.csv\n"
-                               "  dissent study export sqlite:runs.db --choices -o chosen.csv");
-  const auto arguments = std::make_shared<Arguments>();
-  arguments->output = "-";
-  command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
-  command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
-  command.flag("--choices", arguments->choices, "The rows that were chosen, with their scores");
-  command.option("-o,--output", arguments->output,
-                 {.help = "Where to write; - is standard output", .shown = "FILE.csv|FILE.csv.gz"});
-  add_quiet(command, arguments->quiet);
-  command.files(
-      [arguments] { return CommandFiles{.read = store_files(arguments->store), .written = {arguments->output}}; });
-  command.run([arguments] { run_export(*arguments); });
+  command.argument("STORE", arguments->source,
+                   "sqlite:FILE, postgresql://USER@HOST/DATABASE, or a .csv of 'dissent study export'");
+  command.texts("--study", arguments->studies, {.help = "Studies of the store, judged together", .shown = "NAMES"});
+  command.option("--metric", arguments->metric, {.help = "rmse, rmse_paper or log_likelihood", .shown = "NAME"});
+  command.option("--rounds", arguments->rounds, {.help = "Rounds with a column of their own", .shown = "R"});
+  command.texts("--ours", arguments->ours,
+                {.help = "Methods to test, as tables name them, if not kl, bhattacharyya and their joint forms",
+                 .shown = "NAMES"});
+  command.texts("--against", arguments->baselines,
+                {.help = "Methods to test them against, if not all others", .shown = "NAMES"});
+  command.option("--until", arguments->until, {.help = "The last round that counts", .shown = "R"});
+  command.option(
+      "--format", arguments->format,
+      {.help = "text, markdown, latex, csv or json; by default as the output's ending says", .shown = "NAME"});
+  command.option(
+      "--table", arguments->table,
+      {.help = fmt::format("The one that is written as CSV: {}", fmt::join(record_names(), ", ")), .shown = "NAME"});
+  command.option("-o,--output", arguments->output, {.help = "Where to write; - is standard output", .shown = "FILE"});
+  command.files([arguments] { return files_of(*arguments); });
+  command.run([arguments] { run_show(*arguments); });
 }
 
 }  // namespace dissent::cli

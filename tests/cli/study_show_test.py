@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import shutil
+import subprocess
 import unittest
 
 import numpy as np
@@ -19,6 +21,13 @@ HEADER = ("study,cell,state,problem,model,acquisition,seed,data_seed,worker,vers
 METHODS = {"random": 2.0, "mc:5000": 1.3, "badge": 1.6, "kl": 1.2, "bhattacharyya": 1.25}
 SEEDS = 10
 LAST = 10
+
+
+def has_latex():
+    """Whether the packages are there that the tables need."""
+    return shutil.which("pdflatex") is not None and shutil.which("kpsewhich") is not None and all(
+        subprocess.run(["kpsewhich", name], stdout=subprocess.DEVNULL).returncode == 0
+        for name in ("booktabs.sty", "longtable.sty"))
 
 
 def curves(seed=0):
@@ -111,7 +120,7 @@ class ShowTest(CliTest):
 
     def test_a_store_and_its_export_show_the_same(self):
         with open(self.path("small.toml"), "w") as file:
-            file.write('name = "small"\nrounds = 2\n[settings]\nmodel = "gp"\nbatch = 2\n[grid]\nproblem = "hetero"\n'
+            file.write('name = "small"\nrounds = 2\n[settings]\nmodel = "pne"\nepochs = 2\nbatch = 2\n[grid]\nproblem = "hetero"\n'
                        'acquisition = ["random", "kl"]\ncandidates = [50, 100]\nseed = "0-1"\n')
         self.run_ok("study", "run", "small.toml", "-q")
         self.run_ok("study", "export", "sqlite:runs.db", "-o", "small.csv", "-q")
@@ -130,11 +139,57 @@ class ShowTest(CliTest):
         rows = self.table("paired", "--ours", "badge", "--against", "random,mc")
         self.assertEqual({(row["ours"], row["baseline"]) for row in rows}, {("badge", "random"), ("badge", "mc:5000")})
 
+    def test_variants_by_name(self):
+        with open(self.path("sizes.csv"), "w") as file:
+            print(HEADER.replace("data_seed", "components"), file=file)
+            for components in (3, 5):
+                for seed in range(3):
+                    for after in range(2):
+                        print(f'sizes,"kl {components} {seed}",done,hopper,flow,kl,{seed},{components},host:1,0.5.0,1,2,{after + 1},'
+                              f"{100 + after},{components + seed},1,1,0.1,1,0.5", file=file)
+        compared = {("kl, components=3", "kl, components=5")}
+        for options in (("--ours", "kl, components=3", "--against", "kl, components=5"),
+                        ("--ours", "kl,components=3", "--against", "kl, components=5, kl, components=3")):
+            text = self.run_ok("study", "show", "sizes.csv", "--format", "csv", "--table", "paired", *options)
+            self.assertEqual({(row["ours"], row["baseline"]) for row in csv.DictReader(io.StringIO(text))}, compared)
+        self.refuse("study", "show", "sizes.csv", "--ours", "kl, component=3",
+                    says="method 'kl, component=3' is not known; did you mean 'kl, components=3'?")
+
+    def test_several_studies(self):
+        for name in ("one", "two"):
+            with open(self.path(f"{name}.toml"), "w") as file:
+                file.write(f'name = "{name}"\nrounds = 1\n[settings]\nmodel = "pne"\nepochs = 2\nbatch = 2\ncandidates = 50\n[grid]\n'
+                           'problem = "hetero"\nacquisition = ["random", "kl"]\nseed = 0\n')
+            self.run_ok("study", "run", f"{name}.toml", "-q")
+        show = ("study", "show", "sqlite:runs.db", "--study", "one,two")
+        text = self.run_ok(*show)
+        for name in ("one", "two"):
+            self.assertIn(f"{name}: hetero, pne: RMSE, mean and standard deviation over seeds", text)
+            self.assertIn(f"{name}: pne: RMSE over hetero", text)
+        tables = {name: list(csv.DictReader(io.StringIO(self.run_ok(*show, "--format", "csv", "--table", name))))
+                  for name in ("areas", "verdicts")}
+        self.assertEqual([row["study"] for row in tables["areas"]], ["one", "one", "two", "two"])
+        self.assertEqual({row["study"] for row in tables["verdicts"]}, {"one, two"})
+        self.assertEqual(len(tables["verdicts"]), 12)
+
+    def test_runs_that_diverged_are_told_of(self):
+        self.curves["hetero", "kl"][2, -1] = np.nan
+        self.curves["hopper", "kl"][3, 0] = np.inf
+        self.write("diverged.csv", self.curves)
+        text = self.run_ok("study", "show", "diverged.csv")
+        self.assertIn("(1 diverged)", text)
+        self.assertIn("Diverged, and count as the worst of the problem: 1 run of kl.", text)
+        self.assertIn("These verdicts rest on some: low-dimension.", text)
+        areas = csv.DictReader(io.StringIO(self.run_ok("study", "show", "diverged.csv", "-o", "-", "--format", "csv",
+                                                       "--table", "areas")))
+        self.assertEqual({(row["problem"], row["method"]): row["diverged"] for row in areas if row["diverged"] != "0"},
+                         {("hetero", "kl"): "1", ("hopper", "kl"): "1"})
+
     def test_until(self):
         self.assertEqual({row["last"] for row in self.table("areas", "--until", "4")}, {"4"})
 
     def test_output_by_its_ending(self):
-        for name, begins in (("out.md", "### "), ("out.tex", "\\begin{table}"), ("out.csv", "problem,model"),
+        for name, begins in (("out.md", "### "), ("out.tex", "\\begin{table}"), ("out.csv", "study,problem,model"),
                              ("out.json", "{"), ("out.txt", "hetero, flow")):
             self.run_ok("study", "show", "rounds.csv", "-o", name)
             with open(self.path(name)) as file:
@@ -147,12 +202,30 @@ class ShowTest(CliTest):
         latex = self.run_ok("study", "show", "odd.csv", "--format", "latex")
         self.assertIn("a\\ensuremath{|}b\\_c \\& 5\\% \\ensuremath{<}i\\ensuremath{>}, flow", latex)
 
+    @unittest.skipUnless(has_latex(), "pdflatex with booktabs and longtable is not installed")
+    def test_latex_compiles(self):
+        self.write("odd.csv", {("a|b_c & 5% <i>~^\\#${}", method): curve for (problem, method), curve in self.curves.items()
+                               if problem == "hetero"})
+        self.run_ok("study", "show", "odd.csv", "--rounds", "1,2,3,4,5,6,7,8,9,10", "-o", "show.tex")
+        self.run_ok("report", "odd.csv", "--format", "latex", "-o", "report.tex")
+        for name in ("show", "report"):
+            with open(self.path("page.tex"), "w") as file:
+                file.write("\\documentclass{article}\\usepackage{booktabs,longtable}\\begin{document}"
+                           f"\\input{{{name}}}\\end{{document}}\n")
+            run = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"], cwd=self.dir, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(run.returncode, 0, run.stdout[-2000:])
+
     def test_mistakes(self):
         show = ("study", "show", "rounds.csv")
         self.refuse(*show, "--study", "mad", says="study 'mad' is not known; did you mean 'made'?")
         self.refuse(*show, "--metric", "rsme", says="metric 'rsme' is not known; did you mean 'rmse'?")
         self.refuse(*show, "--format", "html", says="format 'html' is not known")
-        self.refuse(*show, "--table", "curve", says="table 'curve' is not known; did you mean 'curves'?")
+        self.refuse(*show, "--format", "csv", "--table", "curve", says="table 'curve' is not known; did you mean 'curves'?")
+        self.refuse(*show, "--table", "areas", says="--table is for CSV, and the format is text")
+        self.refuse(*show, "--format", "json", "--rounds", "5", says="--rounds is for tables of text; json has every round")
+        self.refuse(*show, "-o", "show.pdf", says="'show.pdf' must end in .txt, .md, .tex, .csv or .json")
+        self.refuse(*show, "-o", "show.md", "--format", "latex", says="'show.md' must end in .tex, since --format is latex")
         self.refuse(*show, "--ours", "kll", says="method 'kll' is not known; did you mean 'kl'?")
         self.refuse(*show, "--rounds", "2.5", says="--rounds = 2.5")
         self.refuse("study", "show", "nothing.csv", says="nothing.csv")

@@ -90,6 +90,21 @@ class Json(DocsTest):
                 self.assertEqual(keys(printed) - self.documented(name) - also.get(name, set()), set())
 
 
+class StudyTables(DocsTest):
+    """The columns of each table that `study show` writes as CSV are those of its line, in that order."""
+
+    def test_columns(self):
+        section = re.search(r"^## dissent study show\b.*?\n(.*?)(?=^## )", read(REFERENCE), re.M | re.S).group(1)
+        rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.M))
+        self.assertEqual(len(rows), 10)
+        with open(self.path("rounds.csv"), "w") as file:
+            file.write("study,cell,problem,model,acquisition,seed,round,labelled,rmse\ns,c,hetero,flow,kl,0,1,100,0.5\n")
+        for name, text in rows.items():
+            printed = self.shell(f"dissent study show rounds.csv --format csv --table {name}").splitlines()[0].split(",")
+            outside = re.sub(r"\([^)]*\)", "", text)
+            self.assertEqual(printed, ["study", *re.findall(r"`(\w+)`", outside)], name)
+
+
 class Methods(DocsTest):
     """The mathematics describe every way to choose rows, and no other."""
 

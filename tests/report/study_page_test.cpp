@@ -140,6 +140,82 @@ TEST(StudyPage, MainTableHasMeansAndRanks) {
   }
 }
 
+// From printed means and deviations: separated on Humanoid, not from Monte Carlo on Pendulum and Hopper.
+TEST(StudyPage, ThePapersTestsFollowFromItsNumbers) {
+  StudyResults results = made_results({"pendulum", "hopper", "humanoid", "wave"}, {"random", "kl"});
+  for (StudyRun& run : results.runs) {
+    run.model = "flow";
+  }
+  const Page page = study_page(results);
+  const Grid& grid = find<TableBlock>(page, "paper-tests")->grid;
+  ASSERT_EQ(grid.rows.size(), 6U);  // two methods of the paper on each problem that it has
+  const auto cell = [&](std::size_t row, const char* name) { return grid.rows[row][column(grid, name)]; };
+  for (const auto& [row, problem, p] : {std::tuple(0U, "pendulum", 0.46), {2U, "hopper", 0.099}}) {
+    EXPECT_EQ(cell(row, "problem"), problem);
+    EXPECT_EQ(cell(row, "method"), "kl");
+    EXPECT_EQ(cell(row, "baseline"), "mc");
+    EXPECT_NEAR(cell(row, "adjusted").get<double>(), p, 0.005);
+    EXPECT_EQ(cell(row, "separated"), "no");
+  }
+  EXPECT_NEAR(std::max(cell(4, "adjusted").get<double>(), cell(5, "adjusted").get<double>()), 0.006, 0.0005);
+  EXPECT_EQ(cell(4, "separated"), "yes");
+  EXPECT_EQ(cell(5, "separated"), "yes");
+  EXPECT_EQ(find<TableBlock>(study_page(made_results({"wave"}, {"random", "kl"})), "paper-tests"), nullptr);
+}
+
+// The paper has one number of samples: the most of a study stand beside it.
+TEST(StudyPage, OtherNumbersOfSamplesAreNotThePapers) {
+  const Page page = study_page(made_results({"hetero"}, {"mc:10", "mc:5000"}));
+  const Grid& grid = find<TableBlock>(page, "main-rmse-1")->grid;
+  EXPECT_TRUE(grid.rows[0][column(grid, "paper_mean")].is_null());
+  EXPECT_TRUE(grid.rows[1][column(grid, "paper_mean")].is_number());
+}
+
+TEST(StudyPage, DivergedCampaignsCountAsTheWorst) {
+  StudyResults results = made_results({"hetero"}, {"random", "kl"});
+  double worst = 0;
+  for (StudyRun& run : results.runs) {
+    for (const RoundRecord& record : run.rounds) {
+      worst = std::max(worst, record.rmse);
+    }
+    if (run.method == "kl" && run.seed < 5) {
+      run.rounds.back().rmse = std::nan("");
+    }
+  }
+  const Page page = study_page(results);
+  const Chart& curves = *find<Chart>(page, "curves");
+  EXPECT_EQ(curves.data.rows.back()[column(curves.data, "rmse")], worst);
+  EXPECT_NE(curves.caption.find("Diverged, and count as the worst of their problem: 5 values."), std::string::npos);
+  const TableBlock& main = *find<TableBlock>(page, "main-rmse-1");
+  EXPECT_NE(main.note.find("Diverged, and count as the worst of their problem: 5 campaigns."), std::string::npos);
+  EXPECT_EQ(main.grid.rows[1][column(main.grid, "rank")], 2);
+  EXPECT_NE(find<Chart>(page, "scores")->caption.find("5 campaigns with pne by RMSE"), std::string::npos);
+}
+
+TEST(StudyPage, EnsembleSizesCountWhatDiverged) {
+  StudyResults results = made_results({"hopper"}, {"kl"});
+  double worst = 0;
+  for (StudyRun& run : results.runs) {
+    run.axes.emplace_back("components", "3");
+    run.method = "kl, components=3";
+    for (const RoundRecord& record : run.rounds) {
+      worst = std::max(worst, record.rmse);
+    }
+    if (run.seed < 4) {
+      run.rounds.back().rmse = INFINITY;
+    }
+  }
+  const Page page = study_page(results);
+  const TableBlock& sizes = *find<TableBlock>(page, "sizes");
+  for (const auto& row : sizes.grid.rows) {
+    if (row[column(sizes.grid, "method")] == "kl" && row[column(sizes.grid, "components")] == 3) {
+      EXPECT_EQ(row[column(sizes.grid, "here")], worst);
+      EXPECT_EQ(row[column(sizes.grid, "count")], kSeeds);
+    }
+  }
+  EXPECT_NE(sizes.note.find("diverged"), std::string::npos);
+}
+
 TEST(StudyPage, AnUnfinishedStudyHasWhatThereIs) {
   StudyResults results = made_results({"hetero", "pendulum"}, {"random", "kl"});
   for (std::size_t k = 1; k < results.runs.size(); ++k) {

@@ -75,6 +75,61 @@ TEST(Claims, Humanoid) {
   EXPECT_EQ(judged({humanoid(4, 3, 2)}, "humanoid").verdict, Verdict::kOpen);
 }
 
+// The models of so many runs diverge in the last round.
+void diverge(StudyResults& results, const std::string& acquisition, std::size_t num_runs) {
+  for (StudyRun& run : results.runs) {
+    if (run.acquisition == acquisition && run.seed < num_runs) {
+      run.rounds.back().rmse = std::nan("");
+      run.rounds.back().log_likelihood = -INFINITY;
+    }
+  }
+}
+
+TEST(Claims, WhatDivergedDoesNotHold) {
+  StudyResults humanoids = humanoid(10, 3, 8);
+  diverge(humanoids, "kl", 1);  // nine runs of ten are far better than all others
+  const JudgedClaim wins = judged({humanoids}, "humanoid");
+  EXPECT_EQ(wins.verdict, Verdict::kOpen);
+  EXPECT_EQ(wins.num_diverged(), 5U);  // kl against each
+  EXPECT_TRUE(wins.findings[0].says.ends_with("; diverged: 1 run of ours, 0 of theirs")) << wins.findings[0].says;
+  StudyResults matches = low_dimension(10, 1, 1);
+  diverge(matches, "kl", 10);
+  EXPECT_NE(judged({matches}, "low-dimension").verdict, Verdict::kHolds);
+  EXPECT_NE(diverged_note(judge_claims(std::vector{matches})).find("rest on some: low-dimension."), std::string::npos);
+  EXPECT_EQ(diverged_note(judge_claims(std::vector{low_dimension(10, 1, 1)})), "");
+}
+
+TEST(Claims, ABaselineThatDivergedIsToldOf) {
+  StudyResults results = humanoid(5, 3, 8);
+  diverge(results, "mc:5000", 2);
+  const JudgedClaim claim = judged({results}, "humanoid");
+  EXPECT_EQ(claim.num_diverged(), 2U);
+  EXPECT_EQ(claim.verdict, Verdict::kHolds);
+}
+
+TEST(Claims, FlowsThatDivergedDoNotHold) {
+  StudyResults results;
+  add_runs(results, "bimodal", "flow", "kl", 6, 1);
+  add_runs(results, "bimodal", "pne", "kl", 6, 2);
+  EXPECT_EQ(judged({results}, "flows").verdict, Verdict::kHolds);
+  for (StudyRun& run : results.runs) {
+    if (run.model == "flow" && run.seed == 3) {
+      run.rounds.back().log_likelihood = -INFINITY;  // the worst flow is still better than any network
+    }
+  }
+  EXPECT_EQ(judged({results}, "flows").verdict, Verdict::kOpen);
+}
+
+TEST(Claims, AMeasurementThatIsNotFiniteDecidesNothing) {
+  StudyResults results;
+  measure(results, {.kind = "spearman", .problem = "hetero", .model = "flow", .estimator = "kl"}, 0.98, 6);
+  EXPECT_EQ(judged({results}, "ranking").verdict, Verdict::kHolds);
+  results.measurements.back().value = std::nan("");
+  const JudgedClaim claim = judged({results}, "ranking");
+  EXPECT_EQ(claim.verdict, Verdict::kOpen);
+  EXPECT_TRUE(claim.findings[0].says.ends_with("; 1 value not finite")) << claim.findings[0].says;
+}
+
 TEST(Claims, HumanoidWithoutADifference) {
   EXPECT_EQ(judged({humanoid(5, 3, 3)}, "humanoid").verdict, Verdict::kOpen);
   EXPECT_EQ(judged({humanoid(10, 3, 3)}, "humanoid").verdict, Verdict::kFails);

@@ -44,6 +44,12 @@ TEST(ComparisonTables, ThePapersNumberStandsBeside) {
   EXPECT_EQ(tables[0].notes.size(), 3U);  // marks, source, how far RMSE compares
   const Comparison alike = compare(study_of("humanoid"), {.metric = "rmse_paper", .num_draws = 20});
   EXPECT_EQ(curve_tables(alike, std::vector<std::size_t>{10})[0].notes.size(), 2U);
+  StudyResults two = study_of("wave");
+  const StudyResults more = study_of("humanoid");
+  two.runs.insert(two.runs.end(), more.runs.begin(), more.runs.end());
+  const std::vector<TextTable> both = curve_tables(compare(two, {.num_draws = 20}), std::vector<std::size_t>{10});
+  EXPECT_EQ(both[0].notes.size(), 3U);  // once, below the first
+  EXPECT_TRUE(both[1].notes.empty());
   const Comparison other = compare(study_of("wave"), {.num_draws = 20});
   EXPECT_EQ(curve_tables(other, std::vector<std::size_t>{10})[0].notes.size(), 1U);
 }
@@ -69,7 +75,52 @@ TEST(ComparisonTables, RunsThatAreNotSoFar) {
   const TextTable table = curve_tables(comparison, std::vector<std::size_t>{3, 10})[0];
   EXPECT_EQ(table.rows[0][2].text, "2.05 ± 0.037***");
   EXPECT_EQ(table.rows[0][3].text, "2.06 ± 0.032 (n=5)***");
-  EXPECT_EQ(table.notes.back(), "Left out, for they are not finite: 1 value.");
+  EXPECT_EQ(table.notes.back(), "Diverged, and count as the worst of the problem: 1 model of kl.");
+  EXPECT_EQ(curve_tables(comparison, std::vector<std::size_t>{8})[0].rows[0][2].text,
+            "2.26 ± 0.42 (n=5) (1 diverged)*");
+  const std::vector<TextTable> paired = paired_tables(comparison);
+  EXPECT_EQ(paired[0].notes[0], "Diverged, and count as the worst of the problem: 1 run of kl.");
+  EXPECT_EQ(paired[0].notes[1], "Left out, before round 10: 1 campaign, 0 of which failed.");
+  EXPECT_EQ(paired[1].notes.back(), "Diverged, and count as the worst of the problem: 1 run of kl.");
+  EXPECT_TRUE(paired[2].notes.empty());  // none diverged at the end
+  const std::vector<TextTable> overall = overall_tables(comparison);
+  EXPECT_EQ(overall[0].notes.back(), "Diverged, and count as the worst of their problem: 1 run.");
+  EXPECT_EQ(overall[1].notes.back(), "Diverged, and count as the worst of their problem: 1 run.");
+}
+
+TEST(ComparisonTables, DataSeedsAreToldOf) {
+  StudyResults results = study_of("wave");
+  EXPECT_TRUE(paired_tables(compare(results, {.num_draws = 20}))[0].notes.empty());
+  results.runs.push_back(results.runs[0]);
+  results.runs.back().data_seed = 1;
+  EXPECT_EQ(paired_tables(compare(results, {.num_draws = 20}))[0].notes[0],
+            "Each seed counts once: the mean over its data seeds.");
+}
+
+TEST(ComparisonTables, OneSeedHasNoInterval) {
+  StudyResults results = study_of("wave");
+  std::erase_if(results.runs, [](const StudyRun& run) { return run.seed > 0; });
+  const std::vector<TextTable> overall = overall_tables(compare(results));
+  EXPECT_EQ(overall[0].rows[0][2].text, "0.667");
+  EXPECT_EQ(overall[1].rows[0][6].text, "1.000");
+}
+
+TEST(ComparisonTables, RecordsOfSeveralStudies) {
+  StudyResults second = study_of("wave");
+  second.study = "second, \"odd\"";
+  const std::vector<StudyResults> studies = {study_of("humanoid"), second};
+  const std::vector<Comparison> comparisons = compare_studies(studies, {.num_draws = 20});
+  const std::vector<JudgedClaim> claims = judge_claims(studies);
+  for (const std::string& name : record_names()) {
+    const Table table = parse_csv(format_csv(record_table(comparisons, claims, name)), name);
+    ASSERT_EQ(table.columns[0].name, "study");
+    const bool judged = name == "verdicts" || name == "findings";
+    EXPECT_EQ(table.columns[0].text.front(), judged ? "made, second, \"odd\"" : "made") << name;
+    EXPECT_EQ(table.columns[0].text.back(), judged ? "made, second, \"odd\"" : "second, \"odd\"") << name;
+  }
+  const Table areas = parse_csv(format_csv(record_table(comparisons, claims, "areas")), "areas");
+  EXPECT_EQ(areas.num_rows, 4U);
+  EXPECT_EQ(areas.column("problem").text[3], "wave");
 }
 
 TEST(ComparisonTables, PairedTestsScoresAndPower) {

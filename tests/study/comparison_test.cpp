@@ -85,8 +85,57 @@ TEST(Comparison, ALogLikelihoodIsBetterWhenItIsMore) {
   EXPECT_DOUBLE_EQ(mc.difference, 1.5);
   EXPECT_EQ(mc.outcome, Outcome::kBetter);
   EXPECT_GT(mc.effect, 0);
-  // Random's area less ours: 4.75 - 3 of seed 0.
-  EXPECT_GT(-1, comparison.models[0].methods[1].score.high);
+}
+
+// Problems with more outputs have larger log-likelihoods; scores do not follow.
+TEST(Comparison, ScoresOfLogLikelihoodsHaveNoUnit) {
+  StudyResults results;
+  for (const char* problem : {"hetero", "humanoid"}) {
+    add_runs(results, problem, "pne", "kl", 6, 1);
+    add_runs(results, problem, "pne", "mc", 6, 2);
+    add_runs(results, problem, "pne", "random", 6, 3);
+  }
+  const Comparison before = compare(results, {.metric = "log_likelihood", .num_draws = 50});
+  for (StudyRun& run : results.runs) {
+    for (RoundRecord& record : run.rounds) {
+      record.log_likelihood *= run.problem == "humanoid" ? 250 : 1;
+    }
+  }
+  const Comparison after = compare(results, {.metric = "log_likelihood", .num_draws = 50});
+  const std::vector<OverallMethod>& methods = after.models[0].methods;
+  ASSERT_EQ(methods.size(), 3U);
+  EXPECT_EQ(methods[0].score.estimate, 0);    // kl: no method is better
+  EXPECT_EQ(methods[1].score.estimate, 0.5);  // mc: one of the other two
+  EXPECT_EQ(methods[2].score.estimate, 1);
+  for (std::size_t k = 0; k < methods.size(); ++k) {
+    EXPECT_EQ(methods[k].score.estimate, before.models[0].methods[k].score.estimate);
+    EXPECT_EQ(methods[k].profile, before.models[0].methods[k].profile);
+  }
+}
+
+TEST(Comparison, TiesOfLogLikelihoodsCountHalf) {
+  StudyResults results = small_study();
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {  // another like kl
+    results.runs.push_back(results.runs[3 * seed + 1]);
+    results.runs.back().method = results.runs.back().acquisition = "twin";
+  }
+  const Comparison comparison = compare(results, {.metric = "log_likelihood", .num_draws = 50});
+  for (const OverallMethod& method : comparison.models[0].methods) {
+    if (method.method == "kl" || method.method == "twin") {
+      EXPECT_DOUBLE_EQ(method.score.estimate, 0.5 / 3) << method.method;
+    }
+  }
+}
+
+TEST(Comparison, OneSeedHasNoInterval) {
+  StudyResults results = small_study();
+  std::erase_if(results.runs, [](const StudyRun& run) { return run.seed > 0; });
+  const Comparison comparison = compare(results);
+  const OverallMethod& kl = comparison.models[0].methods[1];
+  EXPECT_DOUBLE_EQ(kl.score.estimate, 3 / 4.75);
+  EXPECT_TRUE(std::isnan(kl.score.low));
+  EXPECT_TRUE(std::isnan(kl.score.high));
+  EXPECT_TRUE(std::isnan(comparison.models[0].contrasts[0].improvement.low));
 }
 
 // All five differences have one sign: 2 of 32 choices.
@@ -158,16 +207,114 @@ TEST(Comparison, RunsThatAreNotDoneAreNotPaired) {
   EXPECT_EQ(compare(results, {.until = 1}).tasks[0].last, 1U);
 }
 
-TEST(Comparison, WhatIsNotFiniteIsCounted) {
+// The worst RMSE of the task is 6, before the first round.
+TEST(Comparison, WhatDivergedCountsAsTheWorst) {
   StudyResults results = small_study();
-  results.runs[1].rounds[1].rmse = kNan;  // kl, seed 0
+  results.runs[1].rounds[1].rmse = kNan;  // kl, seed 0: 5, -, 1
   const Comparison comparison = compare(results);
+  const TaskComparison& task = comparison.tasks[0];
+  const MethodCurve& kl = *task.find("kl");
+  EXPECT_EQ(kl.at(1)->summary.count, 5U);
+  EXPECT_EQ(kl.at(1)->summary.num_diverged, 1U);
+  EXPECT_DOUBLE_EQ(kl.at(1)->summary.mean, (6 + 3.5 + 3 + 4 + 3) / 5);
+  EXPECT_DOUBLE_EQ(kl.areas[0].value, 4.5);
+  EXPECT_TRUE(kl.areas[0].diverged);
+  EXPECT_FALSE(kl.ends[0].diverged);
+  EXPECT_EQ(kl.area.num_diverged, 1U);
+  EXPECT_EQ(kl.end.num_diverged, 0U);
+  EXPECT_EQ(task.by_area[0].num_pairs, 5U);
+  EXPECT_EQ(task.by_area[0].diverged_ours, 1U);
+  EXPECT_EQ(task.by_area[0].diverged_baseline, 0U);
+  EXPECT_EQ(task.at_end[0].diverged_ours, 0U);
+  EXPECT_EQ(task.family(1)->contrasts[0].diverged_ours, 1U);
+  EXPECT_EQ(task.family(2)->contrasts[0].diverged_ours, 0U);
+  EXPECT_EQ(comparison.models[0].num_diverged, 1U);
+}
+
+// Whatever run of ours diverges, and wherever: no number of ours gets better for it.
+TEST(Comparison, DivergingNeverHelps) {
+  for (const char* metric : {"rmse", "log_likelihood"}) {
+    const StudyResults whole = small_study();
+    const Comparison before = compare(whole, {.metric = metric, .num_draws = 1});
+    const double sign = before.metric->less_is_better ? 1 : -1;
+    for (std::size_t k = 1; k < whole.runs.size(); k += 3) {  // those of kl
+      for (std::size_t round = 0; round < 3; ++round) {
+        StudyResults results = whole;
+        results.runs[k].rounds[round].*before.metric->member = round == 1 ? -INFINITY : kNan;
+        const TaskComparison& a = before.tasks[0];
+        const Comparison after = compare(results, {.metric = metric, .num_draws = 1});
+        const TaskComparison& b = after.tasks[0];
+        EXPECT_GE(sign * b.find("kl")->area.mean, sign * a.find("kl")->area.mean);
+        EXPECT_GE(sign * b.find("kl")->end.mean, sign * a.find("kl")->end.mean);
+        for (std::size_t pair = 0; pair < a.by_area.size(); ++pair) {
+          EXPECT_EQ(b.by_area[pair].num_pairs, 5U);
+          EXPECT_GE(sign * b.by_area[pair].difference, sign * a.by_area[pair].difference);
+        }
+        EXPECT_GE(after.models[0].methods[1].score.estimate, before.models[0].methods[1].score.estimate);
+      }
+    }
+  }
+}
+
+TEST(Comparison, AMetricThatNobodyHasIsNotKnown) {
+  StudyResults results = small_study();
+  for (StudyRun& run : results.runs) {
+    for (RoundRecord& record : run.rounds) {
+      record.rmse_paper = kNan;
+    }
+  }
+  const Comparison comparison = compare(results, {.metric = "rmse_paper"});
   const MethodCurve& kl = *comparison.tasks[0].find("kl");
-  EXPECT_EQ(kl.at(1)->summary.count, 4U);
-  EXPECT_EQ(kl.at(1)->summary.num_lost, 1U);
-  EXPECT_EQ(kl.area.num_lost, 1U);
-  EXPECT_EQ(comparison.tasks[0].by_area[0].num_pairs, 4U);
-  EXPECT_EQ(comparison.tasks[0].at_end[0].num_pairs, 5U);
+  EXPECT_EQ(kl.area.count, 0U);
+  EXPECT_EQ(kl.area.num_diverged, 0U);
+  EXPECT_EQ(comparison.tasks[0].by_area[0].num_pairs, 0U);
+}
+
+// Two pools for each seed are not twice the seeds.
+TEST(Comparison, DataSeedsAreAveragedWithinASeed) {
+  StudyResults results = small_study();
+  const std::size_t num_runs = results.runs.size();
+  for (std::size_t k = 0; k < num_runs; ++k) {
+    StudyRun other = results.runs[k];
+    other.data_seed = 1;
+    for (RoundRecord& record : other.rounds) {
+      record.rmse *= other.method == "kl" ? 3 : 1;
+    }
+    results.runs.push_back(other);
+  }
+  const TaskComparison task = compare(results).tasks[0];
+  const MethodCurve& kl = *task.find("kl");
+  EXPECT_EQ(kl.num_seeds, 5U);
+  EXPECT_EQ(kl.at(2)->summary.count, 5U);
+  EXPECT_DOUBLE_EQ(kl.at(2)->summary.mean, 2 * 1.35);
+  const PairedContrast& mc = find_pair(task.by_area, "mc:100");
+  EXPECT_EQ(mc.num_pairs, 5U);
+  EXPECT_DOUBLE_EQ(mc.difference, 2 * kl.area.mean / 2 - task.find("mc:100")->area.mean);
+  EXPECT_GE(mc.sign_flip_p, 2.0 / 32);  // no less than five seeds can give
+  EXPECT_EQ(compare(results).models[0].methods[1].num_runs, 5U);
+  EXPECT_EQ(compare(results).models[0].power[0].num_pairs, 5U);
+}
+
+// A pool that one of them has not got to does not count for the other.
+TEST(Comparison, PairsShareTheirDataSeeds) {
+  StudyResults results = small_study();
+  StudyRun other = results.runs[1];  // kl, seed 0
+  other.data_seed = 1;
+  other.rounds[2].rmse = 1000;
+  results.runs.push_back(other);
+  const TaskComparison task = compare(results).tasks[0];
+  EXPECT_DOUBLE_EQ(find_pair(task.at_end, "random").difference, 1.35 - 4.1);
+}
+
+TEST(Comparison, CampaignsThatFailedAreCounted) {
+  StudyResults results = small_study();
+  results.runs[1].rounds.pop_back();  // kl, seeds 0 and 1
+  results.runs[4].rounds.clear();
+  results.runs[4].state = CellState::kFailed;
+  const TaskComparison task = compare(results).tasks[0];
+  EXPECT_EQ(task.find("kl")->num_unfinished, 2U);
+  EXPECT_EQ(task.find("kl")->num_failed, 1U);
+  EXPECT_EQ(task.find("mc:100")->num_unfinished, 0U);
 }
 
 TEST(Comparison, VariantsAreComparedAmongThemselves) {
@@ -200,6 +347,50 @@ TEST(Comparison, NamesAreChecked) {
   EXPECT_THROW(compare(small_study(), {.baselines = {"badge"}}), InputError);
 }
 
+std::vector<std::string> found(const std::vector<std::string>& typed) {
+  return find_methods(typed, {"kl", "kl, components=3", "kl, components=5, hidden=64,64", "mc:10, components=3", "mc"});
+}
+
+TEST(Comparison, MethodsAsTheyAreTyped) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(found({}), Names());
+  EXPECT_EQ(found({"kl", "mc"}), (Names{"kl", "mc"}));
+  EXPECT_EQ(found({"kl,mc"}), (Names{"kl", "mc"}));
+  EXPECT_EQ(found({"kl, components=3"}), (Names{"kl, components=3"}));
+  EXPECT_EQ(found({"kl", " components=3"}), (Names{"kl, components=3"}));  // as a list of the command line comes
+  EXPECT_EQ(found({"mc, kl,components=3 , mc:10, components=3"}),
+            (Names{"mc", "kl, components=3", "mc:10, components=3"}));
+  EXPECT_EQ(found({"kl, components=5, hidden=64,64", "mc"}), (Names{"kl, components=5, hidden=64,64", "mc"}));
+}
+
+TEST(Comparison, MethodsThatAreNotThere) {
+  const auto problem = [](const std::string& typed) -> std::string {
+    try {
+      found({typed});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_TRUE(
+      problem("kl, component=3").starts_with("method 'kl, component=3' is not known; did you mean 'kl, components=3'?"))
+      << problem("kl, component=3");
+  EXPECT_TRUE(problem("mc, components=4").starts_with("method 'mc, components=4' is not known"));
+  EXPECT_TRUE(problem("kl, components=3, mcc").starts_with("method 'mcc' is not known; did you mean 'mc'?"));
+}
+
+// A name must be known in one of the studies; the others then compare nothing.
+TEST(Comparison, NamesAreThoseOfAllStudies) {
+  StudyResults other;
+  add_runs(other, "hopper", "flow", "badge", 3, 1);
+  const std::vector<StudyResults> studies = {small_study(), other};
+  const std::vector<Comparison> comparisons = compare_studies(studies, {.ours = {"badge"}, .num_draws = 20});
+  ASSERT_EQ(comparisons.size(), 2U);
+  EXPECT_TRUE(comparisons[0].tasks[0].by_area.empty());
+  EXPECT_TRUE(comparisons[1].tasks[0].methods[0].ours);
+  EXPECT_THROW(compare_studies(studies, {.ours = {"bait"}}), InputError);
+}
+
 TEST(Comparison, NothingYet) {
   EXPECT_TRUE(compare({}).tasks.empty());
   StudyResults results;
@@ -222,6 +413,18 @@ TEST(Comparison, TenSeedsCannotClearSixtyTests) {
   EXPECT_TRUE(few.reachable);
   EXPECT_NEAR(paired_power(few.effect, 10, 0.005), 0.8, 1e-8);
   EXPECT_TRUE(std::isnan(power_of("one", 1, 10).effect));
+}
+
+TEST(Comparison, PowerTellsOfFewerSeeds) {
+  StudyResults results;
+  add_runs(results, "hetero", "flow", "kl", 6, 1);
+  add_runs(results, "hetero", "flow", "random", 6, 2);
+  add_runs(results, "ant", "flow", "kl", 2, 1);
+  add_runs(results, "ant", "flow", "random", 2, 2);
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  EXPECT_EQ(comparison.models[0].power[0].scope, "one problem alone, with 2 to 6 seeds");
+  EXPECT_EQ(comparison.models[0].power[0].num_pairs, 6U);
+  EXPECT_EQ(comparison.models[0].power[1].scope, "all 2 problems together, with 2 to 6 seeds");
 }
 
 TEST(Comparison, Marks) {

@@ -65,6 +65,19 @@ TEST_F(Results, OfAFile) {
   EXPECT_TRUE(results.runs[2].rounds.empty());
 }
 
+// As spreadsheets save it.
+TEST_F(Results, OfAFileWithOtherLineEnds) {
+  std::string text =
+      kHeader + std::string("quick,c1,done,hetero,flow,kl,3,7,1000,h,0.5.0,1,2,1,100,2.5,2,-1.5,0.25,3,0.5\n");
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
+    text.replace(at, 1, "\r\n");
+  }
+  directory_.write("rounds.csv", text);
+  const StudyResults results = read_results(directory_.file("rounds.csv"));
+  EXPECT_EQ(results.runs[0].method, "kl, candidates=1000");
+  EXPECT_EQ(results.runs[0].rounds[0].rmse, 2.5);
+}
+
 TEST_F(Results, OfAFileThatIsNoExport) {
   const std::string row = "quick,c1,done,hetero,flow,kl,3,7,1000,h,0.5.0,1,2,1,100,2.5,2,-1.5,0.25,3,0.5\n";
   EXPECT_NE(problem_with("").find("it has no rows"), std::string::npos);
@@ -76,6 +89,17 @@ TEST_F(Results, OfAFileThatIsNoExport) {
   bad = row;
   bad.replace(bad.find(",2,1,100"), 8, ",2,0,100");
   EXPECT_NE(problem_with(bad).find("rounds count from 1"), std::string::npos);
+  directory_.write("sizes.csv",
+                   "study,cell,problem,model,acquisition,seed,components,round\n"
+                   "s,c1,hopper,flow,kl,0,5,1\ns,c2,hopper,flow,kl,0,many,1\n");
+  try {
+    read_results(directory_.file("sizes.csv"));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("sizes.csv: column 'components', row 2: 'many' is not a whole number"),
+              std::string::npos)
+        << error.what();
+  }
   directory_.write("other.csv", "a,b\n1,2\n");
   EXPECT_THROW(read_results(directory_.file("other.csv")), InputError);
   EXPECT_THROW(read_results(directory_.file("nothing.csv")), InputError);

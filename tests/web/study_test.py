@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -11,10 +12,14 @@ import statistics
 import subprocess
 import urllib.error
 import urllib.request
+import xml.etree.ElementTree
+
+import numpy as np
 
 from support import PROGRAM, PageTest, main
 
 HOSTILE = "</script><img src=x onerror=1>"
+FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "web", "figures.mjs")
 
 GRID = f"""name = "small"
 rounds = 3
@@ -56,6 +61,41 @@ class Study(PageTest):
         """The rows of a table as dictionaries by the titles of its columns."""
         found = next(one for one in facts["tables"] if one["id"] == table)
         return [dict(zip(found["columns"], row)) for row in found["rows"]]
+
+    def figures(self, *arguments):
+        return subprocess.run(["node", FIGURES, *arguments], cwd=self.dir, text=True, capture_output=True)
+
+    def test_figures(self):
+        self.run_grid()
+        self.dissent("report", "sqlite:runs.db", "-o", "r.html")
+        run = self.figures("r.html", "figures", "curves", "scores")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        names = sorted(os.listdir(self.path("figures")))
+        self.assertEqual(run.stdout, f"figures: {len(names)} figures\n")
+        problems, metrics = ("wave", "script-img-src-x-onerror-1"), ("rmse", "rmse-as-in-the-paper", "log-likelihood-nats-a-row")
+        self.assertEqual({name for name in names if name.startswith("curves")},
+                         {f"curves-{problem}-{metric}.svg" for problem in problems for metric in metrics})
+        self.assertIn("scores-rmse.svg", names)
+        rows = {}
+        for name in names:
+            root = xml.etree.ElementTree.parse(self.path(f"figures/{name}")).getroot()
+            self.assertTrue(root.tag.endswith("svg"))
+            points = root.findall(".//{*}g[@aria-roledescription='symbol mark container']/{*}path")
+            drawn = [re.search(r"(?:shown|score): ([^;]*)", point.get("aria-label")).group(1) for point in points]
+            rows[name] = sorted(float(text.replace("−", "-")) for text in drawn)
+        curves = {}
+        for row in self.exported():
+            if row["problem"] == "wave":
+                curves.setdefault((row["acquisition"], row["round"]), []).append(float(row["rmse"]))
+        medians = sorted(statistics.median(values) for values in curves.values())
+        self.assertEqual(len(medians), 2 * 4)  # two methods, four models each
+        np.testing.assert_allclose(rows["curves-wave-rmse.svg"], medians, rtol=1e-9)
+        self.assertEqual(len(rows["scores-rmse.svg"]), 2)
+        run = self.figures("r.html", "figures", "curve")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("there is no chart 'curve'; there are", run.stderr)
+        self.assertEqual(self.figures("small.toml", "figures").returncode, 2)
+        self.assertEqual(self.figures("none.html", "figures").returncode, 2)
 
     def test_whole(self):
         self.run_grid()

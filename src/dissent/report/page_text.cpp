@@ -4,8 +4,8 @@
 
 #include "dissent/report/html.hpp"
 #include "dissent/report/page_html.hpp"
-#include "dissent/study/text_table.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/text_table.hpp"
 
 namespace dissent::report {
 namespace {

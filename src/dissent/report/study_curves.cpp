@@ -12,6 +12,7 @@
 #include "dissent/report/chart.hpp"
 #include "dissent/report/study_view.hpp"
 #include "dissent/statistics/location.hpp"
+#include "dissent/study/diverged.hpp"
 
 namespace dissent::report {
 namespace {
@@ -182,8 +183,13 @@ std::vector<Heading> known_metrics(const StudyResults& results, Metrics which) {
   return list;
 }
 
-Chart curve_chart(const StudyResults& results, const std::string& id, const std::string& title,
+Chart curve_chart(const StudyResults& all, const std::string& id, const std::string& title,
                   const std::vector<Heading>& metrics) {
+  StudyResults results = all;
+  std::size_t num_diverged = 0;
+  for (const Heading& metric : metrics) {
+    num_diverged += kind_of(metric.name) == Metrics::kQuality ? count_as_worst(results, find_metric(metric.name)) : 0;
+  }
   const Curves curves = curves_of(results);
   const std::vector<std::string> methods = study_names(results).methods;
   Chart chart{.id = id, .title = title, .caption = ""};
@@ -204,6 +210,10 @@ Chart curve_chart(const StudyResults& results, const std::string& id, const std:
       fmt::format("Lines are medians over seeds, bands reach from the lower to the upper quartile. {}{}",
                   last_medians(curves, metrics.front()),
                   longest > kMostPlaces ? fmt::format(" {} of {} rounds are drawn.", kMostPlaces, longest) : "");
+  if (num_diverged > 0) {
+    chart.caption +=
+        fmt::format(" Diverged, and count as the worst of their problem: {}.", counted(num_diverged, "value"));
+  }
   chart.spec = chart_spec(chart.caption, layers(methods));
   chart.spec["params"] = Json::array();
   chart.spec["transform"] = Json::array();

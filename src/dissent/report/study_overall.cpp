@@ -52,6 +52,17 @@ Json upright_line(double x) {
           {"encoding", {{"x", {{"datum", x}, {"type", "quantitative"}}}}}};
 }
 
+std::string diverged_words(const std::vector<Comparison>& comparisons) {
+  std::vector<std::string> parts;
+  for_each_model(comparisons, [&](const std::string& metric, const ModelComparison& model) {
+    if (model.num_diverged > 0) {
+      parts.push_back(fmt::format("{} with {} by {}", counted(model.num_diverged, "campaign"), model.model, metric));
+    }
+  });
+  return parts.empty() ? ""
+                       : fmt::format(" Diverged, and count as the worst of their problem: {}.", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::optional<Chart> score_chart(const std::vector<Comparison>& comparisons) {
@@ -81,9 +92,9 @@ std::optional<Chart> score_chart(const std::vector<Comparison>& comparisons) {
   }
   chart.caption =
       "Less is better. A campaign's score is the area under its curve divided by that of random with the same seed; of "
-      "a log-likelihood, random's less its own. Points are interquartile means of all campaigns, lines their 95% "
-      "stratified bootstrap intervals." +
-      first;
+      "a log-likelihood, the share of the other methods that are better with the same seed. Points are interquartile "
+      "means of all campaigns, lines their 95% stratified bootstrap intervals." +
+      first + diverged_words(comparisons);
   const std::vector<std::string> names = texts_of(chart.data, "method");
   finish(chart, interval_layers("score", "method", names, chart.data.columns));
   chart.spec["height"] = height_of(names, kStep);
@@ -187,8 +198,8 @@ std::optional<Chart> outcome_chart(const std::vector<Comparison>& comparisons) {
   chart.caption = fmt::format(
       "Areas under the curve, paired by seed. The numbers are effects in standard deviations of the differences; "
       "positive ones are for ours. Better and worse are by the sign flip test at 5%, corrected by Holm within the "
-      "problem: {} of {} contrasts are better.",
-      better, chart.data.rows.size());
+      "problem: {} of {} contrasts are better.{}",
+      better, chart.data.rows.size(), diverged_words(comparisons));
   const std::vector<std::string> problems = texts_of(chart.data, "problem");
   const std::vector<std::string> baselines = texts_of(chart.data, "baseline");
   Json x = names_axis("baseline", baselines);

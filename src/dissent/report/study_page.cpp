@@ -119,6 +119,7 @@ Page study_page(const StudyResults& results) {
   Section main{"main-section", "Results"};
   add(main, main_tables(comparisons));
   add(main, paper_chart(comparisons));
+  add(main, paper_tests(results));
   add(page, std::move(main));
   add(page, curves(results));
   add(page, overall(comparisons));

@@ -9,9 +9,12 @@
 #include <set>
 #include <tuple>
 
+#include "dissent/base/parse.hpp"
 #include "dissent/report/chart.hpp"
 #include "dissent/report/study_view.hpp"
 #include "dissent/statistics/location.hpp"
+#include "dissent/study/diverged.hpp"
+#include "dissent/study/paper_numbers.hpp"
 
 namespace dissent::report {
 namespace {
@@ -84,14 +87,16 @@ TableBlock runtimes(const StudyResults& results) {
 }
 
 // Of campaigns on Hopper whose grid varies the number of components.
-TableBlock ensemble_sizes(const StudyResults& results) {
+TableBlock ensemble_sizes(StudyResults results) {
+  const std::size_t num_diverged = count_as_worst(results, find_metric("rmse"));
   Pairs<std::tuple<std::string, std::size_t>> pairs;
   bool varied = false;
   for (const StudyRun& run : results.runs) {
     const auto axis = std::ranges::find(run.axes, "components", &std::pair<std::string, std::string>::first);
-    if (run.problem == kSizesProblem && axis != run.axes.end() && run.state == CellState::kDone &&
-        !run.rounds.empty() && std::isfinite(run.rounds.back().rmse)) {
-      pairs[{without_parameter(run.acquisition), std::stoul(axis->second)}].here.push_back(run.rounds.back().rmse);
+    const auto size = axis == run.axes.end() ? std::nullopt : parse_whole(axis->second);
+    if (run.problem == kSizesProblem && size && run.state == CellState::kDone && !run.rounds.empty() &&
+        std::isfinite(run.rounds.back().rmse)) {  // known at all
+      pairs[{without_parameter(run.acquisition), *size}].here.push_back(run.rounds.back().rmse);
       varied = true;
     }
   }
@@ -100,11 +105,13 @@ TableBlock ensemble_sizes(const StudyResults& results) {
       pairs[{paper.method, paper.components}].paper = paper.rmse;
     }
   }
-  return pairs_table({.id = "sizes",
-                      .title = "RMSE on Hopper by ensemble size",
-                      .note = "After the last round.",
-                      .grid = {.columns = {{"method", "Method"}, {"components", "Components"}}}},
-                     pairs);
+  return pairs_table(
+      {.id = "sizes",
+       .title = "RMSE on Hopper by ensemble size",
+       .note = num_diverged == 0 ? "After the last round."
+                                 : "After the last round. Models that diverged count as the worst of the problem.",
+       .grid = {.columns = {{"method", "Method"}, {"components", "Components"}}}},
+      pairs);
 }
 
 TableBlock correlations(const StudyResults& results) {
@@ -164,7 +171,7 @@ std::vector<std::vector<Json>> points_of(const Comparison& comparison, const Tas
   };
   std::set<std::size_t> in_paper;
   for (const PaperPoint& point : paper_curves()) {
-    if (paper_point(comparison, task, method, point.after) == &point) {
+    if (paper_point_of(comparison, task, method, point.after) == &point) {
       add(point.after, kThere, point.mean, point.stddev);
       in_paper.insert(point.after);
     }
@@ -203,13 +210,6 @@ Json paper_layers(const std::vector<Heading>& columns) {
 }
 
 }  // namespace
-
-const PaperPoint* paper_point(const Comparison& comparison, const TaskComparison& task, const MethodCurve& method,
-                              std::size_t after) {
-  return method.variant.empty()
-             ? find_paper_point(task.model, comparison.metric->paper, task.problem, after, method.acquisition)
-             : nullptr;
-}
 
 std::optional<Chart> paper_chart(const std::vector<Comparison>& comparisons) {
   Chart chart{.id = "paper", .title = "Beside the paper", .caption = ""};

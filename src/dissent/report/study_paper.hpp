@@ -1,23 +1,20 @@
 // The paper's numbers beside those of a study, for problems of the study.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "dissent/report/page.hpp"
 #include "dissent/study/comparison.hpp"
-#include "dissent/study/paper_numbers.hpp"
 #include "dissent/study/results.hpp"
 
 namespace dissent::report {
 
-// The paper's number for a method of this study; null where it has none, or the two are not the same method.
-const PaperPoint* paper_point(const Comparison& comparison, const TaskComparison& task, const MethodCurve& method,
-                              std::size_t after);
-
 // Mean curves with the points of the paper's tables. Nothing where the paper has none of these problems.
 std::optional<Chart> paper_chart(const std::vector<Comparison>& comparisons);
+
+// What the paper's printed numbers say of its own methods, for problems of the study that it has.
+std::optional<TableBlock> paper_tests(const StudyResults& results);
 
 // Side studies, here and there: run times, ensemble sizes, rank correlations, matched samples.
 std::vector<TableBlock> paper_tables(const StudyResults& results);

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "dissent/base/names.hpp"
-#include "dissent/report/study_paper.hpp"
 #include "dissent/report/study_view.hpp"
 #include "dissent/study/paper_numbers.hpp"
 
@@ -29,7 +28,7 @@ std::vector<Json> main_row(const Comparison& comparison, const TaskComparison& t
   const ContrastFamily* family = task.family(task.last);
   const std::optional<double> p = family != nullptr ? family->better_than_all(method.method) : std::nullopt;
   const std::size_t rank = rank_of(task, method, comparison.metric->less_is_better);
-  const PaperPoint* paper = paper_point(comparison, task, method, task.last);
+  const PaperPoint* paper = paper_point_of(comparison, task, method, task.last);
   return {task.problem,
           method.method,
           method.end.mean,
@@ -91,14 +90,24 @@ TableBlock main_table(const Comparison& comparison, const std::string& model, st
       }
     }
   }
+  std::size_t num_diverged = 0;
+  for (const TaskComparison& task : comparison.tasks) {
+    for (const MethodCurve& method : task.methods) {
+      num_diverged += task.model == model ? method.end.num_diverged : 0;
+    }
+  }
   const bool alone = drop_paper(table.grid);
   table.note = fmt::format(
       "After the last round, over campaigns that came so far; {} is better. *, ** and ***: better than every baseline "
       "at "
       "5%, 1% and 0.1%, by Welch's test corrected by Holm within the problem.",
       comparison.metric->less_is_better ? "less" : "more");
+  if (num_diverged > 0) {
+    table.note +=
+        fmt::format(" Diverged, and count as the worst of their problem: {}.", counted(num_diverged, "campaign"));
+  }
   if (!alone && !comparison.metric->note.empty()) {
-    table.note += fmt::format(" The paper's numbers: {}.", comparison.metric->note);
+    table.note += fmt::format(" {}", comparison.metric->note);
   }
   return table;
 }
@@ -108,6 +117,9 @@ TableBlock main_table(const Comparison& comparison, const std::string& model, st
 TableBlock verdict_table(const std::vector<JudgedClaim>& claims) {
   TableBlock table{.id = "verdicts", .title = "Claims and verdicts"};
   table.note = "Each rule was written down before the campaigns ran.";
+  if (const std::string note = diverged_note(claims); !note.empty()) {
+    table.note += " " + note;
+  }
   table.grid.columns = {{"claim", "Claim"},
                         {"verdict", "Verdict"},
                         {"seeds", "Seeds"},

@@ -26,6 +26,9 @@ struct Finding {
   Verdict verdict = Verdict::kOpen;
   std::string says = {};      // in words and numbers: effect, interval or p-value
   std::size_t num_seeds = 0;  // pairs, or runs of the smaller side
+  // Runs that diverged and count as the worst of their problem. With more of them ours cannot hold.
+  std::size_t diverged_ours = 0;
+  std::size_t diverged_theirs = 0;
 };
 
 struct JudgedClaim {
@@ -37,10 +40,15 @@ struct JudgedClaim {
   std::string test;                    // "Welch, Holm within the problem"
   std::vector<Finding> findings = {};  // empty: nothing to judge by
   std::size_t num_seeds = 0;           // the fewest of the findings that decided
+
+  std::size_t num_diverged() const;  // findings with runs that diverged
 };
 
 // All claims, in a fixed order, whatever the results have. Several studies may be judged together: each brings its own
 // findings, and flows of one are compared with PNEs of another.
 std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies);
+
+// Which verdicts rest on runs that diverged, in a sentence; nothing where none does.
+std::string diverged_note(std::span<const JudgedClaim> claims);
 
 }  // namespace dissent

@@ -62,6 +62,7 @@ std::string outputs_text(const Measurement& measurement) {
 struct Place {
   std::string name;
   BySeed values = {};
+  std::size_t num_unknown = 0;  // values that are not finite
 };
 
 Place& place_of(std::vector<Place>& places, const std::string& name) {
@@ -97,10 +98,19 @@ Findings findings_by_place(Evidence evidence, Wanted wanted, double limit, Says*
   for (const StudyEvidence& study : evidence) {
     std::vector<Place> places;
     visit(study, [&](const std::string& where, std::uint64_t seed, double value) {
-      place_of(places, study.label + where).values[seed].push_back(value);
+      Place& place = place_of(places, study.label + where);
+      if (std::isfinite(value)) {
+        place.values[seed].push_back(value);
+      } else {
+        ++place.num_unknown;
+      }
     });
     for (const Place& place : places) {
       findings.push_back(side_finding(place.name, seed_means(place.values), wanted, limit, says));
+      if (place.num_unknown > 0) {  // the others do not speak for them
+        findings.back().verdict = Verdict::kOpen;
+        findings.back().says += fmt::format("; {} not finite", counted(place.num_unknown, "value"));
+      }
     }
   }
   return findings;

@@ -8,6 +8,7 @@
 
 #include "dissent/study/claims.hpp"
 #include "dissent/study/comparison.hpp"
+#include "dissent/study/comparison_parts.hpp"
 
 namespace dissent {
 
@@ -38,7 +39,7 @@ Finding ratio_finding(const std::string& where, const MethodCurve& ours, const M
 // Differences between paired runs, by place.
 struct Difference {
   std::string where;
-  std::vector<double> values;
+  PairedValues pairs;
 };
 // Sign flip tests of all, corrected together. A tie stays open.
 Findings sign_flip_findings(const std::vector<Difference>& differences, bool less_is_better);

@@ -1,6 +1,7 @@
 // The list of claims with their rules, and how findings make a verdict.
 #include <algorithm>
 
+#include "dissent/base/names.hpp"
 #include "dissent/statistics/significance.hpp"
 #include "dissent/study/claims.hpp"
 #include "dissent/study/claims_parts.hpp"
@@ -98,6 +99,19 @@ Verdict sum_of(const Findings& findings, Sum sum) {
   return sum == Sum::kAll && any(findings, Verdict::kOpen) ? Verdict::kOpen : Verdict::kHolds;
 }
 
+// A finding of too few seeds decides nothing, and one that holds does not where ours diverged more often: the values
+// that then stand in for its own are those of others.
+void withdraw(Finding& finding) {
+  if (finding.num_seeds < kLeastSeeds ||
+      (finding.verdict == Verdict::kHolds && finding.diverged_ours > finding.diverged_theirs)) {
+    finding.verdict = Verdict::kOpen;
+  }
+  if (finding.diverged_ours + finding.diverged_theirs > 0) {
+    finding.says += fmt::format("; diverged: {} of ours, {} of theirs", counted(finding.diverged_ours, "run"),
+                                finding.diverged_theirs);
+  }
+}
+
 JudgedClaim judge(const Rule& rule, Evidence evidence) {
   JudgedClaim claim{.name = std::string(rule.name),
                     .claim = std::string(rule.claim),
@@ -105,11 +119,7 @@ JudgedClaim judge(const Rule& rule, Evidence evidence) {
                     .rule = std::string(rule.rule),
                     .test = std::string(rule.test),
                     .findings = rule.find(evidence)};
-  for (Finding& finding : claim.findings) {
-    if (finding.num_seeds < kLeastSeeds) {
-      finding.verdict = Verdict::kOpen;
-    }
-  }
+  std::ranges::for_each(claim.findings, withdraw);
   claim.verdict = sum_of(claim.findings, rule.sum);
   const bool decided = any(claim.findings, claim.verdict);
   std::vector<std::size_t> seeds;
@@ -127,6 +137,25 @@ JudgedClaim judge(const Rule& rule, Evidence evidence) {
 std::string_view verdict_name(Verdict verdict) {
   constexpr std::string_view kNames[] = {"holds", "does not hold", "not enough data"};
   return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::size_t JudgedClaim::num_diverged() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      findings, [](const Finding& finding) { return finding.diverged_ours + finding.diverged_theirs > 0; }));
+}
+
+std::string diverged_note(std::span<const JudgedClaim> claims) {
+  std::vector<std::string> names;
+  for (const JudgedClaim& claim : claims) {
+    if (claim.num_diverged() > 0) {
+      names.push_back(claim.name);
+    }
+  }
+  return names.empty() ? ""
+                       : fmt::format(
+                             "Runs that diverged count as the worst of their problem. These verdicts rest on "
+                             "some: {}.",
+                             fmt::join(names, ", "));
 }
 
 std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies) {

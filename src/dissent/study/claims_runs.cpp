@@ -1,8 +1,8 @@
 // Claims that are judged by the runs of campaigns.
 #include <algorithm>
+#include <cmath>
 
 #include "dissent/study/claims_parts.hpp"
-#include "dissent/study/comparison_parts.hpp"
 #include "dissent/study/paper_numbers.hpp"
 
 namespace dissent {
@@ -39,7 +39,7 @@ Findings area_findings(Evidence evidence, const Counterpart& counterpart) {
       for (const MethodCurve& curve : task.methods) {
         if (const MethodCurve* other = counterpart(task, curve)) {
           differences.push_back({fmt::format("{}: {} against {}", place(study, task), curve.method, other->method),
-                                 paired_values(curve.areas, other->areas).differences()});
+                                 paired_values(curve.areas, other->areas)});
         }
       }
     }
@@ -71,12 +71,15 @@ Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, st
   for (const Contrast& contrast : family->contrasts) {
     if (contrast.ours == a->method && contrast.baseline == b->method) {
       finding.num_seeds = std::min(contrast.num_ours, contrast.num_baseline);
+      finding.diverged_ours = contrast.diverged_ours;
+      finding.diverged_theirs = contrast.diverged_baseline;
       const bool enough = finding.num_seeds >= kPaperSeeds;
       finding.verdict = contrast.outcome == Outcome::kBetter            ? Verdict::kHolds
                         : contrast.outcome == Outcome::kWorse || enough ? Verdict::kFails
                                                                         : Verdict::kOpen;
-      finding.says = fmt::format("{:.3g} against {:.3g}, {:.2f} standard deviations better, adjusted p {:.2g}",
-                                 a->end.mean, b->end.mean, contrast.effect, contrast.adjusted);
+      finding.says = fmt::format("{:.3g} against {:.3g}, {:.2f} standard deviations {}, adjusted p {:.2g}", a->end.mean,
+                                 b->end.mean, std::abs(contrast.effect), contrast.effect < 0 ? "worse" : "better",
+                                 contrast.adjusted);
     }
   }
   return finding;
@@ -157,8 +160,8 @@ Findings flows_beat_pne(Evidence evidence) {
       }
       for (const MethodCurve& curve : flows->methods) {
         if (const MethodCurve* match = networks->find(curve.method)) {
-          differences.push_back({fmt::format("bimodal: {}, flow against pne", curve.method),
-                                 paired_values(curve.ends, match->ends).differences()});
+          differences.push_back(
+              {fmt::format("bimodal: {}, flow against pne", curve.method), paired_values(curve.ends, match->ends)});
         }
       }
     }

@@ -4,7 +4,6 @@
 #include "dissent/base/names.hpp"
 #include "dissent/statistics/significance.hpp"
 #include "dissent/study/claims_parts.hpp"
-#include "dissent/study/comparison_parts.hpp"
 
 namespace dissent {
 namespace {
@@ -23,7 +22,9 @@ Finding ratio_finding(const std::string& where, const MethodCurve& ours, const M
     }
   }
   Finding finding{.where = fmt::format("{}: {} against {}", where, ours.method, theirs.method),
-                  .num_seeds = ratios.size()};
+                  .num_seeds = ratios.size(),
+                  .diverged_ours = pairs.diverged_ours,
+                  .diverged_theirs = pairs.diverged_baseline};
   if (ratios.size() < 2) {
     finding.says = fmt::format("{} in common", counted(ratios.size(), "seed"));
     return finding;
@@ -40,13 +41,18 @@ Finding ratio_finding(const std::string& where, const MethodCurve& ours, const M
 Findings sign_flip_findings(const std::vector<Difference>& differences, bool less_is_better) {
   std::vector<double> p_values;
   for (const Difference& difference : differences) {
-    p_values.push_back(difference.values.empty() ? 1.0 : sign_flip_test(difference.values).p_value);
+    const std::vector<double> values = difference.pairs.differences();
+    p_values.push_back(values.empty() ? 1.0 : sign_flip_test(values).p_value);
   }
   const std::vector<double> adjusted = holm_adjusted(p_values);
   Findings findings;
   for (std::size_t k = 0; k < differences.size(); ++k) {
-    const std::vector<double>& values = differences[k].values;
-    Finding finding{.where = differences[k].where, .num_seeds = values.size()};
+    const PairedValues& pairs = differences[k].pairs;
+    const std::vector<double> values = pairs.differences();
+    Finding finding{.where = differences[k].where,
+                    .num_seeds = values.size(),
+                    .diverged_ours = pairs.diverged_ours,
+                    .diverged_theirs = pairs.diverged_baseline};
     if (values.size() < 2) {
       finding.says = fmt::format("{} in common", counted(values.size(), "seed"));
       findings.push_back(std::move(finding));
@@ -57,8 +63,9 @@ Findings sign_flip_findings(const std::vector<Difference>& differences, bool les
       finding.verdict = (spread.mean < 0) == less_is_better ? Verdict::kHolds : Verdict::kFails;
     }
     const double better = less_is_better ? -spread.mean : spread.mean;
-    finding.says = fmt::format("better by {:.3g}, {:.2f} standard deviations, adjusted p {:.2g}", better,
-                               spread.mean == 0 ? 0.0 : better / spread.stddev, adjusted[k]);
+    finding.says =
+        fmt::format("{} by {:.3g}, {:.2f} standard deviations, adjusted p {:.2g}", better < 0 ? "worse" : "better",
+                    std::abs(better), spread.mean == 0 ? 0.0 : std::abs(better) / spread.stddev, adjusted[k]);
     findings.push_back(std::move(finding));
   }
   return findings;

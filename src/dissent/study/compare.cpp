@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
-#include "dissent/base/error.hpp"
-#include "dissent/base/names.hpp"
 #include "dissent/base/parse.hpp"
 #include "dissent/study/comparison_parts.hpp"
+#include "dissent/study/diverged.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr std::string_view kOurs[] = {"kl", "bhattacharyya", "kl-joint", "bhattacharyya-joint"};
-
-std::string acquisition_name(const std::string& acquisition) { return acquisition.substr(0, acquisition.find(':')); }
 
 double parameter_of(const std::string& acquisition) {
   const std::size_t colon = acquisition.find(':');
@@ -29,12 +27,6 @@ bool is_named(const MethodCurve& curve, std::span<const std::string> names) {
   return std::ranges::any_of(
       names, [&](const std::string& name) { return name == curve.method || name == curve.acquisition; });
 }
-
-// The values of each round, of all runs of one method.
-struct RoundValues {
-  std::vector<double> metric = {};
-  double labelled = 0;
-};
 
 bool is_ours(const MethodCurve& curve, const CompareOptions& options) {
   return options.ours.empty() ? std::ranges::find(kOurs, curve.acquisition) != std::end(kOurs)
@@ -51,33 +43,55 @@ std::size_t last_round(std::span<const StudyRun* const> runs, const CompareOptio
   return std::min(last, options.until.value_or(last));
 }
 
-void add_area(const StudyRun& run, const MetricTraits& metric, std::size_t last, MethodCurve& curve) {
+// Adds the area and the end of a run that came to the last round. Whether it did.
+bool add_area(const StudyRun& run, const WorstValues& metric, std::size_t last, MethodCurve& curve) {
   std::vector<double> after;
   std::vector<double> height;
+  bool diverged = false;
   for (const RoundRecord& record : run.rounds) {
     if (record.round <= last + 1) {
       after.push_back(static_cast<double>(record.round));
-      height.push_back(record.*metric.member);
+      height.push_back(metric.of(record));
+      diverged = diverged || metric.diverged(record);
     }
   }
   if (after.empty() || after.back() != static_cast<double>(last + 1)) {
-    return;
+    return false;
   }
-  const bool whole = std::ranges::all_of(height, [](double value) { return std::isfinite(value); });
-  const double area = whole ? mean_height(after, height) : std::numeric_limits<double>::quiet_NaN();
-  curve.areas.push_back({run.seed, run.data_seed, area});
-  curve.ends.push_back({run.seed, run.data_seed, height.back()});
+  const bool known = !std::isnan(height.back());  // all of them, or none
+  const double area = known ? mean_height(after, height) : std::numeric_limits<double>::quiet_NaN();
+  const auto end = std::ranges::find(run.rounds, last + 1, &RoundRecord::round);
+  curve.areas.push_back({run.seed, run.data_seed, area, diverged});
+  curve.ends.push_back({run.seed, run.data_seed, height.back(), metric.diverged(*end)});
+  return true;
 }
 
-std::vector<double> values_of(std::span<const RunValue> runs) {
-  std::vector<double> values;
-  for (const RunValue& run : runs) {
-    values.push_back(run.value);
+// The runs' values after a number of rounds.
+struct RoundValues {
+  std::vector<RunValue> metric = {};
+  double labelled = 0;
+};
+
+std::vector<CurvePoint> curve_points(std::span<const StudyRun* const> runs, const WorstValues& metric,
+                                     std::size_t last) {
+  std::map<std::size_t, RoundValues> by_round;
+  for (const StudyRun* run : runs) {
+    for (const RoundRecord& record : run->rounds) {
+      if (record.round <= last + 1) {
+        RoundValues& values = by_round[record.round - 1];
+        values.metric.push_back({run->seed, run->data_seed, metric.of(record), metric.diverged(record)});
+        values.labelled += static_cast<double>(record.labelled);
+      }
+    }
   }
-  return values;
+  std::vector<CurvePoint> points;
+  for (const auto& [after, values] : by_round) {
+    points.push_back({after, values.labelled / static_cast<double>(values.metric.size()), summarize(values.metric)});
+  }
+  return points;
 }
 
-MethodCurve make_curve(std::span<const StudyRun* const> runs, const MetricTraits& metric, std::size_t last,
+MethodCurve make_curve(std::span<const StudyRun* const> runs, const WorstValues& metric, std::size_t last,
                        const CompareOptions& options) {
   const StudyRun& first = *runs.front();
   MethodCurve curve{.method = first.method,
@@ -85,23 +99,20 @@ MethodCurve make_curve(std::span<const StudyRun* const> runs, const MetricTraits
                     .parameter = parameter_of(first.acquisition),
                     .variant = variant_of(first)};
   curve.ours = is_ours(curve, options);
-  std::map<std::size_t, RoundValues> by_round;
+  curve.points = curve_points(runs, metric, last);
+  std::set<std::uint64_t> seeds;
   for (const StudyRun* run : runs) {
-    curve.num_runs += !run->rounds.empty();
-    for (const RoundRecord& record : run->rounds) {
-      if (record.round <= last + 1) {
-        by_round[record.round - 1].metric.push_back(record.*metric.member);
-        by_round[record.round - 1].labelled += static_cast<double>(record.labelled);
-      }
+    if (!run->rounds.empty()) {
+      seeds.insert(run->seed);
     }
-    add_area(*run, metric, last, curve);
+    if (!add_area(*run, metric, last, curve)) {
+      ++curve.num_unfinished;
+      curve.num_failed += run->state == CellState::kFailed;
+    }
   }
-  for (const auto& [after, values] : by_round) {
-    curve.points.push_back(
-        {after, values.labelled / static_cast<double>(values.metric.size()), summarize(values.metric)});
-  }
-  curve.area = summarize(values_of(curve.areas));
-  curve.end = summarize(values_of(curve.ends));
+  curve.num_seeds = seeds.size();
+  curve.area = summarize(curve.areas);
+  curve.end = summarize(curve.ends);
   return curve;
 }
 
@@ -131,27 +142,27 @@ TaskComparison make_task(const std::vector<const StudyRun*>& runs, const MetricT
   for (const StudyRun* run : runs) {
     methods.add(run->method, run);
   }
+  const WorstValues values(runs, metric);
   for (const auto& group : methods.groups()) {
-    task.methods.push_back(make_curve(group, metric, task.last, options));
+    task.methods.push_back(make_curve(group, values, task.last, options));
   }
   return task;
 }
 
-// Every name that was given stands for some method.
-void check_methods(const Comparison& comparison, std::span<const std::string> names) {
-  std::vector<std::string> known;
-  for (const TaskComparison& task : comparison.tasks) {
-    for (const MethodCurve& curve : task.methods) {
-      for (const std::string& name : {curve.method, curve.acquisition}) {
-        if (std::ranges::find(known, name) == known.end()) {
-          known.push_back(name);
-        }
-      }
-    }
+// With methods by their whole names.
+Comparison compare_named(const StudyResults& results, const CompareOptions& options) {
+  Comparison comparison{
+      .study = results.study, .source = results.source, .options = options, .metric = &find_metric(options.metric)};
+  Groups<std::pair<std::string, std::string>, const StudyRun*> tasks;
+  for (const StudyRun& run : results.runs) {
+    tasks.add({run.problem, run.model}, &run);
   }
-  for (const std::string& name : names) {
-    check_name("method", name, known);
+  for (const auto& group : tasks.groups()) {
+    comparison.tasks.push_back(make_task(group, *comparison.metric, options));
+    test_task(comparison.tasks.back(), *comparison.metric, options);
   }
+  compare_overall(comparison);
+  return comparison;
 }
 
 }  // namespace
@@ -172,22 +183,19 @@ std::vector<MethodPair> compared_pairs(const TaskComparison& task, const Compare
 }
 
 Comparison compare(const StudyResults& results, const CompareOptions& options) {
-  Comparison comparison{
-      .study = results.study, .source = results.source, .options = options, .metric = &find_metric(options.metric)};
-  Groups<std::pair<std::string, std::string>, const StudyRun*> tasks;
-  for (const StudyRun& run : results.runs) {
-    tasks.add({run.problem, run.model}, &run);
+  return std::move(compare_studies(std::span(&results, 1), options).front());
+}
+
+std::vector<Comparison> compare_studies(std::span<const StudyResults> studies, const CompareOptions& options) {
+  const std::vector<std::string> known = method_names(studies);
+  CompareOptions named = options;
+  named.ours = find_methods(options.ours, known);
+  named.baselines = find_methods(options.baselines, known);
+  std::vector<Comparison> comparisons;
+  for (const StudyResults& results : studies) {
+    comparisons.push_back(compare_named(results, named));
   }
-  for (const auto& group : tasks.groups()) {
-    comparison.tasks.push_back(make_task(group, *comparison.metric, options));
-  }
-  check_methods(comparison, options.ours);
-  check_methods(comparison, options.baselines);
-  for (TaskComparison& task : comparison.tasks) {
-    test_task(task, *comparison.metric, options);
-  }
-  compare_overall(comparison);
-  return comparison;
+  return comparisons;
 }
 
 }  // namespace dissent

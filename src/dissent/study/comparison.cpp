@@ -2,20 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace dissent {
 
-Summary summarize(std::span<const double> values) {
-  std::vector<double> finite;
-  std::ranges::copy_if(values, std::back_inserter(finite), [](double value) { return std::isfinite(value); });
-  Summary summary{.count = finite.size(), .num_lost = values.size() - finite.size()};
-  if (!finite.empty()) {
-    const Moments found = moments(finite);
+std::vector<double> seed_means(std::span<const RunValue> runs) {
+  std::map<std::uint64_t, std::vector<double>> by_seed;
+  for (const RunValue& run : runs) {
+    if (std::isfinite(run.value)) {
+      by_seed[run.seed].push_back(run.value);
+    }
+  }
+  std::vector<double> means;
+  for (const auto& [seed, values] : by_seed) {
+    means.push_back(moments(values).mean);
+  }
+  return means;
+}
+
+Summary summarize(std::span<const RunValue> runs) {
+  const std::vector<double> values = seed_means(runs);
+  Summary summary{.count = values.size()};
+  summary.num_diverged = static_cast<std::size_t>(std::ranges::count(runs, true, &RunValue::diverged));
+  if (!values.empty()) {
+    const Moments found = moments(values);
     summary.mean = found.mean;
     summary.stddev = found.stddev;
-    summary.median = median(finite);
-    summary.trimmed_mean = trimmed_mean(finite, kTrimmedShare);
-    summary.interquartile_mean = interquartile_mean(finite);
+    summary.median = median(values);
+    summary.trimmed_mean = trimmed_mean(values, kTrimmedShare);
+    summary.interquartile_mean = interquartile_mean(values);
   }
   return summary;
 }

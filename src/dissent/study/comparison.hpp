@@ -1,12 +1,13 @@
 // Which methods of a study do better, and whether that can be told from chance. Plain values: no database.
 //
 // A task is a problem with a model; a method is an acquisition with the values of all other axes. Runs of two methods
-// are paired when they share seed and data_seed, for they begin with the same rows.
+// are paired when they share seed and data_seed, for they begin with the same rows. What counts is the seed: runs of
+// one seed on several data_seeds are averaged before anything is tested, since they are no seeds of their own.
 //
 // "After r rounds" is the model that was fitted on the rows of r rounds: record r + 1 of a campaign. A campaign of 100
 // rounds ends with the model after 100.
 //
-// Metrics that are not finite are left out and counted (`num_lost`): a mean without them flatters the method.
+// A metric that is not finite, of a model that diverged, counts as the worst of its task (diverged.hpp).
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,8 @@ const MetricTraits& find_metric(std::string_view name);
 
 struct CompareOptions {
   std::string metric = "rmse";
-  // Methods, or acquisitions without their parameter. Empty: kl, bhattacharyya and their joint forms.
+  // Methods, or acquisitions without their parameter; find_methods() says how they may be written. Empty: kl,
+  // bhattacharyya and their joint forms.
   std::vector<std::string> ours = {};
   std::vector<std::string> baselines = {};  // empty: all others
   std::optional<std::size_t> until = {};    // the last round that counts; none: the last of any run of the task
@@ -49,25 +51,30 @@ struct CompareOptions {
 
 constexpr double kTrimmedShare = 0.1;  // on each side
 
-struct Summary {
-  double mean = std::numeric_limits<double>::quiet_NaN();  // all of them NaN without a value
-  double stddev = std::numeric_limits<double>::quiet_NaN();
-  double median = std::numeric_limits<double>::quiet_NaN();
-  double trimmed_mean = std::numeric_limits<double>::quiet_NaN();
-  double interquartile_mean = std::numeric_limits<double>::quiet_NaN();
-  std::size_t count = 0;
-  std::size_t num_lost = 0;
-
-  Moments moments() const { return {mean, stddev, count}; }
-};
-Summary summarize(std::span<const double> values);
-
 // One number of a run: its area under the curve, or its metric at some round.
 struct RunValue {
   std::uint64_t seed = 0;
   std::uint64_t data_seed = 0;
-  double value = 0;
+  double value = 0;       // NaN: not known
+  bool diverged = false;  // and counts as the worst
 };
+
+// Over seeds. All numbers are NaN without a value.
+struct Summary {
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double stddev = std::numeric_limits<double>::quiet_NaN();
+  double median = std::numeric_limits<double>::quiet_NaN();
+  double trimmed_mean = std::numeric_limits<double>::quiet_NaN();
+  double interquartile_mean = std::numeric_limits<double>::quiet_NaN();
+  std::size_t count = 0;         // seeds
+  std::size_t num_diverged = 0;  // runs
+
+  Moments moments() const { return {mean, stddev, count}; }
+};
+Summary summarize(std::span<const RunValue> runs);
+
+// One value a seed, by seeds: the mean over its data_seeds. Without those that are not known.
+std::vector<double> seed_means(std::span<const RunValue> runs);
 
 struct CurvePoint {
   std::size_t after = 0;  // rounds
@@ -87,7 +94,10 @@ struct MethodCurve {
   std::vector<RunValue> ends = {};
   Summary area = {};
   Summary end = {};
-  std::size_t num_runs = 0;  // that have begun
+  std::size_t num_seeds = 0;  // that have begun
+  // Campaigns that have not come to the task's last round, and those of them that failed.
+  std::size_t num_unfinished = 0;
+  std::size_t num_failed = 0;
 
   const CurvePoint* at(std::size_t after) const;  // null: no run came so far
 };
@@ -104,6 +114,8 @@ struct Contrast {
   double adjusted = 1;  // by Holm, over all contrasts of the same task and round
   std::size_t num_ours = 0;
   std::size_t num_baseline = 0;
+  std::size_t diverged_ours = 0;
+  std::size_t diverged_baseline = 0;
   Outcome outcome = Outcome::kTie;  // by the adjusted p-value
 };
 
@@ -121,7 +133,9 @@ struct ContrastFamily {
 struct PairedContrast {
   std::string ours;
   std::string baseline;
-  std::size_t num_pairs = 0;
+  std::size_t num_pairs = 0;  // seeds
+  std::size_t diverged_ours = 0;
+  std::size_t diverged_baseline = 0;
   double difference = 0;  // the mean of ours - theirs
   double effect = 0;      // that in standard deviations of the differences; positive: ours is better
   double sign_flip_p = 1;
@@ -148,12 +162,14 @@ struct TaskComparison {
   const ContrastFamily* family(std::size_t after) const;
 };
 
-// A method over the problems of one model. A run's score is its area divided by that of random with the same seed; of a
-// log-likelihood, which has no zero, that of random less its own. Less is better either way.
+// A method over the problems of one model. Problems differ in their units, so scores have none: the area divided by
+// that of random with the same seed; of a log-likelihood, which has no zero and grows with the outputs, the share of
+// the other methods that are better with the same seed, where a tie is half. Less is better either way.
 struct OverallMethod {
   std::string method;
   std::size_t num_runs = 0;
-  Interval score = {};               // interquartile mean, with its stratified bootstrap interval
+  // Interquartile mean, with its stratified bootstrap interval: NaN where a problem has one seed alone.
+  Interval score = {};
   std::vector<double> profile = {};  // share of runs at or below each of the thresholds
 };
 
@@ -185,11 +201,12 @@ Power power_of(std::string scope, std::size_t num_pairs, std::size_t num_tests, 
 
 struct ModelComparison {
   std::string model;
-  std::vector<std::string> problems = {};  // that every method has, with random: those the scores are of
+  std::vector<std::string> problems = {};  // where every method has a score: those the scores are of
   std::vector<OverallMethod> methods = {};
   std::vector<double> thresholds = {};  // of the profiles
   std::vector<OverallContrast> contrasts = {};
   std::vector<Power> power = {};  // within one problem, over all
+  std::size_t num_diverged = 0;   // runs that the areas are of
 };
 
 struct Comparison {
@@ -205,6 +222,14 @@ struct Comparison {
 
 // InputError for a metric or a method that is not there.
 Comparison compare(const StudyResults& results, const CompareOptions& options = {});
+// Each by itself; a method that is named must be in one of them.
+std::vector<Comparison> compare_studies(std::span<const StudyResults> studies, const CompareOptions& options = {});
+
+// All methods of the studies, and their acquisitions without a parameter.
+std::vector<std::string> method_names(std::span<const StudyResults> studies);
+// Methods as they are typed, in one text or in several. Names have commas in them: "mc, kl, candidates=1000" are two.
+// InputError, with the nearest name, for one that is not known.
+std::vector<std::string> find_methods(std::span<const std::string> typed, const std::vector<std::string>& known);
 
 std::string_view outcome_name(Outcome outcome);  // "better", "worse", "tie"
 // "***", "**", "*" or nothing: below 0.001, 0.01, 0.05, the levels of the paper's colours.

@@ -1,6 +1,10 @@
 // The parts that compare() is made of. Internal.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "dissent/study/comparison.hpp"
@@ -15,16 +19,23 @@ struct MethodPair {
 // Ours against each baseline of the same variant; of any, where both are named.
 std::vector<MethodPair> compared_pairs(const TaskComparison& task, const CompareOptions& options);
 
-// Values of two methods for the same seed and data_seed, where both are finite.
+// "mc" of "mc:5000"
+std::string acquisition_name(std::string_view acquisition);
+
+// Values of two methods for the same seed and data_seed, where both are known; of several data_seeds with one seed the
+// mean.
 struct PairedValues {
+  std::vector<std::uint64_t> seeds = {};
   std::vector<double> ours = {};
   std::vector<double> baseline = {};
+  std::size_t diverged_ours = 0;  // runs
+  std::size_t diverged_baseline = 0;
 
   std::vector<double> differences() const;
 };
 PairedValues paired_values(std::span<const RunValue> ours, std::span<const RunValue> baseline);
 
-// Welch's test of two summaries; not yet corrected.
+// Welch's test of two samples; not yet corrected.
 Contrast welch_contrast(const std::string& ours, const Moments& a, const std::string& baseline, const Moments& b,
                         bool less_is_better);
 // Holm's correction, and the outcomes by it.
@@ -40,6 +51,13 @@ void test_task(TaskComparison& task, const MetricTraits& metric, const CompareOp
 // What the seeds of these tasks can show: within one of them, and over all.
 using TaskList = std::vector<const TaskComparison*>;
 std::vector<Power> powers_of(const TaskList& tasks, double level);
+
+// Scores and profiles of the methods of one model.
+void add_scores(const TaskList& tasks, bool less_is_better, const CompareOptions& options, ModelComparison& model);
+
+// The bootstrap interval of a statistic. Its ends are NaN where a task has one run alone, which nothing can be drawn
+// from.
+Interval run_interval(const TaskRuns& runs, const RunStatistic& statistic, const CompareOptions& options);
 
 // Scores, profiles, wins and power, by model; and the correction of paired tests over all tasks of a model.
 void compare_overall(Comparison& comparison);

@@ -35,21 +35,26 @@ Power power_of(std::string scope, std::size_t num_pairs, std::size_t num_tests, 
 
 std::vector<Power> powers_of(const TaskList& tasks, double level) {
   std::size_t pairs = 0;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
   std::size_t most = 0;
   std::size_t total = 0;
   for (const TaskComparison* task : tasks) {
     for (const PairedContrast& contrast : task->by_area) {
       pairs = std::max(pairs, contrast.num_pairs);
+      fewest = std::min(fewest, contrast.num_pairs);
     }
     most = std::max(most, task->by_area.size());
     total += task->by_area.size();
   }
+  // Those with fewer seeds can show less.
+  const std::string range = fewest < pairs ? fmt::format(", with {} to {} seeds", fewest, pairs) : "";
   std::vector<Power> list;
   if (most > 0) {
-    list.push_back(power_of("one problem alone", pairs, most, level));
+    list.push_back(power_of("one problem alone" + range, pairs, most, level));
   }
   if (total > most) {
-    list.push_back(power_of(fmt::format("all {} together", counted(tasks.size(), "problem")), pairs, total, level));
+    list.push_back(
+        power_of(fmt::format("all {} together{}", counted(tasks.size(), "problem"), range), pairs, total, level));
   }
   return list;
 }

@@ -22,7 +22,7 @@ std::vector<Value> joined(std::vector<Value> first, const std::vector<Value>& se
 }
 
 std::vector<Value> summary_values(const Summary& summary) {
-  return record(whole(summary.count), whole(summary.num_lost), summary.mean, summary.stddev, summary.median,
+  return record(whole(summary.count), whole(summary.num_diverged), summary.mean, summary.stddev, summary.median,
                 summary.trimmed_mean, summary.interquartile_mean);
 }
 
@@ -53,14 +53,17 @@ void add_task(const Comparison& comparison, const TaskComparison& task, RecordTa
       row.push_back(highlight(task, curve, point.after));
       curves.rows.push_back(std::move(row));
     }
-    areas.rows.push_back(joined(joined(where, record(curve.method, whole(task.last))), summary_values(curve.area)));
+    const std::vector<Value> left_out = record(whole(curve.num_unfinished), whole(curve.num_failed));
+    areas.rows.push_back(
+        joined(joined(joined(where, record(curve.method, whole(task.last))), summary_values(curve.area)), left_out));
   }
   for (const ContrastFamily& family : task.families) {
     for (const Contrast& contrast : family.contrasts) {
       contrasts.rows.push_back(
           joined(where, record(whole(family.after), contrast.ours, contrast.baseline, whole(contrast.num_ours),
-                               whole(contrast.num_baseline), contrast.difference, contrast.effect, contrast.p_value,
-                               contrast.adjusted, std::string(outcome_name(contrast.outcome)))));
+                               whole(contrast.num_baseline), whole(contrast.diverged_ours),
+                               whole(contrast.diverged_baseline), contrast.difference, contrast.effect,
+                               contrast.p_value, contrast.adjusted, std::string(outcome_name(contrast.outcome)))));
     }
   }
 }
@@ -68,11 +71,11 @@ void add_task(const Comparison& comparison, const TaskComparison& task, RecordTa
 void add_paired(const TaskComparison& task, const char* what, const std::vector<PairedContrast>& contrasts,
                 RecordTable& table) {
   for (const PairedContrast& contrast : contrasts) {
-    table.rows.push_back(record(task.problem, task.model, std::string(what), contrast.ours, contrast.baseline,
-                                whole(contrast.num_pairs), contrast.difference, contrast.effect, contrast.sign_flip_p,
-                                contrast.sign_flip_adjusted, contrast.sign_flip_overall, contrast.wilcoxon_p,
-                                contrast.wilcoxon_adjusted, contrast.wilcoxon_overall,
-                                std::string(outcome_name(contrast.outcome))));
+    table.rows.push_back(
+        record(task.problem, task.model, std::string(what), contrast.ours, contrast.baseline, whole(contrast.num_pairs),
+               whole(contrast.diverged_ours), whole(contrast.diverged_baseline), contrast.difference, contrast.effect,
+               contrast.sign_flip_p, contrast.sign_flip_adjusted, contrast.sign_flip_overall, contrast.wilcoxon_p,
+               contrast.wilcoxon_adjusted, contrast.wilcoxon_overall, std::string(outcome_name(contrast.outcome))));
   }
 }
 
@@ -100,10 +103,12 @@ void add_model(const ModelComparison& model, RecordTable& scores, RecordTable& p
 void add_claims(std::span<const JudgedClaim> claims, RecordTable& verdicts, RecordTable& findings) {
   for (const JudgedClaim& claim : claims) {
     verdicts.rows.push_back(record(claim.name, claim.claim, claim.of_paper, claim.rule, claim.test,
-                                   std::string(verdict_name(claim.verdict)), whole(claim.num_seeds)));
+                                   std::string(verdict_name(claim.verdict)), whole(claim.num_seeds),
+                                   whole(claim.num_diverged())));
     for (const Finding& finding : claim.findings) {
       findings.rows.push_back(record(claim.name, finding.where, std::string(verdict_name(finding.verdict)),
-                                     finding.says, whole(finding.num_seeds)));
+                                     finding.says, whole(finding.num_seeds), whole(finding.diverged_ours),
+                                     whole(finding.diverged_theirs)));
     }
   }
 }
@@ -112,17 +117,18 @@ void add_claims(std::span<const JudgedClaim> claims, RecordTable& verdicts, Reco
 std::vector<RecordTable> empty_tables() {
   return {
       {"curves",
-       {"problem", "model", "method", "after", "labelled", "seeds", "lost", "mean", "stddev", "median", "trimmed_mean",
-        "interquartile_mean", "paper_mean", "paper_stddev", "better_than_all_p"}},
+       {"problem", "model", "method", "after", "labelled", "seeds", "diverged", "mean", "stddev", "median",
+        "trimmed_mean", "interquartile_mean", "paper_mean", "paper_stddev", "better_than_all_p"}},
       {"contrasts",
-       {"problem", "model", "after", "ours", "baseline", "seeds_ours", "seeds_baseline", "difference", "effect",
-        "welch_p", "welch_adjusted", "outcome"}},
+       {"problem", "model", "after", "ours", "baseline", "seeds_ours", "seeds_baseline", "diverged_ours",
+        "diverged_baseline", "difference", "effect", "welch_p", "welch_adjusted", "outcome"}},
       {"areas",
-       {"problem", "model", "method", "last", "seeds", "lost", "mean", "stddev", "median", "trimmed_mean",
-        "interquartile_mean"}},
+       {"problem", "model", "method", "last", "seeds", "diverged", "mean", "stddev", "median", "trimmed_mean",
+        "interquartile_mean", "unfinished", "failed"}},
       {"paired",
-       {"problem", "model", "of", "ours", "baseline", "pairs", "difference", "effect", "sign_flip_p",
-        "sign_flip_adjusted", "sign_flip_overall", "wilcoxon_p", "wilcoxon_adjusted", "wilcoxon_overall", "outcome"}},
+       {"problem", "model", "of", "ours", "baseline", "pairs", "diverged_ours", "diverged_baseline", "difference",
+        "effect", "sign_flip_p", "sign_flip_adjusted", "sign_flip_overall", "wilcoxon_p", "wilcoxon_adjusted",
+        "wilcoxon_overall", "outcome"}},
       {"scores", {"model", "method", "runs", "score", "low", "high"}},
       {"profiles", {"model", "method", "threshold", "share"}},
       {"wins",
@@ -131,8 +137,8 @@ std::vector<RecordTable> empty_tables() {
       {"power",
        {"model", "scope", "pairs", "tests", "least_p", "needed_p", "reachable", "pairs_needed", "detectable_effect",
         "sentence"}},
-      {"verdicts", {"name", "claim", "of_paper", "rule", "test", "verdict", "seeds"}},
-      {"findings", {"claim", "where", "verdict", "found", "seeds"}},
+      {"verdicts", {"name", "claim", "of_paper", "rule", "test", "verdict", "seeds", "diverged"}},
+      {"findings", {"claim", "where", "verdict", "found", "seeds", "diverged_ours", "diverged_theirs"}},
   };
 }
 
@@ -164,6 +170,26 @@ std::vector<RecordTable> record_tables(const Comparison& comparison, std::span<c
   }
   add_claims(claims, table("verdicts"), table("findings"));
   return tables;
+}
+
+RecordTable record_table(std::span<const Comparison> comparisons, std::span<const JudgedClaim> claims,
+                         std::string_view name) {
+  RecordTable whole{.name = std::string(name), .columns = {}};
+  const auto add = [&](const std::string& study, const std::vector<RecordTable>& tables) {
+    const RecordTable& table = *std::ranges::find(tables, name, &RecordTable::name);
+    whole.columns = table.columns;
+    for (const std::vector<Value>& row : table.rows) {
+      whole.rows.push_back(joined(record(study), row));
+    }
+  };
+  std::vector<std::string> studies;
+  for (const Comparison& comparison : comparisons) {
+    studies.push_back(comparison.study);
+    add(comparison.study, record_tables(comparison, {}));
+  }
+  add(fmt::format("{}", fmt::join(studies, ", ")), record_tables({}, claims));
+  whole.columns.insert(whole.columns.begin(), "study");
+  return whole;
 }
 
 std::string format_csv(const RecordTable& table) {

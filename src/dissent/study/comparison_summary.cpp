@@ -1,24 +1,38 @@
 // Tables over all problems: scores, wins and losses, power, verdicts.
+#include <cmath>
+
+#include "dissent/base/names.hpp"
 #include "dissent/study/comparison_tables.hpp"
 
 namespace dissent {
 namespace {
 
 std::string interval_text(const Interval& interval) {
-  return fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.estimate, interval.low, interval.high);
+  return std::isnan(interval.low)
+             ? fmt::format("{:.3f}", interval.estimate)
+             : fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.estimate, interval.low, interval.high);
+}
+
+void note_diverged(const ModelComparison& model, TextTable& table) {
+  if (model.num_diverged > 0) {
+    table.notes.push_back(
+        fmt::format("Diverged, and count as the worst of their problem: {}.", counted(model.num_diverged, "run")));
+  }
 }
 
 TextTable score_table(const Comparison& comparison, const ModelComparison& model) {
   const bool ratio = comparison.metric->less_is_better;
   TextTable table{
       .title = fmt::format("{}: {} over {}", model.model, comparison.metric->title, fmt::join(model.problems, ", ")),
-      .columns = {"method", "runs", ratio ? "area / random's" : "random's area - area"}};
+      .columns = {"method", "runs", ratio ? "area / random's" : "share of methods that are better"}};
   for (const OverallMethod& method : model.methods) {
     table.rows.push_back({{method.method}, {std::to_string(method.num_runs)}, {interval_text(method.score)}});
   }
-  table.notes.emplace_back(
-      "Interquartile mean over runs, each against random with the same seed (less is better), with its 95% stratified "
-      "bootstrap interval. Problems that every method has.");
+  table.notes.push_back(fmt::format(
+      "Interquartile mean over runs, each against {} with the same seed (less is better), with its 95% stratified "
+      "bootstrap interval. Problems that every method has.",
+      ratio ? "random" : "all other methods"));
+  note_diverged(model, table);
   return table;
 }
 
@@ -38,6 +52,7 @@ TextTable win_table(const Comparison& comparison, const ModelComparison& model) 
   table.notes.emplace_back(
       "A win or a loss is a sign flip test on areas with p below 0.05 after Holm's correction "
       "within the problem; all else is a tie.");
+  note_diverged(model, table);
   return table;
 }
 
@@ -81,6 +96,9 @@ std::vector<TextTable> claim_tables(std::span<const JudgedClaim> claims) {
     }
   }
   verdicts.notes.push_back(fmt::format("No verdict rests on fewer than {} seeds.", kLeastSeeds));
+  if (const std::string note = diverged_note(claims); !note.empty()) {
+    verdicts.notes.push_back(note);
+  }
   std::vector<TextTable> tables = {std::move(verdicts)};
   if (!findings.rows.empty()) {
     tables.push_back(std::move(findings));

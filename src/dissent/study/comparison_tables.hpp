@@ -10,7 +10,7 @@
 #include "dissent/base/field.hpp"
 #include "dissent/study/claims.hpp"
 #include "dissent/study/comparison.hpp"
-#include "dissent/study/text_table.hpp"
+#include "dissent/table/text_table.hpp"
 
 namespace dissent {
 
@@ -18,7 +18,8 @@ namespace dissent {
 std::vector<std::size_t> shown_rounds(const Comparison& comparison);
 
 // One table a task: methods by rounds, mean and deviation over seeds, the paper's beside them in brackets. Marks are
-// those of significance_mark() for a method of ours that is better than every baseline.
+// those of significance_mark() for a method of ours that is better than every baseline. Notes that hold for all tables
+// stand below the first.
 std::vector<TextTable> curve_tables(const Comparison& comparison, std::span<const std::size_t> rounds);
 // One table a task of areas under curves, and two of the tests paired by seed: of areas and after the last round.
 std::vector<TextTable> paired_tables(const Comparison& comparison);
@@ -37,6 +38,9 @@ struct RecordTable {
 // Names of the tables there are: curves, contrasts, areas, paired, scores, profiles, wins, power, verdicts, findings.
 const std::vector<std::string>& record_names();
 std::vector<RecordTable> record_tables(const Comparison& comparison, std::span<const JudgedClaim> claims);
+// One of them, of several studies: the first column says which, and has all their names where they are judged together.
+RecordTable record_table(std::span<const Comparison> comparisons, std::span<const JudgedClaim> claims,
+                         std::string_view name);
 std::string format_csv(const RecordTable& table);
 
 }  // namespace dissent

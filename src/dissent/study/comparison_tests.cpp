@@ -24,8 +24,11 @@ double effect_of(double difference, double stddev, bool less_is_better) {
 PairedContrast paired_contrast(const MethodPair& pair, std::span<const RunValue> ours,
                                std::span<const RunValue> baseline, bool less_is_better) {
   PairedContrast contrast{.ours = pair.ours->method, .baseline = pair.baseline->method};
-  const std::vector<double> differences = paired_values(ours, baseline).differences();
+  const PairedValues pairs = paired_values(ours, baseline);
+  const std::vector<double> differences = pairs.differences();
   contrast.num_pairs = differences.size();
+  contrast.diverged_ours = pairs.diverged_ours;
+  contrast.diverged_baseline = pairs.diverged_baseline;
   if (differences.empty()) {
     contrast.difference = contrast.effect = std::numeric_limits<double>::quiet_NaN();
     return contrast;
@@ -62,17 +65,29 @@ std::vector<double> PairedValues::differences() const {
 }
 
 PairedValues paired_values(std::span<const RunValue> ours, std::span<const RunValue> baseline) {
-  std::map<std::pair<std::uint64_t, std::uint64_t>, double> by_seed;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, const RunValue*> matches;
   for (const RunValue& run : baseline) {
-    by_seed[{run.seed, run.data_seed}] = run.value;
+    matches[{run.seed, run.data_seed}] = &run;
   }
+  struct Values {
+    std::vector<double> ours;
+    std::vector<double> baseline;
+  };
+  std::map<std::uint64_t, Values> by_seed;
   PairedValues pairs;
   for (const RunValue& run : ours) {
-    const auto found = by_seed.find({run.seed, run.data_seed});
-    if (found != by_seed.end() && std::isfinite(run.value) && std::isfinite(found->second)) {
-      pairs.ours.push_back(run.value);
-      pairs.baseline.push_back(found->second);
+    const auto found = matches.find({run.seed, run.data_seed});
+    if (found != matches.end() && std::isfinite(run.value) && std::isfinite(found->second->value)) {
+      by_seed[run.seed].ours.push_back(run.value);
+      by_seed[run.seed].baseline.push_back(found->second->value);
+      pairs.diverged_ours += run.diverged;
+      pairs.diverged_baseline += found->second->diverged;
     }
+  }
+  for (const auto& [seed, values] : by_seed) {
+    pairs.seeds.push_back(seed);
+    pairs.ours.push_back(moments(values.ours).mean);
+    pairs.baseline.push_back(moments(values.baseline).mean);
   }
   return pairs;
 }
@@ -136,8 +151,11 @@ void test_task(TaskComparison& task, const MetricTraits& metric, const CompareOp
       const CurvePoint* ours = pair.ours->at(after);
       const CurvePoint* theirs = pair.baseline->at(after);
       if (ours != nullptr && theirs != nullptr && ours->summary.count > 1 && theirs->summary.count > 1) {
-        family.contrasts.push_back(welch_contrast(pair.ours->method, ours->summary.moments(), pair.baseline->method,
-                                                  theirs->summary.moments(), metric.less_is_better));
+        Contrast contrast = welch_contrast(pair.ours->method, ours->summary.moments(), pair.baseline->method,
+                                           theirs->summary.moments(), metric.less_is_better);
+        contrast.diverged_ours = ours->summary.num_diverged;
+        contrast.diverged_baseline = theirs->summary.num_diverged;
+        family.contrasts.push_back(std::move(contrast));
       }
     }
     if (!family.contrasts.empty()) {

@@ -83,7 +83,10 @@ std::string text_of_file(const std::string& path) {
 // Values of axes are text, whatever they look like: 1000 must not come back as 1e3.
 Table read_export(const std::string& path) {
   const std::string text = text_of_file(path);
-  const std::string_view header = std::string_view(text).substr(0, text.find('\n'));
+  std::string_view header = std::string_view(text).substr(0, text.find('\n'));
+  if (header.ends_with('\r')) {
+    header.remove_suffix(1);
+  }
   std::set<std::string> numbers = {"started", "changed"};
   for (const std::string& name : field_names<RoundRecord>()) {
     numbers.insert(name);
@@ -128,6 +131,7 @@ class ExportReader {
                  .changed = number("changed", row)};
     for (const Column* axis : axes_) {
       run.axes.emplace_back(axis->name, axis->is_text() ? axis->text[row] : "");
+      check_axis(run.axes.back().first, run.axes.back().second, row);
     }
     run.method = method_name(run);
     return run;
@@ -178,6 +182,13 @@ class ExportReader {
     const auto value = parse_whole(typed);
     check(typed.empty() || value.has_value(), "column '{}', row {}: '{}' is not a whole number", name, row + 1, typed);
     return value.value_or(0);
+  }
+
+  static void check_axis(const std::string& name, const std::string& value, std::size_t row) {
+    const FieldInfo* field = find_field<CampaignSettings>(name);
+    const bool is_whole = field != nullptr && field->type == FieldType::kWhole;
+    check(!is_whole || value.empty() || parse_whole(value), "column '{}', row {}: '{}' is not a whole number", name,
+          row + 1, value);
   }
 
   CellState state(std::size_t row) const {

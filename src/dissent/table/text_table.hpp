@@ -21,6 +21,7 @@ struct TextTable {
   std::vector<std::vector<TextCell>> rows = {};  // each as long as the columns
   std::vector<std::string> notes = {};           // sentences below
   std::size_t num_labels = 1;                    // columns of words, to the left; the others are numbers
+  std::string best = {};                         // what the cells in bold are, for a note where they are seen
 };
 
 enum class TableFormat { kText, kMarkdown, kLatex };

@@ -1,0 +1,146 @@
+// dissent study status | export: what a store of studies holds.
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/base/version.hpp"
+#include "dissent/study/export.hpp"
+#include "dissent/table/text_file.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct Arguments {
+  std::string store;
+  std::string study;  // empty: the only one
+  std::string output;
+  bool choices = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+// Files of the store that an output must not replace.
+std::vector<std::string> store_files(const std::string& url) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  return url.starts_with(kSqlite) ? std::vector{url.substr(kSqlite.size())} : std::vector<std::string>();
+}
+
+struct Counts {
+  std::map<CellState, std::size_t> cells;
+  std::size_t rounds = 0;
+};
+
+Counts count_cells(const std::vector<CellRecord>& cells) {
+  Counts counts;
+  for (const CellRecord& cell : cells) {
+    ++counts.cells[cell.state];
+    counts.rounds += cell.rounds;
+  }
+  return counts;
+}
+
+nlohmann::ordered_json time_json(double time) {
+  return time == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(time);
+}
+
+nlohmann::ordered_json status_json(const std::string& study, const std::vector<CellRecord>& cells) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const CellRecord& cell : cells) {
+    list.push_back({{"name", cell.name},
+                    {"state", cell_state_name(cell.state)},
+                    {"rounds", cell.rounds},
+                    {"worker", cell.worker},
+                    {"version", cell.version},
+                    {"started", time_json(cell.started)},
+                    {"changed", time_json(cell.changed)},
+                    {"error", cell.error}});
+  }
+  return {{"study", study}, {"campaigns", list}};
+}
+
+void run_status(const Arguments& arguments) {
+  const auto store = StudyStore::open(arguments.store, StudyStore::Access::kRead);
+  std::vector<std::string> names = store->studies();
+  if (!arguments.study.empty()) {
+    check_name("study", arguments.study, names);
+    names = {arguments.study};
+  }
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& study : names) {
+    const std::vector<CellRecord> cells = store->cells(study);
+    if (arguments.json) {
+      all.push_back(status_json(study, cells));
+      continue;
+    }
+    Counts counts = count_cells(cells);
+    print_line("{}: {}: {} done, {} running, {} waiting, {} failed; {} recorded", study,
+               counted(cells.size(), "campaign"), counts.cells[CellState::kDone], counts.cells[CellState::kRunning],
+               counts.cells[CellState::kWaiting], counts.cells[CellState::kFailed], counted(counts.rounds, "model"));
+    for (const CellRecord& cell : cells) {
+      if (cell.state == CellState::kRunning) {
+        print_line("  running  {}, {}, by {}", cell.name, counted(cell.rounds, "model"), cell.worker);
+      } else if (cell.state == CellState::kFailed) {
+        print_line("  failed   {}: {}", cell.name, cell.error);
+      }
+    }
+  }
+  if (arguments.json) {
+    print_json({{"version", kVersion}, {"store", store->name()}, {"studies", all}});
+  }
+}
+
+void run_export(const Arguments& arguments) {
+  const bool packed = arguments.output.ends_with(".csv.gz");
+  check(arguments.output == "-" || packed || arguments.output.ends_with(".csv"),
+        "--output: '{}' must end in .csv or .csv.gz; - is standard output", arguments.output);
+  const auto store = StudyStore::open(arguments.store, StudyStore::Access::kRead);
+  const StudyResults results = read_results(*store, arguments.study);
+  const std::string csv = arguments.choices ? choices_csv(results, store->choices(results.study)) : rounds_csv(results);
+  if (arguments.output == "-") {
+    print(csv);
+    return;
+  }
+  AtomicFile file(arguments.output);
+  file.write(packed ? pack_gzip(csv) : csv);
+  file.commit();
+  if (!arguments.quiet) {
+    print_line("{}: {}", arguments.output, counted(results.runs.size(), "campaign"));
+  }
+}
+
+}  // namespace
+
+void add_study_status(Command& study) {
+  Command& command =
+      study.add("status", "What is done, what runs, what failed and why", "  dissent study status sqlite:runs.db");
+  const auto arguments = std::make_shared<Arguments>();
+  command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
+  command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
+  add_json(command, arguments->json);
+  command.run([arguments] { run_status(*arguments); });
+}
+
+void add_study_export(Command& study) {
+  Command& command = study.add("export", "Rounds of all campaigns, or the rows they chose, as CSV",
+                               "  dissent study export sqlite:runs.db -o rounds.csv\n"
+                               "  dissent study export sqlite:runs.db --choices -o chosen.csv");
+  const auto arguments = std::make_shared<Arguments>();
+  arguments->output = "-";
+  command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
+  command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
+  command.flag("--choices", arguments->choices, "The rows that were chosen, with their scores");
+  command.option("-o,--output", arguments->output,
+                 {.help = "Where to write; - is standard output", .shown = "FILE.csv|FILE.csv.gz"});
+  add_quiet(command, arguments->quiet);
+  command.files(
+      [arguments] { return CommandFiles{.read = store_files(arguments->store), .written = {arguments->output}}; });
+  command.run([arguments] { run_export(*arguments); });
+}
+
+}  // namespace dissent::cli
