@@ -33,6 +33,9 @@ if command -v ccache >/dev/null; then
   export CMAKE_CUDA_COMPILER_LAUNCHER=${CMAKE_CUDA_COMPILER_LAUNCHER:-ccache}
   # Without these it keeps nothing that was compiled with precompiled headers.
   export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
+  # What was compiled in one copy of this folder serves all others, with the same compiler.
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-yes}
+  export CCACHE_COMPILERCHECK=${CCACHE_COMPILERCHECK:-content}
 fi
 
 say() {

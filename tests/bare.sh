@@ -2,6 +2,8 @@
 # The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there.
 # With the argument `test` it runs `./do test` too. With `packages` it also runs `./do wheel` and `./do deb`, and installs
 # and uses their packages in a second bare root. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
+# Where this machine has ccache the first root shares its cache: what was compiled here is not compiled there again, as long
+# as compiler, headers and sources are the same.
 # Everything is mounted in a namespace of its own, which nothing outside sees, and whose end unmounts it. The folder is
 # removed on any exit, unless something is mounted in it all the same.
 set -euo pipefail
@@ -26,6 +28,8 @@ folder=$(realpath "$(mktemp -d "${TMPDIR:-/var/tmp}/dissent-bare.XXXXXX")")
 root=$folder/debian        # where things are built
 second=$folder/debian_again # where packages are installed
 step="start"
+golden=${DISSENT_GOLDEN_DIR:+$(realpath -e "$DISSENT_GOLDEN_DIR")}
+cache="" # this machine's compiler cache, once the first root can use it
 apart="" # the process that waits for the namespace, while there is one
 
 say() {
@@ -82,29 +86,50 @@ make_root() {
   fi
 }
 
-# run_in_root ROOT COMMAND: mounts what a running Debian does, and the golden values where there are any; then runs a
-# command in the root's /root/dissent. Processes in the background ignore Ctrl-C, and the tests expect one that does not:
-# --default-signal undoes that.
+# As this machine's npm finds its packages.
+add_npm_settings() {
+  local root=$1
+  local -n list=$2
+  ! command -v npm >/dev/null || list+=("npm_config_registry=$(npm config get registry 2>/dev/null)")
+  if [[ -e ${NODE_EXTRA_CA_CERTS:-} ]]; then
+    install -D -m 644 "$NODE_EXTRA_CA_CERTS" "$root/etc/ssl/certs/npm.crt"
+    list+=(NODE_EXTRA_CA_CERTS=/etc/ssl/certs/npm.crt)
+  fi
+}
+
+# run_in_root ROOT COMMAND: mounts what a running Debian does, and the golden values and the compiler cache where there
+# are any; then runs a command in the root's /root/dissent. Processes in the background ignore Ctrl-C, and the tests
+# expect one that does not: --default-signal undoes that.
 run_in_root() {
   local root=$1 variables=(HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
+  local binds=()
   for name in http_proxy https_proxy no_proxy; do
     [[ -z ${!name:-} ]] || variables+=("$name=${!name}")
   done
-  if [[ -n ${DISSENT_GOLDEN_DIR:-} ]]; then
-    mkdir -p "$root/golden"
+  add_npm_settings "$root" variables
+  if [[ -n $golden ]]; then
+    binds+=("$golden:golden:ro")
     variables+=(DISSENT_GOLDEN_DIR=/golden)
+  fi
+  if [[ -n $cache ]]; then
+    binds+=("$cache:ccache:rw")
+    variables+=(CCACHE_DIR=/ccache)
   fi
   # shellcheck disable=SC2016
   run_apart bash -euc '
-    root=$1 golden=$2
+    root=$1 binds=$2
     shift 2
     mount -t proc proc "$root/proc"
     mount --bind /sys "$root/sys"
     mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
     mount -t tmpfs tmpfs "$root/dev/shm"
-    [ -z "$golden" ] || mount --bind -o ro "$golden" "$root/golden"
+    while IFS=: read -r from to how; do
+      [ -n "$from" ] || continue
+      mkdir -p "$root/$to"
+      mount --bind -o "$how" "$from" "$root/$to"
+    done <<<"$binds"
     exec chroot "$root" env -i --default-signal "$@"
-  ' bash "$root" "${DISSENT_GOLDEN_DIR:-}" "${variables[@]}" bash -c "cd /root/dissent && $2"
+  ' bash "$root" "$(printf '%s\n' "${binds[@]}")" "${variables[@]}" bash -c "cd /root/dissent && $2"
 }
 
 # timed ROOT COMMAND
@@ -129,6 +154,11 @@ if [[ -n $packages ]]; then
   cp tests/packages.sh "$second/root/dissent"
 fi
 git clone --quiet . "$root/root/dissent"
+if command -v ccache >/dev/null; then
+  say "share the compiler cache"
+  run_in_root "$root" "apt-get update -qq && apt-get install -y -qq --no-install-recommends ccache >/dev/null 2>&1"
+  cache=$(ccache --get-config cache_dir)
+fi
 for command in "${commands[@]}"; do
   timed "$root" "$command"
 done

@@ -20,7 +20,7 @@
 #include "dissent/study/run.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
-#include "progress.hpp"
+#include "study_account.hpp"
 #include "study_rank.hpp"
 
 namespace dissent::cli {
@@ -48,49 +48,6 @@ struct Arguments {
   std::unique_ptr<StudyStore> open() const { return StudyStore::open(store, StudyStore::Access::kWrite, patience); }
 };
 
-// What all jobs of this process tell, one at a time.
-class Account {
- public:
-  Account(bool talk, std::size_t total, std::size_t done)
-      : talk_(talk), progress_("study", total, !talk), total_(total), done_(done) {}
-
-  void round() {
-    const std::lock_guard lock(mutex_);
-    progress_.update(done_, fmt::format("{} of {} campaigns", done_, total_));
-  }
-
-  // `done` counts those of other processes too.
-  void ended(const Claim& claim, const std::string& error, std::size_t done) {
-    const std::lock_guard lock(mutex_);
-    done_ = std::max(done_, done);
-    ++ended_;
-    failed_ += !error.empty();
-    progress_.wipe();
-    if (talk_) {
-      print_line("{:>5} of {}  {}{}", done, total_, claim.name, error.empty() ? "" : "  failed: " + error);
-      flush_output();
-    }
-  }
-
-  void say(const std::string& message) {
-    const std::lock_guard lock(mutex_);
-    progress_.wipe();
-    fmt::print(stderr, "{}\n", message);
-  }
-
-  std::size_t num_ended() const { return ended_; }
-  std::size_t num_failed() const { return failed_; }
-
- private:
-  std::mutex mutex_;
-  bool talk_;
-  Progress progress_;
-  std::size_t total_;
-  std::size_t done_;
-  std::size_t ended_ = 0;
-  std::size_t failed_ = 0;
-};
-
 // What a job on a thread of its own does: run cells, until there is none or `stop` says so.
 void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, FitDevice* device,
              Account& account, const std::function<bool()>& stop) {
@@ -106,6 +63,7 @@ void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, st
   control.ended = [&](const Claim& claim, const std::string& error) {
     account.ended(claim, error, store.num_ended(grid.name));
   };
+  control.waiting = [&](const std::vector<HeldCell>& cells) { account.waiting(cells); };
   control.stop = stop;
   run_cells(store, grid, control);
 }
@@ -143,6 +101,25 @@ void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, D
   }
   if (failure) {
     std::rethrow_exception(failure);
+  }
+}
+
+// After Ctrl-C it ends the program.
+void run_until_stopped(const Arguments& arguments, StudyStore& store, const Grid& grid, Device* device,
+                       Account& account, const Interrupt& interrupt) {
+  std::string lost;
+  try {
+    run_jobs(arguments, store, grid, device, account, interrupt);
+  } catch (const SystemError& error) {
+    if (!interrupt.noted()) {
+      throw;
+    }
+    lost = error.what();
+  }
+  if (interrupt.noted()) {
+    fmt::print(stderr, "stopped; {}, and the same command goes on from there\n",
+               lost.empty() ? "all is recorded" : fmt::format("the step at hand is not recorded ({})", lost));
+    Interrupt::end_program();
   }
 }
 
@@ -194,11 +171,8 @@ void run_study(const Arguments& arguments) {
   }
   Account account(talk, grid.cells.size(), done);
   const Interrupt interrupt;
-  run_jobs(arguments, *store, grid, device.get(), account, interrupt);
-  if (interrupt.noted()) {
-    fmt::print(stderr, "stopped; all is recorded, and the same command goes on from there\n");
-    Interrupt::end_program();
-  }
+  store->set_stop([&] { return interrupt.noted(); });
+  run_until_stopped(arguments, *store, grid, device.get(), account, interrupt);
   if (talk && !arguments.only.empty() && account.num_ended() == 0) {
     print_line("'{}' has been run; to run it again, give another store", arguments.only);
   }

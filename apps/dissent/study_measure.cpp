@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "command.hpp"
 #include "console.hpp"
@@ -19,6 +20,8 @@ namespace {
 struct Arguments {
   std::string store;
   std::string study;  // empty: the only one there is
+  std::vector<std::string> problems;
+  std::optional<std::size_t> seeds;
   bool quick = false;
   int threads = 0;
   bool json = false;
@@ -36,21 +39,33 @@ std::string study_of(const Arguments& arguments, StudyStore& store) {
   return names.empty() ? "estimators" : names.front();
 }
 
+MeasureOptions options_of(const Arguments& arguments) {
+  MeasureOptions options = arguments.quick ? quick_measurements() : MeasureOptions();
+  for (const std::string& problem : arguments.problems) {
+    check_name("problem", problem, problem_names());
+  }
+  options.problems = arguments.problems;
+  options.num_seeds = arguments.seeds.value_or(options.num_seeds);
+  options.problem.num_threads = arguments.threads;
+  return options;
+}
+
 void run_measure(const Arguments& arguments) {
+  MeasureOptions options = options_of(arguments);
   const auto store = StudyStore::open(arguments.store);
   const std::string study = study_of(arguments, *store);
   ThreadPool threads(arguments.threads);
   const bool quiet = arguments.quiet || arguments.json;
-  Progress progress("measure", 1, quiet);
-  MeasureOptions options = arguments.quick ? quick_measurements() : MeasureOptions();
+  std::optional<Progress> progress;  // of times, then of models
   options.executor = &threads;
-  options.problem.num_threads = arguments.threads;
-  options.progress = [&](std::size_t done, std::size_t total) {
-    progress.set_total(total);
-    progress.update(done, fmt::format("{} of {} models", done, total));
+  options.progress = [&](std::string_view of, std::size_t done, std::size_t total) {
+    if (done == 1) {
+      progress.emplace("measure", total, quiet);
+    }
+    progress->update(done, fmt::format("{} of {} {}", done, total, of));
   };
   const std::vector<Measurement> measured = measure(options);
-  progress.wipe();
+  progress.reset();
   store->record(study, measured);
   std::map<std::string, std::size_t> counts;
   for (const Measurement& measurement : measured) {
@@ -77,6 +92,11 @@ void add_study_measure(Command& study) {
   command.option("--study", arguments->study,
                  {.help = "The study they are recorded for; the one in the store, or 'estimators' in an empty one",
                   .shown = "NAME"});
+  command.texts("--problem", arguments->problems,
+                {.help = "Fit models to these problems, separated by commas; all without it", .shown = "NAMES"});
+  command.option(
+      "--seeds", arguments->seeds,
+      {.help = "How many seeds; verdicts need 5, which is the default", .shown = "N", .least = 1, .most = 1000});
   command.flag("--quick", arguments->quick, "Short fits, in place of the paper's, and fewer samples");
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);

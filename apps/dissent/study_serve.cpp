@@ -65,7 +65,14 @@ class StudyPages {
       for (const CellRecord& cell : store_->cells(study)) {
         digest.add_bytes(fmt::format("{}\n{} {}\n", cell.name, cell_state_name(cell.state), cell.rounds));
       }
-      digest.add_word(store_->measurements(study).size());
+      for (const Measurement& measured : store_->measurements(study)) {
+        digest.add(std::vector{measured.at, measured.value});
+        digest.add_bytes(
+            fmt::format("{} {} {} {}\n", measured.kind, measured.problem, measured.model, measured.estimator));
+        for (const std::size_t number : {measured.outputs, measured.components, measured.samples}) {
+          digest.add_word(number);
+        }
+      }
     }
     return fmt::format("{:016x}", digest.value());
   }

@@ -45,6 +45,10 @@ Counts count_cells(const std::vector<CellRecord>& cells) {
   return counts;
 }
 
+nlohmann::ordered_json time_json(double time) {
+  return time == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(time);
+}
+
 nlohmann::ordered_json status_json(const std::string& study, const std::vector<CellRecord>& cells) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const CellRecord& cell : cells) {
@@ -53,8 +57,8 @@ nlohmann::ordered_json status_json(const std::string& study, const std::vector<C
                     {"rounds", cell.rounds},
                     {"worker", cell.worker},
                     {"version", cell.version},
-                    {"started", cell.started},
-                    {"changed", cell.changed},
+                    {"started", time_json(cell.started)},
+                    {"changed", time_json(cell.changed)},
                     {"error", cell.error}});
   }
   return {{"study", study}, {"campaigns", list}};

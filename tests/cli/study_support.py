@@ -1,5 +1,6 @@
 """Grids of small campaigns, and workers to kill."""
 
+import contextlib
 import csv
 import io
 import json
@@ -45,6 +46,8 @@ def wait_for(condition, what, seconds=120):
 
 
 class StudyTest(CliTest):
+    FOUND = {}  # results by the text of their grid
+
     def grid(self, name="small.toml", rounds=3, epochs=20, last=1):
         with open(self.path(name), "w") as file:
             file.write(GRID.format(rounds=rounds, epochs=epochs, last=last))
@@ -55,16 +58,22 @@ class StudyTest(CliTest):
 
     def export(self, store, *options):
         """The rows, without what changes from run to run."""
-        rows = csv.DictReader(io.StringIO(self.run_ok("study", "export", store, *options)))
-        return [{name: value for name, value in row.items() if name not in CHANGING} for row in rows]
+        return [self.lasting(row) for row in csv.DictReader(io.StringIO(self.run_ok("study", "export", store, *options)))]
+
+    def lasting(self, row):
+        return {name: value for name, value in row.items() if name not in CHANGING}
 
     def all_results(self, store):
         return self.export(store), self.export(store, "--choices")
 
     def unbroken(self, grid):
-        """What one process that nobody disturbs finds."""
-        self.run_ok("study", "run", grid, "--store", "sqlite:unbroken.db", "--quiet")
-        return self.all_results("sqlite:unbroken.db")
+        """What one process that nobody disturbs finds; run once for tests of the same grid."""
+        with open(self.path(grid)) as file:
+            text = file.read()
+        if text not in self.FOUND:
+            self.run_ok("study", "run", grid, "--store", "sqlite:unbroken.db", "--quiet")
+            self.FOUND[text] = self.all_results("sqlite:unbroken.db")
+        return self.FOUND[text]
 
     def worker(self, grid, store, *options, lease=1, launcher=()):
         command = [*launcher, PROGRAM, "study", "run", grid, "--store", store, "--lease", str(lease), *options]
@@ -75,29 +84,32 @@ class StudyTest(CliTest):
         self.addCleanup(lambda: child.poll() is None and child.kill())
         return child
 
-    def kill_amid_a_campaign(self, store, processes):
-        """Kills one of the processes when it has recorded a round of a campaign and not the last; the campaign."""
+    def processes(self, store):
+        """Of the campaigns that run: {process: (name, rounds)}."""
+        return {int(cell["worker"].split(":")[-3]): (cell["name"], cell["rounds"])
+                for cell in self.status(store) if cell["state"] == "running"}
 
-        def held():
-            for cell in self.status(store):
-                process = int(cell["worker"].split(":")[-3]) if cell["worker"] else 0
-                if cell["state"] == "running" and cell["rounds"] > 0 and (not processes or process in processes):
-                    return cell["name"], process
+    def kill_amid_a_campaign(self, store, processes=()):
+        """Kills one of the processes, or of all that run, when it has recorded a round of a campaign and not the last;
+        the campaign and the process. While it looks they hold still, so that none runs away."""
+
+        def signal_all(number, those):
+            for process in those:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, number)
+
+        def caught():
+            those = list(processes or self.processes(store))
+            signal_all(signal.SIGSTOP, those)
+            for process, (name, rounds) in self.processes(store).items():
+                if process in those and rounds > 0:
+                    os.kill(process, signal.SIGKILL)
+                    signal_all(signal.SIGCONT, those)
+                    return name, process
+            signal_all(signal.SIGCONT, those)
             return None
 
-        def stopped():
-            found = held()
-            if found is None:
-                return None
-            os.kill(found[1], signal.SIGSTOP)
-            if held() == found:
-                return found
-            os.kill(found[1], signal.SIGCONT)
-            return None
-
-        name, process = wait_for(stopped, "a campaign that has begun")
-        os.kill(process, signal.SIGKILL)
-        return name, process
+        return wait_for(caught, "a campaign that has begun")
 
     def lose_one_of_three(self, store):
         """Kills one of three workers; the others complete the grid as one alone would have."""

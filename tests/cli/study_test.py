@@ -14,6 +14,10 @@ import unittest
 from study_support import StudyTest
 from support import PROGRAM, SANITIZED, dissent
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+with open("/proc/cpuinfo") as cpuinfo:
+    CPU = cpuinfo.read()
+
 
 class Study(StudyTest):
     def test_run_status_export(self):
@@ -63,6 +67,16 @@ class Study(StudyTest):
         self.assertIn("give another store", self.run_ok("study", "run", grid, "--store", "sqlite:one.db", "--only", name))
         self.run_bad(2, "study", "run", grid, "--store", "sqlite:one.db", "--only", name + "0", says="did you mean")
 
+    @unittest.skipIf(SANITIZED, "other code, other last bits")
+    @unittest.skipUnless(" avx512f " in CPU, "the rows were made with AVX-512")
+    def test_a_campaign_of_the_results_is_reproduced(self):
+        name = "problem=hetero model=pne acquisition=kl seed=0"
+        self.run_ok("study", "run", os.path.join(ROOT, "studies", "quick.toml"), "--store", "sqlite:one.db", "--only", name, "-q")
+        with gzip.open(os.path.join(ROOT, "results", "quick.csv.gz"), "rt") as file:
+            expected = [self.lasting(row) for row in csv.DictReader(file) if row["cell"] == name]
+        self.assertEqual(len(expected), 11)
+        self.assertEqual([row for row in self.export("sqlite:one.db") if row["cell"] == name], expected)
+
     def test_jobs_and_threads_change_nothing(self):
         grid = self.grid()
         expected = self.unbroken(grid)
@@ -71,26 +85,42 @@ class Study(StudyTest):
 
     def test_a_campaign_that_fails_says_why(self):
         with open(self.path("t.toml"), "w") as file:
-            file.write('name = "t"\n[grid]\nproblem = ["hetero", "t"]\nseed = 0\nrounds = 1\nmodel = "pne"\nepochs = 5\n'
-                       '[table.t]\nfile = "t.csv"\ntargets = "y"\nlabelled = 5\ntest = 5\n')
-        result = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", "-q", cwd=self.dir)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("t.csv: ", result.stderr)
-        with open(self.path("t.csv"), "w") as file:
-            file.write("x,y\n0,1\n")
+            file.write('name = "t"\nrounds = 1\n[settings]\nmodel = "pne"\nepochs = 5\ncandidates = 50\n[grid]\nproblem = "hetero"\n'
+                       'acquisition = ["kl", "kl-aim"]\n[[where]]\nacquisition = "kl-aim"\nset = { aim = "aim.csv" }\n')
+        with open(self.path("aim.csv"), "w") as file:
+            file.write("other\n1\n")
         result = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", "-q", cwd=self.dir)
         self.assertEqual(result.returncode, 1)
         self.assertIn("1 campaign failed", result.stderr)
-        self.assertRegex(self.run_ok("study", "status", "sqlite:runs.db"), r"failed   problem=t .*: t\.csv: ")
-        with open(self.path("t.csv"), "w") as file:
-            file.write("x,y\n" + "".join(f"{k},{k % 7}\n" for k in range(40)))
+        self.assertRegex(self.run_ok("study", "status", "sqlite:runs.db"), r"failed   problem=hetero .*: aim\.csv: ")
+        with open(self.path("aim.csv"), "w") as file:
+            file.write("x\n1\n2\n")
         self.run_ok("study", "run", "t.toml", "--store", "sqlite:runs.db", "--retry", "-q")
         self.assertEqual({cell["state"] for cell in self.status("sqlite:runs.db")}, {"done"})
+
+    def test_a_table_is_checked_before_anything_runs(self):
+        with open(self.path("t.toml"), "w") as file:
+            file.write('name = "t"\n[grid]\nproblem = ["hetero", "t"]\nseed = 0\nrounds = 1\nmodel = "pne"\nepochs = 5\n'
+                       '[table.t]\nfile = "t.csv"\ntargets = "y"\nlabelled = 5\ntest = 5\n')
+        run = ("study", "run", "t.toml", "--store", "sqlite:runs.db", "-q")
+        self.run_bad(2, *run, says="t.toml:9:8: t.csv: ")
+        for rows, says in (("x,z\n0,1\n", ["t.toml:10:11: t.csv: ", "'y'"]), ("x,y\n0,1\n", ["t.toml:11:12: t.csv: ", "1 rows"])):
+            with open(self.path("t.csv"), "w") as file:
+                file.write(rows)
+            self.run_bad(2, *run, says=says)
+        with open(self.path("t.csv"), "w") as file:
+            file.write("x,y\n" + "".join(f"{k},{k % 7}\n" for k in range(40)))
+        self.run_ok(*run)
         with open(self.path("t.csv"), "a") as file:
             file.write("40,99\n")
-        result = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", "-q", cwd=self.dir)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("with other settings", result.stderr)
+        self.run_bad(2, *run, says=["with other settings: the content of its file; give the grid another name"])
+
+    def test_campaigns_that_never_began_have_no_times(self):
+        name = "problem=hetero acquisition=kl seed=1"
+        self.run_ok("study", "run", self.grid(rounds=1), "--store", "sqlite:runs.db", "--only", name, "-q")
+        for cell in self.status("sqlite:runs.db"):
+            self.assertEqual(cell["started"] is None, cell["name"] != name)
+            self.assertEqual(cell["changed"] is None, cell["name"] != name)
 
 
 class Refusals(StudyTest):
@@ -115,7 +145,8 @@ class Refusals(StudyTest):
     def test_stores(self):
         grid = self.grid()
         self.run_bad(2, "study", "status", "sqlite:none.db", says="no such file")
-        self.run_bad(2, "study", "run", grid, "--store", "runs.db", says="sqlite:FILE or postgresql://")
+        self.run_bad(2, "study", "run", grid, "--store", "runs.db",
+                     says=["sqlite:FILE or postgresql://", "did you mean 'sqlite:runs.db'?"])
         self.run_bad(1, "study", "run", grid, "--store", "sqlite:none/runs.db", says="must be writable")
         with open(self.path("text.db"), "w") as file:
             file.write("some notes that are no database\n" * 40)
@@ -125,7 +156,8 @@ class Refusals(StudyTest):
 
     def test_another_grid_of_the_same_name(self):
         self.run_ok("study", "run", self.grid(rounds=1, last=1), "--store", "sqlite:runs.db", "-q")
-        self.run_bad(2, "study", "run", self.grid(rounds=2, last=1), "--store", "sqlite:runs.db", says="other settings")
+        self.run_bad(2, "study", "run", self.grid(rounds=2, epochs=30, last=1), "--store", "sqlite:runs.db",
+                     says="with other settings: epochs is 20 there, 30 in the grid, rounds is 1 there, 2 in the grid; give")
         self.run_bad(2, "study", "run", self.grid(rounds=1, last=0), "--store", "sqlite:runs.db",
                      says="2 campaigns that the grid has not")
         self.run_ok("study", "run", self.grid(rounds=1, last=2), "--store", "sqlite:runs.db", "-q")  # more of them
@@ -147,17 +179,41 @@ class Refusals(StudyTest):
             self.skipTest("others may not run the program")
         self.assertEqual((run.returncode, run.stdout), (1, ""), run.stderr)
         self.assertIn("must be writable", run.stderr)
+        # Reading needs no more than to read.
+        reads = lambda: subprocess.run([PROGRAM, "study", "export", "sqlite:runs.db"], cwd=self.dir, text=True,
+                                       capture_output=True, user=user)
+        read = reads()
+        self.assertEqual((read.returncode, read.stderr), (0, ""))
         os.chmod(self.dir, 0o755)
         self.assertEqual(self.all_results("sqlite:runs.db"), expected)
+        self.assertEqual(read.stdout, self.run_ok("study", "export", "sqlite:runs.db"))
+        # Rounds that a worker has left beside the file would be passed over.
+        with open(self.path("runs.db-wal"), "wb") as file:
+            file.write(b"rounds")
+        os.chmod(self.dir, 0o555)
+        read = reads()
+        self.assertEqual((read.returncode, read.stdout), (1, ""))
+        self.assertIn("copy both files to a folder of yours and read the copy", read.stderr)
 
     @unittest.skipIf(SANITIZED, "a sanitizer writes files of its own")
     def test_a_full_disk_loses_nothing(self):
         grid = self.grid()
-        run = dissent("study", "run", grid, "--store", "sqlite:runs.db", "--lease", 1, cwd=self.dir,
-                      limit=(resource.RLIMIT_FSIZE, 130_000))
-        self.assertEqual(run.returncode, 1, run.stdout)
-        self.assertRegex(run.stderr, r"disk.*make room and run the same command again: what was recorded is whole")
-        self.assertGreater(sum(cell["rounds"] for cell in self.status("sqlite:runs.db")), 0)
+
+        def run_within(limit):
+            """In a new store, whose files may grow to so many bytes."""
+            for name in os.listdir(self.dir):
+                if name.startswith("runs.db"):
+                    os.remove(self.path(name))
+            return dissent("study", "run", grid, "--store", "sqlite:runs.db", "--lease", 1, cwd=self.dir,
+                           limit=(resource.RLIMIT_FSIZE, limit))
+
+        # The least room in which a round is recorded: how large a store is to begin with is its own affair.
+        for limit in range(32_000, 1_000_000, 16_000):
+            run = run_within(limit)
+            self.assertEqual(run.returncode, 1, f"{limit} bytes are enough for all")
+            self.assertRegex(run.stderr, r"disk.*make room and run the same command again: what was recorded is whole")
+            if self.has_begun("sqlite:runs.db"):
+                break
         self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--quiet")
         self.check_complete("sqlite:runs.db", self.unbroken(grid))
 

@@ -1,8 +1,10 @@
 """Several workers on one store: one is killed, a server goes away, and the results are those of one unbroken process."""
 
+import contextlib
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -17,7 +19,7 @@ class FileWorkers(StudyTest):
         self.lose_one_of_three("sqlite:runs.db")
 
     def test_a_break_releases_the_campaign(self):
-        grid = self.grid(rounds=5, epochs=100, last=0)
+        grid = self.grid(**LONG)
         worker = self.worker(grid, "sqlite:runs.db", "--quiet", lease=600)
         wait_for(lambda: self.has_begun("sqlite:runs.db"), "a round")
         worker.send_signal(signal.SIGINT)
@@ -26,6 +28,21 @@ class FileWorkers(StudyTest):
         self.assertNotIn("running", {cell["state"] for cell in self.status("sqlite:runs.db")})
         self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--lease", 600, "--quiet")
         self.check_complete("sqlite:runs.db", self.unbroken(grid))
+
+    def test_waiting_for_a_lost_worker_is_said(self):
+        grid = self.grid(**LONG)
+        lost = self.worker(grid, "sqlite:runs.db", lease=600)
+        wait_for(lambda: self.has_begun("sqlite:runs.db"), "a round")
+        name, process = self.kill_amid_a_campaign("sqlite:runs.db", [lost.pid])
+        heir = self.worker(grid, "sqlite:runs.db", "--only", name)
+        self.assertIn("results in sqlite:runs.db", heir.stdout.readline())
+        self.assertRegex(heir.stdout.readline(), rf"\Awaiting for '{name}' of worker \S+:{process}: it is taken over at "
+                                                 r"\d\d:\d\d:\d\d if that worker stays silent\n\Z")
+        with contextlib.closing(sqlite3.connect(self.path("runs.db"), timeout=60)) as database, database:
+            database.execute("UPDATE cell SET lease_end = 0 WHERE name = ?", (name,))
+        output, errors = heir.communicate(timeout=120)
+        self.assertEqual((heir.returncode, errors), (0, ""))
+        self.assertRegex(output, rf"\A +\d of 8  {name}\n\Z")
 
 
 @unittest.skipIf(server_programs() is None, "PostgreSQL is not installed")
@@ -60,6 +77,22 @@ class ServerWorkers(StudyTest):
             self.assertEqual(worker.wait(120), 0, worker.stderr.read())
         self.check_complete(store, self.unbroken(grid))
 
+    def test_a_break_while_the_server_is_away(self):
+        store = self.server.make_database("broken")
+        grid = self.grid(**LONG)
+        worker = self.worker(grid, store, "--quiet")
+        self.stop_server_amid(store, [worker])
+        try:
+            time.sleep(1)  # it may be at work; what it has found it cannot record
+            worker.send_signal(signal.SIGINT)
+            self.assertEqual(worker.wait(60), -signal.SIGINT)  # long before its patience ends
+        finally:
+            self.server.start()
+        self.assertRegex(worker.stderr.read(), r"\Astopped; the step at hand is not recorded \(postgresql://dissent@/broken: "
+                                               r"[^\n]*\), and the same command goes on from there\n\Z")
+        self.run_ok("study", "run", grid, "--store", store, "--lease", 1, "--quiet")
+        self.check_complete(store, self.unbroken(grid))
+
     def test_patience_ends(self):
         store = self.server.make_database("patience")
         grid = self.grid(**LONG)
@@ -89,19 +122,23 @@ class RankWorkers(StudyTest):
     LAUNCHER = ("mpirun", "-n", "3", "--oversubscribe", "--allow-run-as-root")
 
     def test_ranks_share_a_grid_and_one_talks(self):
-        grid = self.grid(last=2)
-        ranks = self.worker(grid, "sqlite:runs.db", launcher=self.LAUNCHER)
+        grid = self.grid(**LONG)
+        ranks = self.worker(grid, "sqlite:runs.db", launcher=self.LAUNCHER, lease=600)
+        wait_for(lambda: self.has_begun("sqlite:runs.db"), "a round")
+        first = next(iter(wait_for(lambda: self.processes("sqlite:runs.db"), "a rank at work")))
+        os.kill(first, signal.SIGSTOP)  # however slowly the others begin, there is work left for them
+        wait_for(lambda: set(self.processes("sqlite:runs.db")) - {first}, "another rank at work")
+        os.kill(first, signal.SIGCONT)
         output, errors = ranks.communicate(timeout=120)
         self.assertEqual(ranks.returncode, 0, errors)
         self.assertEqual(output.count("results in sqlite:runs.db"), 1)
         self.check_complete("sqlite:runs.db", self.unbroken(grid))
-        self.assertGreater(len({cell["worker"] for cell in self.status("sqlite:runs.db")}), 1)
 
     def test_one_of_three_is_killed_and_all_are_started_again(self):
         grid = self.grid(**LONG)
         ranks = self.worker(grid, "sqlite:runs.db", launcher=self.LAUNCHER)
         wait_for(lambda: self.has_begun("sqlite:runs.db"), "a round")
-        self.kill_amid_a_campaign("sqlite:runs.db", [])
+        self.kill_amid_a_campaign("sqlite:runs.db")
         ranks.wait(60)  # mpirun ends the others
         again = self.worker(grid, "sqlite:runs.db", "--quiet", launcher=self.LAUNCHER)
         self.assertEqual(again.wait(120), 0)

@@ -9,6 +9,7 @@
 
 #include "dissent/report/page_html.hpp"
 #include "dissent/report/page_text.hpp"
+#include "dissent/report/study_view.hpp"
 #include "dissent/statistics/location.hpp"
 
 namespace dissent::report {
@@ -287,6 +288,23 @@ TEST(StudyPage, MeasurementsBecomeChartsOverWhatVaried) {
   EXPECT_EQ(medians, (std::vector<double>{2, 3, 5}));
   EXPECT_EQ(grid.rows.size(), 5U);                                 // and two numbers of components with two outputs
   EXPECT_EQ(find<Chart>(page, "pictures")->data.rows.size(), 4U);  // the data beside each model's samples
+}
+
+// Problems stand in the order of the pictures above, and what is no estimate says so.
+TEST(StudyPage, EstimatesByTheInputStandBesideTheTrueValue) {
+  StudyResults results = made_results({"hetero"}, {"random", "kl"});
+  for (const char* problem : {"hetero", "bimodal"}) {
+    for (const char* estimator : {"quadrature", "kl"}) {
+      for (const double at : {0.0, 1.0}) {
+        results.measurements.push_back(
+            {.kind = "epistemic", .problem = problem, .model = "flow", .estimator = estimator, .at = at, .value = at});
+      }
+    }
+  }
+  const Page page = study_page(results);
+  const Grid& grid = find<Chart>(page, "measured-epistemic")->data;
+  EXPECT_EQ(texts_of(grid, "problem"), (std::vector<std::string>{"hetero", "bimodal"}));
+  EXPECT_EQ(texts_of(grid, "series"), (std::vector<std::string>{"true value", "kl"}));
 }
 
 }  // namespace

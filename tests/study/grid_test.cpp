@@ -5,6 +5,7 @@
 #include <string>
 
 #include "dissent/base/error.hpp"
+#include "support/temp_dir.hpp"
 
 namespace dissent {
 namespace {
@@ -105,6 +106,61 @@ TEST(Grid, APoolPolicyIsForRobots) {
   EXPECT_NE(grid.cells[0].describe(), grid.cells[1].describe());
   EXPECT_NE(message_of(begin + "problem = \"hetero\"\n").find("no policy made the pool of 'hetero'"),
             std::string::npos);
+}
+
+TEST(Grid, AValueIsGivenOnce) {
+  EXPECT_EQ(message_of("name = \"a\"\n[settings]\nmodel = \"pne\"\n[grid]\nproblem = \"hetero\"\nmodel = \"flow\"\n"),
+            "g.toml:6:1: 'model' is given under [settings] too; give it once");
+  EXPECT_EQ(message_of("name = \"a\"\nrounds = 3\n[grid]\nproblem = \"hetero\"\nrounds = [1, 2]\n"),
+            "g.toml:5:1: 'rounds' is given at the beginning of the file too; give it once");
+  EXPECT_EQ(message_of("name = \"a\"\nrounds = 3\n[settings]\nrounds = 4\n[grid]\nproblem = \"hetero\"\n"),
+            "g.toml:4:1: 'rounds' is given at the beginning of the file too; give it once");
+}
+
+TEST(Grid, ListsOfValuesBelongUnderGrid) {
+  EXPECT_EQ(message_of("name = \"a\"\n[settings]\nmodel = [\"pne\", \"flow\"]\n[grid]\nproblem = \"hetero\"\n"),
+            "g.toml:3:9: 'model' has one value here; a list of values to compare belongs under [grid]");
+  EXPECT_EQ(message_of("name = \"a\"\n[settings]\nhidden = [8, 8]\n[grid]\nproblem = \"hetero\"\n"), "accepted");
+}
+
+class GridTables : public testing::Test {
+ protected:
+  // Of what identify_tables() says of a table with columns x and y and 20 rows.
+  std::string message_of_table(const std::string& entries) {
+    std::string rows = "x,y,note\n";
+    for (int k = 0; k < 20; ++k) {
+      rows += fmt::format("{},{},word{}\n", k, k * k, k);
+    }
+    directory_.write("t.csv", rows);
+    Grid grid = parse_grid(
+        fmt::format("name = \"a\"\n[settings]\nbatch = 5\n[grid]\nproblem = \"t\"\n[table.t]\n{}", entries), "g.toml");
+    try {
+      identify_tables(grid);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return grid.cells[0].table->content.empty() ? "not identified" : "accepted";
+  }
+  std::string file(const std::string& name = "t.csv") const {
+    return fmt::format("file = \"{}\"\n", directory_.file(name));
+  }
+
+  TempDir directory_;
+};
+
+TEST_F(GridTables, AreCheckedBeforeAnythingRuns) {
+  const std::string rows = "labelled = 5\ntest = 5\n";
+  EXPECT_EQ(message_of_table(file() + "targets = \"y\"\ninputs = [\"x\"]\n" + rows), "accepted");
+  const auto begins = [&](const std::string& entries, const std::string& begin, const std::string& part) {
+    const std::string message = message_of_table(entries);
+    EXPECT_TRUE(message.starts_with(begin)) << message;
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  begins(file("none.csv") + "targets = \"y\"\n" + rows, "g.toml:7:8: ", "none.csv");
+  begins(file() + "targets = [\"y\", \"z\"]\n" + rows, "g.toml:8:17: ", "'z'");
+  begins(file() + "targets = \"y\"\ninputs = [\"w\"]\n" + rows, "g.toml:9:11: ", "'w'");
+  begins(file() + "targets = \"y\"\nlabelled = 12\ntest = 4\n", "g.toml:9:12: ", "it has 20 rows");
+  begins(file() + "targets = \"note\"\ninputs = \"x\"\n" + rows, "g.toml:7:8: ", "'note'");
 }
 
 TEST(Grid, RefusesWhatCannotRun) {

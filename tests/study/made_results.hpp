@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "dissent/base/digest.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/study/results.hpp"
 
@@ -42,7 +43,7 @@ inline void add_runs(StudyResults& results, const std::string& problem, const st
                      const std::string& acquisition, std::size_t num_seeds, double level,
                      const std::vector<std::pair<std::string, std::string>>& others = {}) {
   for (std::uint64_t seed = 0; seed < num_seeds; ++seed) {
-    Stream stream(seed, Purpose::kTest, std::hash<std::string>()(problem + model + acquisition));
+    Stream stream(seed, Purpose::kTest, digest(problem + model + acquisition));
     std::vector<double> rmse;
     for (int after = 0; after < 3; ++after) {
       rmse.push_back(level * (1 + 0.01 * stream.normal()));

@@ -96,7 +96,7 @@ TEST_F(RunOnDevice, JobsOfOneProcessRunEachCampaignOnce) {
 TEST_F(RunOnDevice, AFullMemoryGivesTheCampaignBack) {
   device_.fails_at = 4;
   EXPECT_THROW(run_cells(*store_, grid_, control(0)), DeviceMemoryError);
-  EXPECT_EQ(store_->num_claimed("small", ""), 0U);
+  EXPECT_EQ(store_->held("small").size(), 0U);
   run_cells(*store_, grid_, control(1));
   EXPECT_EQ(store_->num_ended("small"), 8U);
   for (const CellRecord& cell : store_->cells("small")) {

@@ -1,12 +1,14 @@
 #include "dissent/study/store.hpp"
 
 #include <gtest/gtest.h>
+#include <soci/sqlite3/soci-sqlite3.h>
 
-#include <chrono>
 #include <cmath>
+#include <optional>
 #include <thread>
 
 #include "dissent/base/error.hpp"
+#include "dissent/study/database.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {
@@ -126,8 +128,12 @@ TEST_F(Store, ACellPassesOnWhenItsLeaseIsOver) {
   store->add(small_grid());
   const Claim dead = store->claim("small", "dead", 0.05).value();
   store->record(dead, some_campaign());
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  const Claim heir = store->claim("small", "heir", 60).value();
+  EXPECT_EQ(store->claim("small", "other", 60)->name, "problem=hetero acquisition=kl seed=0");
+  std::optional<Claim> taken;
+  while (!taken) {  // until the lease is over; a test that hangs fails
+    taken = store->claim("small", "heir", 60, dead.name);
+  }
+  const Claim heir = *taken;
   EXPECT_EQ(heir.name, dead.name);
   EXPECT_TRUE(store->load(heir));
   EXPECT_THROW(store->record(dead, some_campaign()), LeaseLost);
@@ -155,7 +161,17 @@ TEST_F(Store, RefusesOtherSettingsUnderTheSameName) {
   Grid grid = small_grid();
   store->add(grid);
   grid.cells[1].rounds = 9;
-  EXPECT_THROW(store->add(grid), InputError);
+  grid.cells[1].settings["batch"] = std::uint64_t{3};
+  try {
+    store->add(grid);
+    FAIL() << "it was accepted";
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("'problem=hetero acquisition=kl seed=0' with other settings: batch is not given there, 3 in "
+                           "the grid, rounds is 2 there, 9 in the grid; give"),
+              std::string::npos)
+        << message;
+  }
   EXPECT_EQ(store->cells("small").size(), 4u);
 }
 
@@ -177,7 +193,14 @@ TEST_F(Store, CountsWhatHasEnded) {
   store->fail(store->claim("small", "w", 60).value(), "broken");
   EXPECT_TRUE(store->claim("small", "w", 60));
   EXPECT_EQ(store->num_ended("small"), 2u);
-  EXPECT_EQ(store->num_claimed("small"), 1u);
+  const std::vector<HeldCell> held = store->held("small");
+  ASSERT_EQ(held.size(), 1u);
+  EXPECT_EQ(held[0].name, "problem=hetero acquisition=random seed=1");
+  EXPECT_EQ(held[0].worker, "w");
+  EXPECT_GT(held[0].seconds, 0);
+  EXPECT_LE(held[0].seconds, 60.001);  // clocks of a database may round
+  EXPECT_EQ(store->held("small", held[0].name).size(), 1u);
+  EXPECT_TRUE(store->held("small", "problem=hetero acquisition=kl seed=1").empty());
 }
 
 TEST_F(Store, ThreadsNeverShareACell) {
@@ -211,6 +234,34 @@ TEST_F(Store, SaysWhatIsWrongWithAStore) {
   directory_.write("text.db", "this is not a database, but it is long enough to look at");
   EXPECT_THROW(StudyStore::open("sqlite:" + directory_.file("text.db")), SystemError);
   EXPECT_THROW(StudyStore::open("sqlite:/nowhere/at/all/runs.db"), SystemError);
+  try {
+    StudyStore::open("runs.db");
+    FAIL() << "it was accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'sqlite:runs.db'?"), std::string::npos) << error.what();
+  }
+}
+
+// What SQLite's library says is passed on without the names of functions of ours or of others.
+TEST_F(Store, MessagesNameNoFunctions) {
+  { const auto store = StudyStore::open(url_); }
+  soci::session sql(soci::sqlite3, "db=" + directory_.file("runs.db"));
+  sql << "DROP TABLE cell";
+  try {
+    StudyStore::open(url_)->cells("small");
+    FAIL() << "it was accepted";
+  } catch (const SystemError& error) {
+    EXPECT_EQ(std::string(error.what()), url_ + ": no such table: cell");
+  }
+}
+
+TEST(DatabaseUrl, ServersGetTimeoutsThatTheyHaveNot) {
+  const std::string plain = with_timeouts("postgresql://me@host/runs");
+  EXPECT_TRUE(plain.starts_with("postgresql://me@host/runs?connect_timeout=10&keepalives_idle=")) << plain;
+  const std::string given = with_timeouts("postgresql://me@host/runs?connect_timeout=3&sslmode=require");
+  EXPECT_TRUE(given.starts_with("postgresql://me@host/runs?connect_timeout=3&sslmode=require&keepalives_idle="))
+      << given;
+  EXPECT_EQ(given.find("connect_timeout=10"), std::string::npos);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 """The page of a study in Chromium: drawn without an error, equal to its store, and live while a server shows it."""
 
+import contextlib
 import csv
 import io
 import json
 import os
 import re
 import signal
+import sqlite3
 import statistics
 import subprocess
 import urllib.error
@@ -147,6 +149,14 @@ class Study(PageTest):
         self.run_grid()
         self.assertNotEqual(self.read(address + "version"), before)
         self.assertIn(f'data-version="{self.read(address + "version")}"', self.read(address)[:200])
+        versions = []
+        for value in (1, 1, 2):  # measured again, with the same result and with another
+            with contextlib.closing(sqlite3.connect(self.path("runs.db"))) as database, database:
+                database.execute("DELETE FROM measurement")
+                database.execute("INSERT INTO measurement (study, kind, problem, model, estimator, outputs, components, samples, "
+                                 "seed, at, value) VALUES ('small', 'bias', 'wave', 'gp', 'kl', 1, 5, 0, 0, 0.5, ?)", (value,))
+            versions.append(self.read(address + "version"))
+        self.assertEqual([version == versions[0] for version in versions], [True, True, False])
         for host in ("evil.example", "127.0.0.1:1"):
             with self.assertRaises(urllib.error.HTTPError) as refused:
                 self.read(address, host)

@@ -9,7 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "dissent/base/names.hpp"
 #include "dissent/report/chart.hpp"
 #include "dissent/report/study_view.hpp"
 #include "dissent/statistics/location.hpp"
@@ -35,16 +34,18 @@ const std::vector<Axis>& sweep_axes() {
 struct SweepText {
   const char* title;
   const char* unit;
-  const char* reading;
+  const char* caption;
 };
 
 const SweepText& sweep_text(const std::string& kind) {
   static const std::map<std::string, SweepText> texts{
-      {"seconds", {"Time per estimator", "Seconds", "Less is better."}},
-      {"bias", {"Bias of estimators", "Bias, nats", "Zero is right."}},
+      {"seconds", {"Time per estimator", "Seconds for one row", "Medians over seeds. Less is better."}},
+      {"bias",
+       {"Bias of estimators", "Bias, nats",
+        "The estimate minus the true value, on problems with one input; medians over seeds. Zero is right."}},
       {"epistemic",
        {"Epistemic uncertainty by the input", "Epistemic uncertainty, nats",
-        "It should be large where data is scarce, and small where data is noisy but plentiful."}}};
+        "Of the models above. It should be large where data is scarce, and small where data is noisy but plentiful."}}};
   return texts.at(kind);
 }
 
@@ -68,6 +69,9 @@ constexpr std::size_t kSamples = 2;  // of the axes above
 
 // "mc:1000", or "mc" where samples are what varies.
 std::string series_name(const Measurement& one, std::size_t varied) {
+  if (one.estimator == "quadrature") {
+    return "true value";
+  }
   const std::string name = one.estimator.substr(0, one.estimator.find(':'));
   return one.samples == 0 ? one.estimator : varied == kSamples ? name : fmt::format("{}:{}", name, one.samples);
 }
@@ -93,10 +97,16 @@ struct Sweep {
 std::vector<Sweep> sweeps_of(const std::vector<const Measurement*>& all) {
   std::vector<Sweep> sweeps;
   for (std::size_t axis = 0; axis < sweep_axes().size(); ++axis) {
-    std::map<std::tuple<std::string, std::string>, std::map<std::vector<double>, std::vector<const Measurement*>>> sets;
+    using Task = std::pair<std::string, std::string>;
+    std::map<Task, std::map<std::vector<double>, std::vector<const Measurement*>>> sets;
+    std::vector<Task> order;  // as they were measured
     for (const Measurement* one : all) {
       if (axis != kSamples || one->samples > 0) {
-        sets[{one->problem, one->model}][held(*one, axis)].push_back(one);
+        auto& set = sets[{one->problem, one->model}];
+        if (set.empty()) {
+          order.emplace_back(one->problem, one->model);
+        }
+        set[held(*one, axis)].push_back(one);
       }
     }
     const auto num_places = [&](const std::vector<const Measurement*>& list) {
@@ -107,7 +117,8 @@ std::vector<Sweep> sweeps_of(const std::vector<const Measurement*>& all) {
       return places.size();
     };
     Sweep sweep{axis, {}};
-    for (const auto& [task, by_held] : sets) {
+    for (const Task& task : order) {
+      const auto& by_held = sets[task];
       const auto best = std::ranges::max_element(by_held, {}, [&](const auto& set) { return num_places(set.second); });
       if (num_places(best->second) > 1) {
         sweep.list.insert(sweep.list.end(), best->second.begin(), best->second.end());
@@ -165,9 +176,10 @@ std::optional<Chart> sweep_chart(const std::vector<Measurement>& measurements, c
     add_sweep(chart.data, sweep);
   }
   const std::vector<std::string> series = texts_of(chart.data, "series");
-  chart.caption =
-      fmt::format("Medians over repetitions, for {}. {}", counted(series.size(), "estimator"), text.reading);
-  const Json log = {{"scale", {{"type", "log"}, {"padding", 10}}}};
+  chart.caption = text.caption;
+  // Powers of ten alone, as 10µ or 1k.
+  const Json log = {{"scale", {{"type", "log"}, {"padding", 10}, {"nice", false}}},
+                    {"axis", {{"format", "~s"}, {"tickCount", 4}}}};
   const Json plain = Json::object();
   Json place{{"x", axis("at", "", times && all_positive(chart.data, 4) ? log : plain)},
              {"y", axis("value", chart.data.columns[5].title, times && all_positive(chart.data, 5) ? log : plain)},
@@ -208,8 +220,7 @@ std::optional<Chart> picture_chart(const std::vector<Measurement>& measurements)
   if (chart.data.rows.empty()) {
     return std::nullopt;
   }
-  chart.caption =
-      fmt::format("Problems with one input: data, and {} that models drew.", counted(samples.size(), "sample"));
+  chart.caption = "Problems with one input: the rows that a model was fitted to, and rows that it draws.";
   Json point{{"x", axis("x", "Input")}, {"y", axis("y", "Output")}, {"tooltip", tooltip(chart.data.columns)}};
   add_groups(point, "what", {{"data", kVermillion, "triangle-up"}, {"drawn by the model", kSkyBlue, "circle"}});
   chart.spec = chart_spec(chart.caption,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,7 +22,13 @@ struct GridTable {
   std::size_t labelled = 0;
   std::size_t test = 0;
   std::string content = {};  // a digest of the file; see identify_tables()
+
+  // Where the grid says so, "grid.toml:9:8": its entries by their names, and columns as "column NAME".
+  std::map<std::string, std::string> places = {};
 };
+
+// What differs between two texts of Cell::describe(): "rounds is 10 there, 20 in the grid".
+std::string description_changes(const std::string& known, const std::string& given);
 
 // The axes of a cell, from what Cell::describe() said.
 std::vector<std::pair<std::string, std::string>> described_axes(const std::string& description);

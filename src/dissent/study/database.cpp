@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -18,19 +17,21 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kFirstPause = 0.05;  // seconds; twice as long each time
 constexpr double kLongestPause = 2;
+constexpr double kLastPatience = 1;  // when it is to stop
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// postgresql://user:secret@host/database -> postgresql://user@host/database
-std::string without_password(const std::string& url) {
-  std::string shown = url.substr(0, url.find('?'));  // parameters may hold one too
-  const std::size_t begin = shown.find("://") + 3;
-  const std::size_t at = shown.find('@', begin);
-  const std::size_t colon = shown.find(':', begin);
-  return at == std::string::npos || colon > at ? shown : shown.substr(0, colon) + shown.substr(at);
+// One line, without the name of the function that found it: "sqlite3_statement_backend::loadOne: database is locked".
+std::string plain_message(const soci::soci_error& error) {
+  std::string message = error.get_error_message();
+  std::ranges::replace_if(
+      message, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  message.erase(message.find_last_not_of(' ') + 1);
+  const std::size_t colons = message.find("::");
+  const std::size_t end = message.find(": ", colons == std::string::npos ? colons : colons + 2);
+  const bool named = end != std::string::npos && message.find(' ') > end;
+  return named ? message.substr(end + 2) : message;
 }
-
-std::string sqlite_options(const std::string& path) { return "db=\"" + path + "\" timeout=10"; }
 
 // What a server that shuts down has to say is not for the user: it is waited for.
 void keep_quiet(soci::session& session) {
@@ -40,18 +41,6 @@ void keep_quiet(soci::session& session) {
 }
 
 }  // namespace
-
-DatabaseUrl parse_database_url(const std::string& url) {
-  if (url.starts_with("sqlite:") && url.size() > 7) {
-    const std::string path = url.substr(7);
-    check(!contains(path, "\""), "store '{}': a path with quotes cannot be used", url);
-    return {DatabaseKind::kSqlite, path, url};
-  }
-  if (url.starts_with("postgresql://") || url.starts_with("postgres://")) {
-    return {DatabaseKind::kPostgresql, url, without_password(url)};
-  }
-  fail("store '{}' is not known; give sqlite:FILE or postgresql://USER@HOST/DATABASE", url);
-}
 
 Database::Database(DatabaseUrl url, double patience, bool writes)
     : url_(std::move(url)), patience_(patience), writes_(writes) {
@@ -69,7 +58,8 @@ std::string_view Database::now() const {
 void Database::connect() {
   session_.reset();
   if (is_sqlite()) {
-    session_ = std::make_unique<soci::session>(soci::sqlite3, sqlite_options(url_.target));
+    const std::string file = writes_ ? url_.target : readable_file(url_.target);
+    session_ = std::make_unique<soci::session>(soci::sqlite3, fmt::format("db=\"{}\" timeout=10", file));
     if (writes_) {
       std::string mode;
       *session_ << "PRAGMA journal_mode = WAL", soci::into(mode);
@@ -77,7 +67,7 @@ void Database::connect() {
     *session_ << "PRAGMA synchronous = NORMAL";
     *session_ << "PRAGMA foreign_keys = ON";
   } else {
-    session_ = std::make_unique<soci::session>(soci::postgresql, url_.target);
+    session_ = std::make_unique<soci::session>(soci::postgresql, with_timeouts(url_.target));
     keep_quiet(*session_);
     *session_ << "SET client_min_messages TO warning";
     // What a server that crashes loses then, rounds of the last moments, is done again; see make_durable().
@@ -120,19 +110,40 @@ void Database::attempt(const std::function<void(soci::session& sql)>& work, bool
 
 void Database::persist(const std::function<void(soci::session& sql)>& work, bool writes) {
   const std::lock_guard lock(mutex_);
-  const auto give_up = Clock::now() + std::chrono::duration<double>(patience_);
-  for (double pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+  for (double seconds = kFirstPause;; seconds = std::min(2 * seconds, kLongestPause)) {
     try {
-      return attempt(work, writes);
+      attempt(work, writes);
+      lost_.reset();
+      break;
     } catch (const soci::soci_error& error) {
-      if (!may_pass(error) || Clock::now() > give_up) {
-        explain(error);
-      }
-      if (!is_sqlite()) {
+      const bool lost = may_pass(error);
+      if (lost && !is_sqlite()) {
         session_.reset();
       }
-      std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+      if (!lost || is_past_waiting()) {
+        explain(error);
+      }
+      pause(seconds);
     }
+  }
+  if (is_sqlite() && !writes_) {
+    session_.reset();  // whether there are writers may change; see readable_file()
+  }
+}
+
+bool Database::is_past_waiting() {
+  if (!lost_) {
+    lost_ = Clock::now();
+  }
+  const bool stopped = stop_ && stop_();
+  return Clock::now() - *lost_ >
+         std::chrono::duration<double>(stopped ? std::min(kLastPatience, patience_) : patience_);
+}
+
+void Database::pause(double seconds) const {
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  while (Clock::now() < end && !(stop_ && stop_())) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(kFirstPause));
   }
 }
 
@@ -152,7 +163,7 @@ bool Database::may_pass(const soci::soci_error& error) const {
 }
 
 void Database::explain(const soci::soci_error& error) const {
-  const std::string message = error.get_error_message();
+  const std::string message = plain_message(error);
   std::string advice;
   if (contains(message, "readonly") || contains(message, "unable to open")) {
     advice = "; the file and its folder must be writable";

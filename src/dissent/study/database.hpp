@@ -4,11 +4,14 @@
 
 #include <soci/soci.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dissent {
 
@@ -23,19 +26,30 @@ struct DatabaseUrl {
 // InputError, with the two forms there are, for anything else.
 DatabaseUrl parse_database_url(const std::string& url);
 
+// The server's URL with limits on how long a connection may be silent, where it does not set them itself: a machine
+// that is gone does not answer, and would be waited for without end.
+std::string with_timeouts(const std::string& url);
+
+// A file's name for a connection that only reads. Where its folder may not be written SQLite cannot keep the notes that
+// readers and writers share; a file without writers is read without them. SystemError where it has some.
+std::string readable_file(const std::string& path);
+
 class Database {
  public:
   // SystemError when it cannot be opened.
   // `writes`: a file may be set up for writers; else it is left as it is.
   Database(DatabaseUrl url, double patience, bool writes);
 
+  // Ends the wait for a server that went away when the answer is true. Called from any thread that works on it.
+  void set_stop(std::function<bool()> stop) { stop_ = std::move(stop); }
+
   const DatabaseUrl& url() const { return url_; }
   bool is_sqlite() const { return url_.kind == DatabaseKind::kSqlite; }
   std::string_view now() const;  // an SQL expression: seconds since 1970
 
   // Runs `work` in a transaction that excludes other writers (a file) or locks what it touches (a server). Begins again
-  // when the connection was lost or the database busy, for as long as the patience lasts. One thread at a time: others
-  // wait.
+  // when the connection was lost or the database busy, until it has been so for as long as the patience lasts. One
+  // thread at a time: others wait.
   void write(const std::function<void(soci::session& sql)>& work);
   void read(const std::function<void(soci::session& sql)>& work);
 
@@ -50,13 +64,17 @@ class Database {
   void attempt(const std::function<void(soci::session& sql)>& work, bool writes);
   void persist(const std::function<void(soci::session& sql)>& work, bool writes);
   bool may_pass(const soci::soci_error& error) const;
+  bool is_past_waiting();
+  void pause(double seconds) const;
   [[noreturn]] void explain(const soci::soci_error& error) const;
 
   DatabaseUrl url_;
   double patience_;
   bool writes_;
+  std::function<bool()> stop_;
   std::mutex mutex_;
   std::unique_ptr<soci::session> session_;
+  std::optional<std::chrono::steady_clock::time_point> lost_;  // since when nothing has worked
 };
 
 }  // namespace dissent

@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "dissent/base/digest.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/study/grid_cells.hpp"
 #include "dissent/study/grid_reader.hpp"
@@ -64,6 +63,16 @@ GridChange read_change(const GridReader& reader, const toml::table& table) {
   return change;
 }
 
+void note_columns(const GridReader& reader, const toml::node& node, std::map<std::string, std::string>& places) {
+  if (const toml::array* list = node.as_array()) {
+    for (const toml::node& item : *list) {
+      note_columns(reader, item, places);
+    }
+  } else {
+    places["column " + node.as_string()->get()] = reader.place(node.source());
+  }
+}
+
 GridTable read_table_problem(const GridReader& reader, const toml::table& table) {
   reader.check_keys(table, {"file", "targets", "inputs", "labelled", "test"});
   const auto needed = [&](const char* name) -> const toml::node& {
@@ -81,6 +90,14 @@ GridTable read_table_problem(const GridReader& reader, const toml::table& table)
   }
   result.labelled = reader.count(needed("labelled"), "labelled");
   result.test = reader.count(needed("test"), "test");
+  for (const auto& [key, node] : table) {
+    result.places[std::string(key.str())] = reader.place(node.source());
+  }
+  for (const char* name : {"targets", "inputs"}) {
+    if (const toml::node* columns = table.get(name)) {
+      note_columns(reader, *columns, result.places);
+    }
+  }
   return result;
 }
 
@@ -108,6 +125,28 @@ std::vector<GridChange> read_changes(const GridReader& reader, const toml::table
   return changes;
 }
 
+// A value in two places is a slip of the pen: only one of them could count.
+void check_given_once(const GridReader& reader, const toml::table& file) {
+  const toml::node* settings = file.get("settings");
+  const toml::table* common = settings == nullptr ? nullptr : settings->as_table();
+  const auto check_against = [&](const toml::table& entries, const toml::table& others, std::string_view where) {
+    for (const auto& [key, node] : entries) {
+      if (others.contains(key.str())) {
+        reader.fail_at(key.source(), "'{}' is given {} too; give it once", key.str(), where);
+      }
+    }
+  };
+  if (common != nullptr) {
+    check_against(*common, file, "at the beginning of the file");
+  }
+  if (const toml::node* grid = file.get("grid"); grid != nullptr && grid->is_table()) {
+    check_against(*grid->as_table(), file, "at the beginning of the file");
+    if (common != nullptr) {
+      check_against(*grid->as_table(), *common, "under [settings]");
+    }
+  }
+}
+
 // What all campaigns have.
 Values read_common(const GridReader& reader, const toml::table& file) {
   Values common;
@@ -124,6 +163,7 @@ Values read_common(const GridReader& reader, const toml::table& file) {
 
 Grid build_grid(GridReader& reader, const toml::table& file) {
   reader.check_keys(file, {"name", "settings", "grid", "where", "table", "rounds", "data_seed", "pool_policy", "aim"});
+  check_given_once(reader, file);
   Grid grid;
   if (const toml::node* name = file.get("name")) {
     grid.name = reader.text(*name, "name");
@@ -153,21 +193,6 @@ Grid parse_grid(std::string_view text, const std::string& source) {
       reader.fail_at(error.source(), "{}", error.description());
     }
   });
-}
-
-void identify_tables(Grid& grid) {
-  std::map<std::string, std::string> known;
-  for (Cell& cell : grid.cells) {
-    if (cell.table) {
-      const auto [content, is_new] = known.try_emplace(cell.table->file);
-      if (is_new) {
-        const MappedFile file(cell.table->file);
-        content->second =
-            fmt::format("{:016x}", digest({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}));
-      }
-      cell.table->content = content->second;
-    }
-  }
 }
 
 Grid read_grid(const std::string& path) {

@@ -38,8 +38,8 @@ struct Grid {
   std::vector<Cell> cells;  // seed by seed, so that an early look sees everything
 };
 
-// Notes what the tables hold, so that campaigns of a file that has changed are told from those before. InputError for
-// one that cannot be read.
+// Notes what the tables hold, so that campaigns of a file that has changed are told from those before. InputError, with
+// line and column of the grid, for one that cannot be read or lacks columns or rows.
 void identify_tables(Grid& grid);
 
 Grid read_grid(const std::string& path);

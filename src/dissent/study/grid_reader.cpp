@@ -39,7 +39,7 @@ Value GridReader::value(const FieldInfo& field, const toml::node& node) const {
   } catch (const InputError& error) {
     Fault fault = error.fault();
     if (fault.source.empty()) {
-      fault.source = fmt::format("{}:{}:{}", source_, node.source().begin.line, node.source().begin.column);
+      fault.source = place(node.source());
     }
     throw InputError(fault);
   }
@@ -116,6 +116,9 @@ Value GridReader::raw_value(const FieldInfo& field, const toml::node& node) cons
     return number->get();
   }
   if (const toml::array* list = node.as_array()) {
+    if (field.type != FieldType::kWholes && field.type != FieldType::kNumbers) {
+      fail_at(node.source(), "'{}' has one value here; a list of values to compare belongs under [grid]", field.name);
+    }
     return list_value(*list, field);
   }
   fail_at(node.source(), "'{}' cannot be a {}", field.name, node.is_table() ? "table" : "date");

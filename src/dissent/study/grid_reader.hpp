@@ -21,10 +21,14 @@ class GridReader {
   // Names of tables that may stand for problems.
   void set_tables(std::vector<std::string> tables) { tables_ = std::move(tables); }
 
+  // "grid.toml:9:8"
+  std::string place(const toml::source_region& region) const {
+    return fmt::format("{}:{}:{}", source_, region.begin.line, region.begin.column);
+  }
+
   template <class... Args>
   [[noreturn]] void fail_at(const toml::source_region& region, fmt::format_string<Args...> rule, Args&&... args) const {
-    throw InputError(Fault{.source = fmt::format("{}:{}:{}", source_, region.begin.line, region.begin.column),
-                           .rule = fmt::format(rule, std::forward<Args>(args)...)});
+    throw InputError(Fault{.source = place(region), .rule = fmt::format(rule, std::forward<Args>(args)...)});
   }
 
   // The field of a key. `others` are keys that may stand beside fields.

@@ -133,8 +133,9 @@ MeasureOptions quick_measurements() {
   MeasureOptions options;
   options.samples = {10, 100, 1000};
   options.repeats = 3;
-  options.epochs = 500;
-  options.ranked_rows = 500;
+  options.sampled_values = 3e6;
+  options.epochs = 400;
+  options.ranked_rows = 200;
   options.points = 41;
   return options;
 }
@@ -159,7 +160,7 @@ std::vector<Measurement> measure_fitted(const MeasureOptions& options) {
           }
         }
         if (options.progress) {
-          options.progress(++done, total);
+          options.progress("models", ++done, total);
         }
       }
     }

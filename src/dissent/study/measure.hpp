@@ -16,6 +16,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dissent/base/executor.hpp"
@@ -30,16 +31,17 @@ struct MeasureOptions {
   std::vector<std::size_t> components = {3, 4, 5, 7, 10, 20};  // with the most outputs
   std::vector<std::size_t> samples = {10, 100, 1000, 5000};    // K, ascending; the last one ranks
   std::size_t repeats = 7;                                     // of a time; their median counts
+  double sampled_values = 1e7;                                 // log densities in a timed estimate by samples
   std::vector<std::string> problems = {};                      // to fit; empty: all that this build has
   std::size_t epochs = 6000;                                   // of a fit, by the paper's settings otherwise
   std::size_t ranked_rows = 1000;                              // of the pool
   std::size_t points = 81;                                     // of x, over the range of the test rows
   ProblemOptions problem = {};
   Executor* executor = nullptr;  // of fits; times are those of one thread
-  std::function<void(std::size_t done, std::size_t total)> progress;
+  std::function<void(std::string_view of, std::size_t done, std::size_t total)> progress;  // "times", then "models"
 };
 
-// Shorter fits, fewer samples and repeats.
+// Shorter fits, fewer samples, repeats and ranked rows.
 MeasureOptions quick_measurements();
 
 std::vector<Measurement> measure(const MeasureOptions& options);

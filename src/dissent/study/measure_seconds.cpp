@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kUsualComponents = 5;
 constexpr std::size_t kMostInputs = 10'000;
 constexpr double kMixtureValues = 2e6;  // numbers in a mixture, at most
-constexpr double kSampledValues = 1e7;  // and log densities of numbers in a sampling estimate
 
 using Clock = std::chrono::steady_clock;
 
@@ -74,7 +73,9 @@ double seconds_of(const Estimator& estimator, const MixtureView<double>& mixture
 
 std::vector<Measurement> measure_seconds(const MeasureOptions& options) {
   std::vector<Measurement> all;
-  for (const Shape& shape : shapes(options)) {
+  const std::vector<Shape> timed = shapes(options);
+  std::size_t done = 0;
+  for (const Shape& shape : timed) {
     for (std::uint64_t seed = 0; seed < options.num_seeds; ++seed) {
       const Mixture<double> mixture = drawn_mixture(shape, num_inputs(kMixtureValues, shape.size()), seed);
       const auto add = [&](const Estimator& estimator, std::size_t inputs) {
@@ -92,7 +93,10 @@ std::vector<Measurement> measure_seconds(const MeasureOptions& options) {
       for (const std::size_t samples : options.samples) {
         const double per_input = shape.size() * static_cast<double>(samples);
         add(parse_estimator(fmt::format("mc:{}", samples)),
-            std::min(mixture.num_inputs, num_inputs(kSampledValues, per_input)));
+            std::min(mixture.num_inputs, num_inputs(options.sampled_values, per_input)));
+      }
+      if (options.progress) {
+        options.progress("times", ++done, timed.size() * options.num_seeds);
       }
     }
   }

@@ -8,16 +8,14 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include "dissent/base/error.hpp"
-#include "dissent/base/random.hpp"
 #include "dissent/loop/candidates.hpp"
 #include "dissent/loop/learn.hpp"
-#include "dissent/loop/tables.hpp"
+#include "dissent/study/table_problem.hpp"
 #include "dissent/table/read_table.hpp"
 
 namespace dissent {
@@ -88,47 +86,6 @@ class Heartbeat {
   std::thread thread_;
 };
 
-Table rows_of(const Table& table, std::span<const std::size_t> rows) {
-  Table part{.source = table.source, .num_rows = rows.size(), .columns = {}};
-  for (const Column& column : table.columns) {
-    Column picked;
-    picked.name = column.name;
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      if (column.is_text()) {
-        picked.text.push_back(column.text[rows[k]]);
-      } else {
-        picked.values.push_back(column.values[rows[k]]);
-      }
-      if (column.is_missing(rows[k])) {
-        picked.missing_rows.push_back(k);
-      }
-    }
-    picked.first_text_row = column.is_text() ? std::optional<std::size_t>(0) : std::nullopt;
-    part.columns.push_back(std::move(picked));
-  }
-  return part;
-}
-
-// The test rows are drawn by data_seed, the first labelled ones among the others by the campaign's seed.
-Problem table_problem(const Cell& cell, const CampaignSettings& settings) {
-  const GridTable& spec = cell.table.value();
-  const Table all = read_table(spec.file);
-  check(all.num_rows >= spec.labelled + spec.test + settings.batch,
-        "{}: it has {} rows; {} labelled, {} test rows and a batch of {} are asked for", spec.file, all.num_rows,
-        spec.labelled, spec.test, settings.batch);
-  std::vector<std::size_t> rows(all.num_rows);
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  Stream(cell.data_seed, Purpose::kSplit).shuffle(std::span(rows));
-  const std::span test = std::span(rows).first(spec.test);
-  const std::span rest = std::span(rows).subspan(spec.test);
-  Stream(settings.fit.ensemble.seed, Purpose::kSplit, 1).shuffle(rest);
-  const CampaignTables tables{.labelled = rows_of(all, rest.first(spec.labelled)),
-                              .pool = rows_of(all, rest.subspan(spec.labelled)),
-                              .test = rows_of(all, test),
-                              .columns = {.targets = spec.targets, .inputs = spec.inputs}};
-  return make_problem(tables, true, settings);
-}
-
 LearnEnd run_cell(StudyStore& store, const Cell& cell, const Claim& claim, const StudyControl& control) {
   const CampaignSettings settings = cell.campaign_settings();
   const Problem data = cell_problem(cell, control.problem);
@@ -186,7 +143,7 @@ Problem cell_problem(const Cell& cell, ProblemOptions options) {
   const CampaignSettings settings = cell.campaign_settings();
   Problem problem;
   if (cell.table) {
-    problem = table_problem(cell, settings);
+    problem = table_problem(cell, settings, read_table(cell.table->file));
   } else {
     options.seed = settings.fit.ensemble.seed;
     options.data_seed = cell.data_seed;
@@ -209,6 +166,13 @@ std::string worker_name(std::size_t thread) {
   return fmt::format("{}:{}:{}:{:x}", host.data(), getpid(), thread, start);
 }
 
+std::string worker_process(std::string_view worker) {
+  for (int part = 0; part < 2; ++part) {  // the thread, and when it began
+    worker = worker.substr(0, worker.rfind(':'));
+  }
+  return std::string(worker);
+}
+
 std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& control) {
   std::unordered_map<std::string_view, const Cell*> by_name;
   for (const Cell& cell : grid.cells) {
@@ -219,8 +183,12 @@ std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& c
   while (!stopped()) {
     const std::optional<Claim> claim = store.claim(grid.name, control.worker, control.lease, control.only);
     if (!claim) {
-      if (store.num_claimed(grid.name, control.only) == 0) {
+      const std::vector<HeldCell> held = store.held(grid.name, control.only);
+      if (held.empty()) {
         break;
+      }
+      if (control.waiting) {
+        control.waiting(held);
       }
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(kLongestWait, control.lease / 4)));
       continue;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "dissent/base/executor.hpp"
 #include "dissent/loop/campaign.hpp"
@@ -28,11 +30,13 @@ struct StudyControl {
   ProblemOptions problem = {};
   std::function<void(const Claim& claim, const RoundRecord& record)> finished_round;
   std::function<void(const Claim& claim, const std::string& error)> ended;  // a cell; an empty error is success
-  std::function<bool()> stop;                                               // asked between steps
+  std::function<void(const std::vector<HeldCell>& cells)> waiting;  // while others have the last cells, again and again
+  std::function<bool()> stop;                                       // asked between steps
 };
 
-// This process and, to tell threads apart, a number.
+// This process and, to tell threads apart, a number. And the process alone: HOST:PROCESS.
 std::string worker_name(std::size_t thread = 0);
+std::string worker_process(std::string_view worker);
 
 // Claims cells and runs them until all have ended, or it is stopped; a cell in the middle waits again then. While
 // others have the last cells it waits, to take them over if their workers die. A campaign that fails is recorded as

@@ -59,9 +59,8 @@ void SqlStudyStore::add(const Grid& grid) {
         ++num_known;
         const bool same = found->second.description == description;
         check(same || found->second.failed,
-              "{}: study '{}' has '{}' with other settings: it has {}, the grid {}; give the grid another name, or use "
-              "another store",
-              name(), grid.name, cell.name, found->second.description, description);
+              "{}: study '{}' has '{}' with other settings: {}; give the grid another name, or use another store",
+              name(), grid.name, cell.name, same ? "" : description_changes(found->second.description, description));
         if (!same) {  // what made it fail may have been put right
           sql << "UPDATE cell SET description = :d WHERE study = :s AND name = :n", soci::use(description),
               soci::use(grid.name), soci::use(cell.name);
@@ -136,14 +135,23 @@ void SqlStudyStore::fail(const Claim& claim, const std::string& error) {
   });
 }
 
-std::size_t SqlStudyStore::num_claimed(const std::string& study, const std::string& only) {
-  int count = 0;
+std::vector<HeldCell> SqlStudyStore::held(const std::string& study, const std::string& only) {
+  std::vector<HeldCell> cells;
   database_.read([&](soci::session& sql) {
-    sql << fmt::format("SELECT {} FROM cell WHERE study = :s AND (:o = '' OR name = :m) AND state = 1",
-                       database_.is_sqlite() ? "count(*)" : "count(*)::int4"),
-        soci::use(study, "s"), soci::use(only, "o"), soci::use(only, "m"), soci::into(count);
+    cells.clear();
+    HeldCell cell;
+    soci::statement statement =
+        (sql.prepare << fmt::format("SELECT name, worker, lease_end - {} FROM cell WHERE study = :s AND (:o = '' OR "
+                                    "name = :m) AND state = 1 ORDER BY position",
+                                    database_.now()),
+         soci::use(study, "s"), soci::use(only, "o"), soci::use(only, "m"), soci::into(cell.name),
+         soci::into(cell.worker), soci::into(cell.seconds));
+    statement.execute();
+    while (statement.fetch()) {
+      cells.push_back(cell);
+    }
   });
-  return static_cast<std::size_t>(count);
+  return cells;
 }
 
 std::size_t SqlStudyStore::num_ended(const std::string& study) {

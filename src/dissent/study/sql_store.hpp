@@ -3,8 +3,10 @@
 
 #include <soci/soci.h>
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dissent/study/database.hpp"
@@ -17,6 +19,7 @@ class SqlStudyStore final : public StudyStore {
   SqlStudyStore(DatabaseUrl url, Access access, double patience);
 
   std::string name() const override { return database_.url().shown; }
+  void set_stop(std::function<bool()> stop) override { database_.set_stop(std::move(stop)); }
   void add(const Grid& grid) override;
   std::optional<Claim> claim(const std::string& study, const std::string& worker, double lease,
                              const std::string& only) override;
@@ -26,7 +29,7 @@ class SqlStudyStore final : public StudyStore {
   void finish(const Claim& claim) override;
   void fail(const Claim& claim, const std::string& error) override;
   void release(const Claim& claim) override { update(claim, "state = 0"); }
-  std::size_t num_claimed(const std::string& study, const std::string& only) override;
+  std::vector<HeldCell> held(const std::string& study, const std::string& only) override;
   std::size_t num_ended(const std::string& study) override;
   std::size_t retry(const std::string& study) override;
   std::optional<Campaign> load(const Claim& claim) override;

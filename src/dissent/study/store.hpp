@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,6 +75,13 @@ struct Claim {
   double lease = 0;  // seconds
 };
 
+// A cell that a worker has.
+struct HeldCell {
+  std::string name;
+  std::string worker;
+  double seconds = 0;  // until its lease is over, unless the worker renews it
+};
+
 // Thrown when a claim has passed to another worker: what was done since is theirs to do.
 class LeaseLost : public Error {
  public:
@@ -92,6 +100,9 @@ class StudyStore {
 
   virtual std::string name() const = 0;  // its URL without a password, for messages
 
+  // A server that went away is not waited for any longer when the answer is true.
+  virtual void set_stop(std::function<bool()> stop) = 0;
+
   // The cells of the grid that are not there yet wait from now on. InputError for one that is there with other
   // settings, and where the store has cells of the study that the grid has not.
   virtual void add(const Grid& grid) = 0;
@@ -105,8 +116,8 @@ class StudyStore {
   virtual void finish(const Claim& claim) = 0;
   virtual void fail(const Claim& claim, const std::string& error) = 0;
   virtual void release(const Claim& claim) = 0;  // it waits again
-  // How many cells are claimed, by anyone; of the study, or the one that is named.
-  virtual std::size_t num_claimed(const std::string& study, const std::string& only = {}) = 0;
+  // The cells that are claimed, by anyone; of the study, or the one that is named.
+  virtual std::vector<HeldCell> held(const std::string& study, const std::string& only = {}) = 0;
   // How many cells are done or have failed.
   virtual std::size_t num_ended(const std::string& study) = 0;
   // Cells that failed wait again; how many.

@@ -1,0 +1,15 @@
+// A table of a grid as a problem: rows to begin with, test rows, and the rest as a pool. Internal.
+#pragma once
+
+#include "dissent/loop/settings.hpp"
+#include "dissent/problem/problem.hpp"
+#include "dissent/study/cell.hpp"
+#include "dissent/table/table.hpp"
+
+namespace dissent {
+
+// The test rows are drawn by data_seed, the first labelled ones among the others by the campaign's seed. InputError
+// where `all` has not the rows or the columns that the cell asks for.
+Problem table_problem(const Cell& cell, const CampaignSettings& settings, const Table& all);
+
+}  // namespace dissent
