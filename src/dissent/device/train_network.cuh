@@ -37,6 +37,7 @@ template <int kRows>
 __device__ __noinline__ void gather_columns(int to, std::uint32_t own_row, const float* data, int width, int count) {
   const int lane = threadIdx.x % 32;
   const int begin = to + static_cast<int>(threadIdx.x) - lane + lane % 4;
+  __syncwarp();  // other lanes have read what was there
   const float* from[8];
 #pragma unroll
   for (int k = 0; k < 8; ++k) {
