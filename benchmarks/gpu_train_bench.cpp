@@ -7,8 +7,8 @@
 // them; the device runs together what they hand it. One line of JSON for each size.
 #include <algorithm>
 #include <barrier>
-#include <cmath>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
