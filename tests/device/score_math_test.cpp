@@ -136,6 +136,19 @@ void check_form(const std::string& name, const Form& form) {
 }
 
 TEST(ScoreForms, KlIsTheLibrarys) { check_form("kl", KlForm{}); }
+TEST(ScoreForms, KlWithMeansInFloatIsTheLibrarys) {
+  for (const std::size_t D : {1, 3, 33, 257}) {
+    for (const double apart : {1e-3, 0.1, 1.0, 30.0}) {
+      const std::vector<Component> pair = components(2, D, apart, static_cast<unsigned>(D));
+      bool trusted = false;
+      const Both both = by_lanes<MixedKlForm, double>({}, pair, trusted);
+      EXPECT_TRUE(trusted || apart < 0.1);
+      if (trusted) {
+        expect_close(both, by_library("kl", pair), 1e-6);
+      }
+    }
+  }
+}
 TEST(ScoreForms, BhattacharyyaIsTheLibrarys) { check_form("bhattacharyya", BhattacharyyaForm{}); }
 TEST(ScoreForms, ChernoffIsTheLibrarys) {
   check_form("chernoff:0.3", ChernoffForm{0.3});

@@ -29,20 +29,19 @@ struct Search {
   const T* mean;
   const T* stddev;
   int lane;
-  WarpSpace<M>& space;
+  GroupSpace<M>& space;
   Best best = {};
 
   template <class Form>
   __device__ __forceinline__ bool divergences(const Form& form) const {
     const int D = call.rows.num_outputs;
-    const bool single = sizeof(T) == 4 && D >= 32 && D <= 4096;
-    return divergences_of<Form, T, M>(form, mean, stddev, D, lane, single, space);
+    return divergences_of<32, T, M>(form, mean, stddev, D, lane, tries_single<Form, T>(D), space);
   }
 
   // A number that falls as the bound at alpha rises, with all digits at both ends.
   __device__ __noinline__ double rank(double alpha) {
     divergences(ChernoffForm{alpha});
-    const Score score = combine_warp<double, M>(call.weights, FinishRule{}, lane, space);
+    const Score score = combine_group<32, double, M>(call.weights, FinishRule{}, lane, space);
     __syncwarp();
     const double half = 0.5 * call.weights.entropy;
     const double value = score.epistemic <= half ? -score.epistemic : score.log_deficit - log(half) - half;
@@ -82,17 +81,17 @@ struct Search {
 
 template <class T, int M>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock) bounds_by_warps(__grid_constant__ const BoundsCall<T> call) {
-  __shared__ WarpSpace<M> spaces[kWarpsPerBlock];
+  __shared__ GroupSpace<M> spaces[kWarpsPerBlock];
   const int lane = threadIdx.x % 32;
   const int D = call.rows.num_outputs;
   const long long n = static_cast<long long>(blockIdx.x) * kWarpsPerBlock + threadIdx.x / 32;
   if (n >= call.rows.num_inputs) {
     return;
   }
-  WarpSpace<M>& space = spaces[threadIdx.x / 32];
+  GroupSpace<M>& space = spaces[threadIdx.x / 32];
   Search<T, M> search{call, call.rows.mean + n * M * D, call.rows.stddev + n * M * D, lane, space};
   const bool valid = search.divergences(KlForm{});
-  const Score upper = combine_warp<double, M>(call.weights, FinishRule{}, lane, space);
+  const Score upper = combine_group<32, double, M>(call.weights, FinishRule{}, lane, space);
   double entropy = 0.5 * D * (1 + kLogTwoPi);
   for (int m = 0; m < M; ++m) {
     entropy = fma(call.weights.value[m], space.sum_log_stddev[m], entropy);

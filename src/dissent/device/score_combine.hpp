@@ -72,7 +72,7 @@ struct RowTerms {
       return;
     }
     const bool near = row.below_one > E(-0.5);
-    const E ratio = row.others * static_cast<E>(1 / weight);
+    const E ratio = row.others * (1 / static_cast<E>(weight));
     const E log = log1p(near ? row.below_one : ratio);
     const E shift = static_cast<E>(log_weight);
     epistemic = -static_cast<E>(weight) * (near ? log : log + shift);

@@ -1,4 +1,4 @@
-// Sums over the lanes of a warp, of values that say how they merge.
+// Sums over the lanes of a warp, or of groups of its lanes, of values that say how they merge. All lanes call.
 #pragma once
 
 #include <type_traits>
@@ -34,16 +34,26 @@ __device__ __forceinline__ void merge_lanes(Value& value) {
   }
 }
 
-// The whole of each of kCount values, every one to another lane: at each step a lane keeps half of the values and sends
-// the rest to its partner. values[0] is then the whole of number `return value` (-1: of none).
-template <int kCount, int kOffset = 16, class Value>
-__device__ __forceinline__ int scatter_lanes(Value* values, int lane, int first = 0, int end = kCount) {
-  if constexpr (kCount == 1) {
-#pragma unroll
-    for (int offset = kOffset; offset > 0; offset /= 2) {
-      values[0].merge(exchange(values[0], offset));
-    }
-    return first < end ? first : -1;
+// How many of kCount values a lane keeps when they are scattered over 2 kOffset lanes.
+template <int kCount, int kOffset>
+__host__ __device__ constexpr int kept_values() {
+  return kOffset == 0 || kCount == 1 ? kCount : kept_values<(kCount + 1) / 2, kOffset / 2>();
+}
+
+struct Kept {
+  int first;  // number of the first value that a lane has now
+  int end;    // values from here on it has not
+};
+
+// The whole of each of kCount values of 2 kOffset lanes, every one in one lane: at each step a lane keeps half of the
+// values and sends the rest to its partner. values[k] is then the whole of number first + k, if below end.
+template <int kCount, int kOffset, class Value>
+__device__ __forceinline__ Kept scatter_lanes(Value* values, int lane, Kept kept = {0, kCount}) {
+  if constexpr (kOffset == 0) {
+    return kept;
+  } else if constexpr (kCount == 1) {
+    merge_lanes<2 * kOffset>(values[0]);
+    return kept;
   } else {
     constexpr int kLow = (kCount + 1) / 2;
     const bool high = (lane & kOffset) != 0;
@@ -51,16 +61,36 @@ __device__ __forceinline__ int scatter_lanes(Value* values, int lane, int first 
     for (int k = 0; k < kLow; ++k) {
       const int other = k + kLow < kCount ? k + kLow : kCount - 1;
       const Value sent = high ? values[k] : values[other];
-      Value kept = high ? values[other] : values[k];
-      kept.merge(exchange(sent, kOffset));
-      values[k] = kept;
+      Value own = high ? values[other] : values[k];
+      own.merge(exchange(sent, kOffset));
+      values[k] = own;
     }
-    const int middle = first + kLow;
-    return scatter_lanes<kLow, kOffset / 2>(values, lane, high ? middle : first,
-                                            high           ? end
-                                            : middle < end ? middle
-                                                           : end);
+    const int middle = kept.first + kLow;
+    const Kept half = high ? Kept{middle, kept.end} : Kept{kept.first, middle < kept.end ? middle : kept.end};
+    return scatter_lanes<kLow, kOffset / 2>(values, lane, half);
   }
+}
+
+// Whether it holds in all lanes of this one's group.
+template <int kLanes>
+__device__ __forceinline__ bool all_of_group(bool holds) {
+  const unsigned lanes = __ballot_sync(kAllLanes, holds);
+  if constexpr (kLanes == 32) {
+    return lanes == kAllLanes;
+  } else {
+    constexpr unsigned kGroup = (1U << kLanes) - 1;
+    const unsigned group = lanes >> (threadIdx.x % 32 / kLanes * kLanes);
+    return (group & kGroup) == kGroup;
+  }
+}
+
+template <int kLanes = 32>
+__device__ __forceinline__ double sum_lanes(double value) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, offset);
+  }
+  return value;
 }
 
 }  // namespace dissent::score

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "dissent/device/cuda_error.hpp"
 #include "dissent/device/score_pairwise.hpp"
@@ -15,6 +16,7 @@ namespace dissent::score {
 inline constexpr int kMostInRegisters = 8;     // components
 inline constexpr int kMostThreadOutputs = 16;  // outputs that a thread takes alone, and components
 inline constexpr int kMostThreadComponents = 6;
+inline constexpr int kFewestWarpOutputs = 96;  // that a whole warp takes together
 
 template <int kMost, class Form, class T>
 PairwiseCall<Form, T, kMost> call_of(const Form& form, const FinishRule& finish, const Rows<T>& rows,
@@ -49,8 +51,10 @@ void launch_registers(const PairwiseCall<Form, T, kMostInRegisters>& call, cudaS
     kernel<<<blocks_for(call.rows.num_inputs, kThreads), kThreads, bytes, stream>>>(call);
     DISSENT_CUDA_LAUNCHED("score_by_threads");
   } else {
-    score_by_warps<Form, T, M, kMostInRegisters>
-        <<<blocks_for(call.rows.num_inputs, kWarpsPerBlock), kThreads, 0, stream>>>(call);
+    const bool many = call.rows.num_outputs >= kFewestWarpOutputs;
+    const auto kernel =
+        many ? score_by_warps<Form, T, M, kMostInRegisters, 32> : score_by_warps<Form, T, M, kMostInRegisters, 8>;
+    kernel<<<blocks_for(call.rows.num_inputs, kThreads / (many ? 32 : 8)), kThreads, 0, stream>>>(call);
     DISSENT_CUDA_LAUNCHED("score_by_warps");
   }
 }
@@ -69,11 +73,13 @@ void launch_registers_of(const PairwiseCall<Form, T, kMostInRegisters>& call, cu
 template <class Form, class T>
 void launch_form(const Form& form, const FinishRule& finish, const Rows<T>& rows, const Results& results,
                  const HostWeights& weights, cudaStream_t stream) {
-  if (rows.num_components <= kMostInRegisters) {
-    launch_registers_of<2>(call_of<kMostInRegisters>(form, finish, rows, results, weights), stream);
-    return;
+  if constexpr (!std::is_same_v<Form, WassersteinForm>) {  // rarely asked for: one kernel is enough
+    if (rows.num_components <= kMostInRegisters) {
+      launch_registers_of<2>(call_of<kMostInRegisters>(form, finish, rows, results, weights), stream);
+      return;
+    }
   }
-  const TilePlan plan = TilePlan::of(rows.num_components, rows.num_outputs, sizeof(T));
+  const TilePlan plan = TilePlan::of(rows.num_components, rows.num_outputs);
   const auto kernel = score_by_tiles<Form, T, kMostComponents>;
   allow_shared_bytes(kernel, plan.shared_bytes());
   kernel<<<static_cast<unsigned>(rows.num_inputs), plan.threads, plan.shared_bytes(), stream>>>(

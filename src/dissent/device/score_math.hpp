@@ -213,6 +213,7 @@ struct ScaleCheck {
     low = other.low < low ? other.low : low;
     high = other.high > high ? other.high : high;
   }
+  DISSENT_BOTH bool is_empty() const { return low == 0x7fffffff; }
   template <class T>
   DISSENT_BOTH bool passed(T least, T most) const {
     return low > upper_bits(least) && high < upper_bits(most);

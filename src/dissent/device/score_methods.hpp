@@ -1,5 +1,5 @@
 // Which kernels stand behind an estimator of the registry, for a mixture's shape and weights. Diagonal mixtures only:
-//   pairwise estimators, EPKL   2 to 192 components (float64: about 140); not `min`, `max` and renyi:a with a > 1
+//   pairwise estimators, EPKL   2 to 140 components; not `min`, `max` and renyi:a with a > 1
 //   bounds                      2 to 8 components
 //   mc:K                        2 to 8 components, M D up to 8192, and two samples of each component at least
 // All else is for the CPU.

@@ -9,7 +9,7 @@ template <class T>
 bool fits_card(int num_components, int num_outputs) {
   constexpr std::size_t kMostShared = 227 * 1024;  // of a block
   return num_components >= 2 && num_components <= kMostComponents &&
-         TilePlan::of(num_components, num_outputs, sizeof(T)).shared_bytes() <= kMostShared;
+         TilePlan::of(num_components, num_outputs).shared_bytes() <= kMostShared;
 }
 
 template <class T>

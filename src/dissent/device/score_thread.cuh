@@ -5,40 +5,81 @@
 
 #include <cuda_pipeline.h>
 
+#include <cstdint>
+#include <utility>
+
 #include "dissent/device/score_warp.cuh"
 
 namespace dissent::score {
 
-// Rows of an odd length in shared memory: threads that walk along them in step use all banks.
-inline int staged_row(int num_components, int num_outputs) { return (num_components * num_outputs) | 1; }
-
+// Shared memory of a warp: rows of its inputs, with room to make their length odd.
 template <class T>
 std::size_t staged_bytes(int num_components, int num_outputs) {
-  return sizeof(T) * 2 * 32 * static_cast<std::size_t>(staged_row(num_components, num_outputs));
+  return sizeof(T) * 2 * 32 * static_cast<std::size_t>((num_components * num_outputs) | 1);
 }
 
-// Inputs [first, first + count) into `staged`, means first.
+// How the rows of a warp's inputs lie in shared memory. Threads walk along them in step, so rows of an odd length use
+// all banks, and many even ones half of them: those follow each other as in memory and are copied 16 bytes at a time.
+// Of the rest the length is made odd.
 template <class T>
-__device__ __forceinline__ void stage_warp(const Rows<T>& rows, long long first, int count, int lane, T* staged) {
-  const int row = rows.num_components * rows.num_outputs;
-  const int padded = row | 1;
-  const T* mean = rows.mean + first * row;
-  const T* stddev = rows.stddev + first * row;
-  for (int r = 0; r < count; ++r) {
-    for (int k = lane; k < row; k += 32) {
-      __pipeline_memcpy_async(staged + r * padded + k, mean + r * row + k, sizeof(T));
-      __pipeline_memcpy_async(staged + (32 + r) * padded + k, stddev + r * row + k, sizeof(T));
+struct StagedRows {
+  const Rows<T>& rows;
+  int lane;
+  int row;     // M D
+  bool flat;   // as in memory
+  int stride;  // of rows in shared memory
+
+  __device__ __forceinline__ StagedRows(const Rows<T>& of, int of_lane)
+      : rows(of), lane(of_lane), row(of.num_components * of.num_outputs) {
+    const auto places = reinterpret_cast<std::uintptr_t>(of.mean) | reinterpret_cast<std::uintptr_t>(of.stddev);
+    flat = row % 4 != 0 && places % 16 == 0;
+    stride = flat ? row : row | 1;
+  }
+
+  // Inputs [first, first + count), first a multiple of 32; the means, then at `stddevs()` the rest.
+  __device__ __forceinline__ void load(long long first, int count, T* staged) const {
+    copy(rows.mean + first * row, count, staged);
+    copy(rows.stddev + first * row, count, staged + stddevs());
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+  }
+  __device__ __forceinline__ int stddevs() const { return 32 * (row | 1); }
+
+ private:
+  __device__ __forceinline__ void copy(const T* from, int count, T* to) const {
+    constexpr int kVector = 16 / sizeof(T);
+    if (flat) {
+      const int vectors = count * row / kVector;
+      for (int k = lane; k < vectors; k += 32) {
+        __pipeline_memcpy_async(to + kVector * k, from + kVector * k, 16);
+      }
+      for (int k = vectors * kVector + lane; k < count * row; k += 32) {
+        to[k] = from[k];
+      }
+      return;
+    }
+    for (int r = 0; r < count; ++r) {
+      for (int k = lane; k < row; k += 32) {
+        __pipeline_memcpy_async(to + r * stride + k, from + r * row + k, sizeof(T));
+      }
     }
   }
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  __syncwarp();
-}
+};
 
 // A thread's divergences, all in registers.
 template <class Form, class C, class T, int M>
 struct ThreadPairs {
   static constexpr int kPairs = M * (M - 1) / 2;
+  static DISSENT_BOTH auto own_form(const Form& form) {
+    if constexpr (sizeof(C) == 8) {
+      return careful<T>(form);
+    } else {
+      return form;
+    }
+  }
+  using OwnForm = decltype(own_form(std::declval<Form>()));
+
   Both value[kPairs];
   double mean_log;  // sum_m w_m sum_log_stddev[m]
   bool trusted;
@@ -46,7 +87,8 @@ struct ThreadPairs {
   template <class Weights>
   __device__ __forceinline__ ThreadPairs(const Form& form, const Weights& weights, const T* mean, const T* stddev,
                                          int D) {
-    LaneSums<Form, C, M> sums;
+    const auto own = own_form(form);
+    LaneSums<OwnForm, C, M> sums;
     int folded = 0;
     for (int d = 0; d < D; ++d) {
       Column<T, M> column;
@@ -55,7 +97,7 @@ struct ThreadPairs {
         column.mean[m] = mean[m * D + d];
         column.stddev[m] = stddev[m * D + d];
       }
-      sums.add(form, column);
+      sums.add(own, column);
       if (++folded == LogProduct<C>::kFold) {
         sums.fold();
         folded = 0;
@@ -63,13 +105,13 @@ struct ThreadPairs {
     }
     sums.fold();
     trusted = sums.template in_range<T>();
-    finish(form, weights, sums, form.template least<C, T>(D));
+    finish(own, weights, sums, form.template least<C, T>(D));
   }
 
  private:
   template <class Weights>
-  __device__ __forceinline__ void finish(const Form& form, const Weights& weights, const LaneSums<Form, C, M>& sums,
-                                         double least) {
+  __device__ __forceinline__ void finish(const OwnForm& form, const Weights& weights,
+                                         const LaneSums<OwnForm, C, M>& sums, double least) {
     LogParts log[M];
     mean_log = 0;
 #pragma unroll
@@ -150,24 +192,24 @@ __device__ __forceinline__ Score combine_thread(const Weights& weights, const Fi
 template <class Form, class T, int M, int kMost>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, 3)
     score_by_threads(__grid_constant__ const PairwiseCall<Form, T, kMost> call) {
-  using C = std::conditional_t<Form::kCancels, double, T>;
+  using C = std::conditional_t<Form::kSingleFrom == 1, T, double>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  __shared__ WarpSpace<M> spaces[kWarpsPerBlock];
+  __shared__ GroupSpace<M> spaces[kWarpsPerBlock];
   const Rows<T>& rows = call.rows;
   const int D = rows.num_outputs;
-  const int padded = (M * D) | 1;
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const long long first = (static_cast<long long>(blockIdx.x) * kWarpsPerBlock + warp) * 32;
   if (first >= rows.num_inputs) {
     return;
   }
-  T* staged = reinterpret_cast<T*>(shared_bytes) + static_cast<std::size_t>(warp) * 64 * padded;
+  const StagedRows<T> layout(rows, lane);
+  T* mean = reinterpret_cast<T*>(shared_bytes) + static_cast<std::size_t>(warp) * 2 * layout.stddevs();
+  const T* stddev = mean + layout.stddevs();
   const int count = rows.num_inputs - first < 32 ? static_cast<int>(rows.num_inputs - first) : 32;
-  stage_warp(rows, first, count, lane, staged);
-  const int own = lane < count ? lane : count - 1;
-  const ThreadPairs<Form, C, T, M> pairs(call.form, call.weights, staged + own * padded, staged + (32 + own) * padded,
-                                         D);
+  layout.load(first, count, mean);
+  const int own = (lane < count ? lane : count - 1) * layout.stride;
+  const ThreadPairs<Form, C, T, M> pairs(call.form, call.weights, mean + own, stddev + own, D);
   if (lane < count && pairs.trusted) {
     const Score score = combine_thread<T, M>(call.weights, call.finish, pairs);
     call.results.write(first + lane, score, 0.5 * D * (1 + kLogTwoPi) + pairs.mean_log, true);
@@ -176,9 +218,9 @@ __global__ void __launch_bounds__(32 * kWarpsPerBlock, 3)
   while (doubtful != 0) {
     const int r = __ffs(doubtful) - 1;
     doubtful &= doubtful - 1;
-    const bool good = divergences_of<Form, T, M>(call.form, staged + r * padded, staged + (32 + r) * padded, D, lane,
-                                                 false, spaces[warp]);
-    write_warp<T>(call, first + r, good, lane, spaces[warp]);
+    const bool good = divergences_of<32, T, M>(call.form, mean + r * layout.stride, stddev + r * layout.stride, D, lane,
+                                               false, spaces[warp]);
+    write_group<32, T>(call, first + r, true, good, lane, spaces[warp]);
   }
 }
 

@@ -37,7 +37,7 @@ __device__ __noinline__ bool plain_tiles(const Form& form, const T* mean, const 
     if (lane == 0 && i == j) {
       space.sum_log_stddev[i] = sum;
     } else if (lane == 0) {
-      space.divergence[k] = stored<E>(sum);
+      space.divergence[k] = sum > kLargest ? kLargest : sum;
     }
   }
   __syncthreads();
@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(kTileThreads)
   const T* stddev = call.rows.stddev + input * M * D;
   Trust trust = Trust::kNone;
   if constexpr (sizeof(T) == 4) {
-    if (D <= 4096 && (D >= 32 || !Form::kCancels)) {
+    constexpr int kMostInARow = 512;  // floats that one sum may gather
+    if (tries_single<Form, T>(D) && D <= kMostInARow * plan.slices) {
       trust = sum_tiles<Form, float, T, T>(call.form, plan, mean, stddev, D, space);
     }
     if (trust != Trust::kAll) {
@@ -129,12 +130,15 @@ __global__ void __launch_bounds__(kTileThreads)
   const bool good = trust == Trust::kAll || plain_tiles<Form, T, T>(call.form, mean, stddev, M, D, trust, space);
   const Score score =
       call.finish.finish == Finish::kExpected ? expected_tiles<T>(call, M, space) : combine_tiles<T>(call, M, space);
-  if (threadIdx.x == 0) {
-    double entropy = 0.5 * D * (1 + kLogTwoPi);
-    for (int m = 0; m < M; ++m) {
-      entropy = fma(call.weights.value[m], space.sum_log_stddev[m], entropy);
+  if (threadIdx.x < 32) {
+    double sum = 0;
+    for (int m = threadIdx.x; m < M; m += 32) {
+      sum = fma(call.weights.value[m], space.sum_log_stddev[m], sum);
     }
-    call.results.write(input, score, entropy, good);
+    sum = sum_lanes(sum);
+    if (threadIdx.x == 0) {
+      call.results.write(input, score, 0.5 * D * (1 + kLogTwoPi) + sum, good);
+    }
   }
 }
 

@@ -21,7 +21,7 @@ struct TilePlan {
   int stride;   // components in a staged row: a multiple of 4 that spreads over the banks
   int matrix_bytes;
 
-  static TilePlan of(int num_components, int num_outputs, int element_bytes) {
+  static TilePlan of(int num_components, int num_outputs) {
     TilePlan plan{};
     plan.num_components = num_components;
     plan.groups = (num_components + kTile - 1) / kTile;
@@ -33,7 +33,7 @@ struct TilePlan {
     const int wanted = (plan.tasks * plan.slices + 31) / 32 * 32;
     plan.threads = wanted < 64 ? 64 : wanted < kTileThreads ? wanted : kTileThreads;
     plan.stride = kTile * (plan.groups | 1);
-    plan.matrix_bytes = (num_components * num_components * element_bytes + 15) / 16 * 16;
+    plan.matrix_bytes = (num_components * num_components * 8 + 15) / 16 * 16;
     return plan;
   }
   // Divergences, logarithms, row terms, warps' sums, units, parts.

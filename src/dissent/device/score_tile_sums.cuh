@@ -12,7 +12,7 @@ namespace dissent::score {
 
 template <class E>
 struct TileSpace {
-  E* divergence;           // [M][M]
+  double* divergence;      // [M][M]
   LogParts* log;           // [M]
   double* sum_log_stddev;  // [M]
   RowTerms<E>* terms;      // [M], 16 bytes each at most
@@ -22,7 +22,7 @@ struct TileSpace {
 
   __device__ TileSpace(const TilePlan& plan, unsigned char* at) {
     const std::size_t M = plan.num_components;
-    divergence = reinterpret_cast<E*>(at);
+    divergence = reinterpret_cast<double*>(at);
     at += plan.matrix_bytes;
     log = reinterpret_cast<LogParts*>(at);
     at += 16 * M;
@@ -157,13 +157,6 @@ struct Tiles {
   }
 };
 
-// A divergence as it is kept: finite, or NaN.
-template <class E>
-__device__ __forceinline__ E stored(double value) {
-  constexpr double kMost = sizeof(E) == 4 ? 3e38 : kLargest;
-  return static_cast<E>(value > kMost ? kMost : value);
-}
-
 // Logarithms of the products of standard deviations, a warp a component; whether all scales are in range.
 template <class Form, class C, class T, class E>
 __device__ bool log_components(const Form& form, const T* stddev, int M, int D, const TileSpace<E>& space) {
@@ -172,19 +165,25 @@ __device__ bool log_components(const Form& form, const T* stddev, int M, int D, 
   ScaleCheck ratios;
   for (int m = threadIdx.x / 32; m < M; m += blockDim.x / 32) {
     LogProduct<C> product;
-    for (int d = lane, folded = 0; d < D; d += 32) {
-      const T raw = stddev[static_cast<std::size_t>(m) * D + d];
-      const C own = static_cast<C>(raw);
-      const C factor = Form::kUnits && m == 0 ? own : form.factor(own, form.unit(static_cast<C>(stddev[d])));
-      scales.add(raw);
-      if (Form::kUnits && m > 0) {
-        ratios.add(factor);
+    for (int begin = 0; begin < D; begin += 32 * LogProduct<C>::kFold) {
+      T raw[LogProduct<C>::kFold];
+#pragma unroll
+      for (int r = 0; r < LogProduct<C>::kFold; ++r) {  // all on their way before the first is used
+        const int d = begin + 32 * r + lane;
+        raw[r] = d < D ? stddev[static_cast<std::size_t>(m) * D + d] : T{1};
       }
-      product.multiply(factor);
-      if (++folded == LogProduct<C>::kFold) {
-        product.normalise();
-        folded = 0;
+#pragma unroll
+      for (int r = 0; r < LogProduct<C>::kFold; ++r) {
+        const int d = begin + 32 * r + lane;
+        const C unit = Form::kUnits && m > 0 && d < D ? static_cast<C>(stddev[d]) : C{1};
+        const C factor = form.factor(static_cast<C>(raw[r]), form.unit(unit));
+        scales.add(raw[r]);
+        if (Form::kUnits && m > 0) {
+          ratios.add(factor);
+        }
+        product.multiply(factor);
       }
+      product.normalise();
     }
     product.normalise();
     merge_lanes(product);
@@ -193,8 +192,8 @@ __device__ bool log_components(const Form& form, const T* stddev, int M, int D, 
     }
   }
   constexpr T kMost = static_cast<T>(ScaleLimits<C>::kStddev);
-  const bool plain = scales.high == 0 || scales.passed(1 / kMost, kMost);
-  const bool even = ratios.high == 0 || ratios.passed(1 / ScaleLimits<C>::kRatio, ScaleLimits<C>::kRatio);
+  const bool plain = scales.is_empty() || scales.passed(1 / kMost, kMost);
+  const bool even = ratios.is_empty() || ratios.passed(1 / ScaleLimits<C>::kRatio, ScaleLimits<C>::kRatio);
   return __syncthreads_and(plain && even);
 }
 
@@ -236,8 +235,8 @@ __device__ __forceinline__ Trust sum_tiles(const Form& form, const TilePlan& pla
         const bool there = holds(both.there, least);
         const bool back = holds(both.back, least);
         trusted = trusted && there && back;
-        space.divergence[i * M + j] = stored<E>(there ? both.there : not_a_number());
-        space.divergence[j * M + i] = stored<E>(back ? both.back : not_a_number());
+        space.divergence[i * M + j] = there ? both.there : not_a_number();
+        space.divergence[j * M + i] = back ? both.back : not_a_number();
       }
     }
   }

@@ -1,6 +1,6 @@
-// The divergences of an input by a warp: its lanes run over the outputs, and all pairs' sums stay in registers, so that
-// the mixture is read once. What float sums cannot vouch for, the warp does again in double, and what those cannot, by
-// the plain closed forms.
+// The divergences of an input by a group of kLanes lanes: they run over the outputs, and all pairs' sums stay in
+// registers, so that the mixture is read once. What float sums cannot vouch for is done again in double, and what those
+// cannot, by the plain closed forms. The groups of a warp go in step, each with its own input.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,9 +11,9 @@
 
 namespace dissent::score {
 
-// What a warp knows of its input, in shared memory.
+// What a group knows of its input, in shared memory.
 template <int M>
-struct WarpSpace {
+struct GroupSpace {
   double divergence[M * M];
   double sum_log_stddev[M];
   LogParts log[M];
@@ -29,6 +29,13 @@ struct Column {
   T mean[M];
   T stddev[M];
 
+  __device__ __forceinline__ void load_whole(const T* means, const T* stddevs, int D, int d) {
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+      mean[m] = means[m * D + d];
+      stddev[m] = stddevs[m * D + d];
+    }
+  }
   // Beyond the last output all components are alike, which adds nothing to any sum.
   __device__ __forceinline__ void load(const T* means, const T* stddevs, int D, int d) {
 #pragma unroll
@@ -106,41 +113,46 @@ __device__ __forceinline__ int2 components_of(int k) {
   return {i, i + 1 + k};
 }
 
-// From the lanes' sums to the divergences of the input.
-template <class Form, class C, class T, int M>
-__device__ __forceinline__ Trust finish_warp(const Form& form, LaneSums<Form, C, M>& sums, int D, int lane,
-                                             WarpSpace<M>& space) {
-  const bool in_range = __all_sync(kAllLanes, sums.template in_range<T>());
-  const int m = scatter_lanes<M>(sums.product, lane);
+// From the sums of a group's lanes to the divergences of its input.
+template <int kLanes, class Form, class C, class T, int M>
+__device__ __forceinline__ Trust finish_group(const Form& form, LaneSums<Form, C, M>& sums, int D, int lane,
+                                              GroupSpace<M>& space) {
+  constexpr int kPairs = LaneSums<Form, C, M>::kPairs;
+  const bool in_range = all_of_group<kLanes>(sums.template in_range<T>());
+  const Kept products = scatter_lanes<M, kLanes / 2>(sums.product, lane);
+  static_assert(kept_values<M, kLanes / 2>() == 1);
   const LogParts log = LogParts::of(sums.product[0]);
-  if (m >= 0) {
-    space.log[m] = log;
+  if (products.first < products.end) {
+    space.log[products.first] = log;
   }
-  const int k = scatter_lanes<LaneSums<Form, C, M>::kPairs>(sums.pair, lane);
+  const Kept pairs = scatter_lanes<kPairs, kLanes / 2>(sums.pair, lane);
   __syncwarp();
+  const double least = form.template least<C, T>(D);
   bool trusted = true;
-  if (k >= 0) {
-    const int2 at = components_of<M>(k);
-    const bool unit = Form::kUnits && at.x == 0;
-    const Both both = form.values(sums.pair[0], unit ? LogParts{} : space.log[at.x], space.log[at.y]);
-    space.divergence[at.x * M + at.y] = both.there;
-    space.divergence[at.y * M + at.x] = both.back;
-    const double least = form.template least<C, T>(D);
-    trusted = holds(both.there, least) && holds(both.back, least);
+#pragma unroll
+  for (int k = 0; k < kept_values<kPairs, kLanes / 2>(); ++k) {
+    if (pairs.first + k < pairs.end) {
+      const int2 at = components_of<M>(pairs.first + k);
+      const bool unit = Form::kUnits && at.x == 0;
+      const Both both = form.values(sums.pair[k], unit ? LogParts{} : space.log[at.x], space.log[at.y]);
+      space.divergence[at.x * M + at.y] = both.there;
+      space.divergence[at.y * M + at.x] = both.back;
+      trusted = trusted && holds(both.there, least) && holds(both.back, least);
+    }
   }
   if (lane < M) {
     space.sum_log_stddev[lane] = space.log[lane].whole() + (Form::kUnits && lane > 0 ? space.log[0].whole() : 0);
   }
+  trusted = all_of_group<kLanes>(trusted);
   __syncwarp();
-  return !in_range ? Trust::kNone : __all_sync(kAllLanes, trusted) ? Trust::kAll : Trust::kLargeOnly;
+  return !in_range ? Trust::kNone : trusted ? Trust::kAll : Trust::kLargeOnly;
 }
 
-// The divergences of an input, summed in C.
-template <class Form, class C, class T, int M>
-__device__ __forceinline__ Trust sum_warp(const Form& form, const T* mean, const T* stddev, int D, int lane,
-                                          WarpSpace<M>& space) {
-  constexpr int kFold = LogProduct<C>::kFold;
-  LaneSums<Form, C, M> sums;
+// Adds a lane's outputs, the next on their way while one is added: with few groups in a warp memory is what is waited
+// for.
+template <class T, class Form, class C, int M>
+__device__ __forceinline__ void sum_ahead(const Form& form, const T* mean, const T* stddev, int D, int lane,
+                                          LaneSums<Form, C, M>& sums) {
   Column<T, M> column;
   Column<T, M> next;
   column.load(mean, stddev, D, lane);
@@ -149,27 +161,53 @@ __device__ __forceinline__ Trust sum_warp(const Form& form, const T* mean, const
     next.load(mean, stddev, D, begin + 32 + lane);
     sums.add(form, column);
     column = next;
-    if (++folded == kFold) {
+    if (++folded == LogProduct<C>::kFold) {
       sums.fold();
       folded = 0;
     }
   }
-  sums.fold();
-  return finish_warp<Form, C, T, M>(form, sums, D, lane, space);
 }
 
-template <class Form, class T, int M>
-__device__ __noinline__ Trust sum_warp_in_double(const Form& form, const T* mean, const T* stddev, int D, int lane,
-                                                 WarpSpace<M>& space) {
-  return sum_warp<Form, double, T, M>(form, mean, stddev, D, lane, space);
-}
-
-__device__ __forceinline__ double sum_lanes(double value) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, offset);
+// Adds a lane's outputs, several at a time without a look at the end.
+template <int kLanes, class T, class Form, class C, int M>
+__device__ __forceinline__ void sum_together(const Form& form, const T* mean, const T* stddev, int D, int lane,
+                                             LaneSums<Form, C, M>& sums) {
+  constexpr int kFold = LogProduct<C>::kFold;
+  int begin = 0;
+  for (; begin + kLanes * kFold <= D; begin += kLanes * kFold) {
+#pragma unroll 2
+    for (int r = 0; r < kFold; ++r) {
+      Column<T, M> column;
+      column.load_whole(mean, stddev, D, begin + kLanes * r + lane);
+      sums.add(form, column);
+    }
+    sums.fold();
   }
-  return value;
+  for (; begin < D; begin += kLanes) {
+    Column<T, M> column;
+    column.load(mean, stddev, D, begin + lane);
+    sums.add(form, column);
+  }
+}
+
+// The divergences of a group's input, summed in C.
+template <int kLanes, class C, class T, int M, class Form>
+__device__ __forceinline__ Trust sum_group(const Form& form, const T* mean, const T* stddev, int D, int lane,
+                                           GroupSpace<M>& space) {
+  LaneSums<Form, C, M> sums;
+  if constexpr (kLanes == 32) {
+    sum_ahead(form, mean, stddev, D, lane, sums);
+  } else {
+    sum_together<kLanes>(form, mean, stddev, D, lane, sums);
+  }
+  sums.fold();
+  return finish_group<kLanes, Form, C, T, M>(form, sums, D, lane, space);
+}
+
+template <int kLanes, class T, int M, class Form>
+__device__ __noinline__ Trust sum_group_in_double(const Form& form, const T* mean, const T* stddev, int D, int lane,
+                                                  GroupSpace<M>& space) {
+  return sum_group<kLanes, double, T, M>(form, mean, stddev, D, lane, space);
 }
 
 // Recomputes what is not trusted by the closed forms; false where a value of the input breaks a rule.
@@ -191,7 +229,9 @@ __device__ __noinline__ bool plain_warp(const Form& form, const T* mean, const T
         sum += log(static_cast<double>(stddev[i * D + d]));
       }
       sum = sum_lanes(sum);
-      sum_log_stddev[i] = sum;
+      if (lane == 0) {
+        sum_log_stddev[i] = sum;
+      }
     }
     for (int j = 0; j < M; ++j) {
       if (i == j || (trust == Trust::kLargeOnly && holds(divergence[i * M + j], least))) {
@@ -204,31 +244,58 @@ __device__ __noinline__ bool plain_warp(const Form& form, const T* mean, const T
       }
       sum = sum_lanes(sum);
       __syncwarp();
-      divergence[i * M + j] = sum;
+      if (lane == 0) {
+        divergence[i * M + j] = sum;
+      }
     }
   }
   __syncwarp();
   return true;
 }
 
-// The divergences of an input by whatever way is right; false where a value breaks a rule. single: floats are tried.
-template <class Form, class T, int M>
+// Another lane's pointer.
+template <class Value>
+__device__ __forceinline__ Value* pointer_of(Value* own, int lane) {
+  return reinterpret_cast<Value*>(__shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(own), lane));
+}
+
+// The closed forms for the groups that need them, one after the other by the whole warp; false where a value of this
+// lane's input breaks a rule.
+template <int kLanes, class T, int M, class Form>
+__device__ __noinline__ bool plain_groups(const Form& form, const T* mean, const T* stddev, int D, Trust trust,
+                                          GroupSpace<M>& space) {
+  const int own = threadIdx.x % 32;
+  bool good = true;
+  for (int first = 0; first < 32; first += kLanes) {
+    const auto of_group = static_cast<Trust>(__shfl_sync(kAllLanes, static_cast<int>(trust), first));
+    GroupSpace<M>* at = pointer_of(&space, first);
+    const T* means = pointer_of(mean, first);
+    const T* stddevs = pointer_of(stddev, first);
+    if (of_group != Trust::kAll) {
+      const bool valid = plain_warp(form, means, stddevs, M, D, own, of_group, at->divergence, at->sum_log_stddev);
+      good = own / kLanes == first / kLanes ? valid : good;
+    }
+  }
+  return good;
+}
+
+// The divergences of each group's input by whatever way is right; false where a value breaks a rule. lane: in the
+// group; single: floats are tried.
+template <int kLanes, class T, int M, class Form>
 __device__ __forceinline__ bool divergences_of(const Form& form, const T* mean, const T* stddev, int D, int lane,
-                                               bool single, WarpSpace<M>& space) {
+                                               bool single, GroupSpace<M>& space) {
   Trust trust = Trust::kNone;
   if constexpr (sizeof(T) == 4) {
     if (single) {
-      trust = sum_warp<Form, float, T, M>(form, mean, stddev, D, lane, space);
-      if (trust == Trust::kAll) {
-        return true;
-      }
+      trust = sum_group<kLanes, float, T, M>(form, mean, stddev, D, lane, space);
     }
-    trust = sum_warp_in_double<Form, T, M>(form, mean, stddev, D, lane, space);
+    if (!__all_sync(kAllLanes, trust == Trust::kAll)) {
+      trust = sum_group_in_double<kLanes, T, M>(careful<T>(form), mean, stddev, D, lane, space);
+    }
   } else {
-    trust = sum_warp<Form, double, T, M>(form, mean, stddev, D, lane, space);
+    trust = sum_group<kLanes, double, T, M>(form, mean, stddev, D, lane, space);
   }
-  return trust == Trust::kAll ||
-         plain_warp(form, mean, stddev, M, D, lane, trust, space.divergence, space.sum_log_stddev);
+  return __all_sync(kAllLanes, trust == Trust::kAll) || plain_groups<kLanes, T, M>(form, mean, stddev, D, trust, space);
 }
 
 }  // namespace dissent::score
