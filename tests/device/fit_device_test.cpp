@@ -29,6 +29,8 @@ using test::OnCard;
 struct Trained {
   std::vector<float> parameters;
   std::vector<float> first_moment;
+  std::vector<float> second_moment;
+  std::vector<float> average;
   double loss = 0;  // mean over units
 };
 
@@ -48,6 +50,9 @@ class Training {
     options_.seed = 11;
     train_ = options.train;
   }
+
+  EnsembleOptions& options() { return options_; }
+  TrainOptions& train() { return train_; }
 
   // On the device, or without one on this processor from weights that are moved by `moved` of their size.
   Trained run(std::size_t num_steps, FitDevice* device, double moved = 0, std::uint64_t seed = 0) const {
@@ -75,6 +80,8 @@ class Training {
     }
     return {{model.parameters().begin(), model.parameters().end()},
             {trainer.first_moment().begin(), trainer.first_moment().end()},
+            {trainer.second_moment().begin(), trainer.second_moment().end()},
+            {trainer.average().begin(), trainer.average().end()},
             test::mean_of(losses)};
   }
 
@@ -139,6 +146,44 @@ void expect_near_after(std::size_t num_steps, FitDevice& device) {
     EXPECT_LE(distance(found.parameters, expected.parameters), kFactor * apart) << name_of(setting);
     EXPECT_NEAR(found.loss, expected.loss, kFactor * loss_apart) << name_of(setting);
   }
+}
+
+// After few steps, all that training changes.
+void expect_same(const Training& training, std::size_t num_steps, FitDevice& device, const char* name) {
+  constexpr double kLimit = 1e-4;
+  const Trained expected = training.run(num_steps, nullptr);
+  const Trained found = training.run(num_steps, &device);
+  const std::vector<float> zero(expected.parameters.size());
+  for (const auto part : {&Trained::parameters, &Trained::first_moment, &Trained::second_moment, &Trained::average}) {
+    EXPECT_LE(distance(found.*part, expected.*part), kLimit * distance(expected.*part, zero)) << name;
+  }
+}
+
+TEST_F(OnCard, UnusualShapesAreTrainedAsOnThisProcessor) {
+  const auto check = [&](const char* name, std::size_t num_rows, const auto& change) {
+    Training training({Model::kFlow, "default", 3}, num_rows);
+    change(training);
+    expect_same(training, 6, device_->fits(), name);
+  };
+  check("more components than blocks of a group", 60, [](Training& t) { t.options().num_components = 11; });
+  check("layers wider than sums are formed at once", 60, [](Training& t) {
+    t.options().hidden = {90, 40, 70};
+    t.options().keep_probability = 1;
+    t.options().flow_hidden = {40, 28};
+  });
+  check("one component", 60, [](Training& t) { t.options().num_components = 1; });
+  check("a last batch of one row", 129, [](Training&) {});
+  check("one row", 1, [](Training&) {});
+  check("averages", 100, [](Training& t) { t.train().choose_epoch = true; });
+  check("batches of more than a tile", 700, [](Training& t) { t.train().batch_size = 300; });
+}
+
+// More than the card holds at a time: they take turns in stretches of epochs.
+TEST_F(OnCard, ManyComponentsAreTrainedInTurns) {
+  Training training({Model::kPne, "default", 1}, 40);
+  training.options().num_components = 1000;
+  training.options().hidden = {4};
+  expect_same(training, 20, device_->fits(), "a thousand components");
 }
 
 TEST_F(OnCard, TenStepsAreTheTrainersAsFarAsRoundingAllows) { expect_near_after(10, device_->fits()); }

@@ -70,7 +70,7 @@ def check(source_dir):
     for a, b in sorted(two_way_pairs(stems(root)) - ALLOWED_PAIRS):
         yield f"{root}/{a} and {b} include each other"
     for path in sorted(root.rglob("*")):
-        if path.suffix not in (".hpp", ".cpp"):
+        if path.suffix not in (".hpp", ".cpp", ".cu", ".cuh"):
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             if re.search(r'"[^"]*--[a-z]', line.split("//")[0]):

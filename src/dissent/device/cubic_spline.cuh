@@ -17,7 +17,7 @@
 
 namespace dissent::device {
 
-// On a card: two units in the last place, at a fraction of the cost.
+// On a card: to some units in the last place (more for exponents far from 0), at a fraction of the cost.
 DISSENT_DEVICE_INLINE float quick_exp(float u) {
 #ifdef __CUDA_ARCH__
   return __expf(u);
@@ -147,6 +147,56 @@ DISSENT_DEVICE_INLINE float border_gradient(float raw, float slope, float grad) 
   return moves ? grad * slope * (1 - slope * (1.0F / 3)) : 0.0F;
 }
 
+// The bin that holds a value, along both axes.
+struct SplineBin {
+  SplineAxis x;
+  SplineAxis y;
+  int index;
+};
+
+template <int kBins>
+DISSENT_DEVICE_INLINE SplineBin find_bin(float at, float bound, const float* width, const float* height) {
+  SplineBin bin{{0, width[0], width[0], width[1]}, {0, height[0], height[0], height[1]}, 0};
+  float left = 0;
+  float bottom = 0;
+  DISSENT_UNROLL
+  for (int k = 1; k < kBins; ++k) {
+    left += width[k - 1];
+    bottom += height[k - 1];
+    if (at >= 2 * bound * left - bound) {
+      const int next = k + 1 < kBins ? k + 1 : k;
+      bin = {{left, width[k], width[k - 1], width[next]}, {bottom, height[k], height[k - 1], height[next]}, k};
+    }
+  }
+  // The last bin ends at the border exactly.
+  bin.x.size = bin.index == kBins - 1 ? 1 - bin.x.start : bin.x.size;
+  bin.y.size = bin.index == kBins - 1 ? 1 - bin.y.start : bin.y.size;
+  return bin;
+}
+
+// A bin's shape at theta and its derivatives (CubicShape of flow/spline_shapes-inl.hpp).
+struct SplineShape {
+  float value;
+  float slope;
+  float by_alpha;
+  float by_beta;
+  float log_by_theta;
+  float log_by_alpha;
+  float log_by_beta;
+
+  DISSENT_DEVICE_INLINE SplineShape(float theta, float alpha, float beta) {
+    const float rest = 1 - theta;
+    value = theta * (theta * (2 * rest + 1) + rest * (alpha * rest - beta * theta));
+    slope = rest * (alpha * rest + 2 * (3 - alpha - beta) * theta) + beta * theta * theta;
+    const float over = quick_divide(1.0F, slope);
+    log_by_theta = 2 * (3 * (alpha + beta - 2) * theta + (3 - 2 * alpha - beta)) * over;
+    by_alpha = theta * rest * rest;
+    by_beta = -rest * theta * theta;
+    log_by_alpha = rest * (1 - 3 * theta) * over;
+    log_by_beta = theta * (3 * theta - 2) * over;
+  }
+};
+
 // raw: the parameters of bins' widths [kBins], heights [kBins] and both end slopes; replaced by the loss's gradient.
 template <int kBins>
 DISSENT_DEVICE_INLINE SplineResult cubic_step(float x, float bound, const SplinePull& pull, float* raw) {
@@ -155,69 +205,38 @@ DISSENT_DEVICE_INLINE SplineResult cubic_step(float x, float bound, const Spline
   const float at = larger(-bound, smaller(x, bound));
   const float raw_left = raw[2 * kBins];
   const float raw_right = raw[2 * kBins + 1];
-  float* width = raw;
-  float* height = raw + kBins;
-  spline_sizes<kBins>(width);
-  spline_sizes<kBins>(height);
-  SplineAxis ax{0, width[0], width[0], width[1]};
-  SplineAxis ay{0, height[0], height[0], height[1]};
-  int index = 0;
-  float left = 0;
-  float bottom = 0;
-  DISSENT_UNROLL
-  for (int k = 1; k < kBins; ++k) {
-    left += width[k - 1];
-    bottom += height[k - 1];
-    if (at >= span * left - bound) {
-      const int next = k + 1 < kBins ? k + 1 : k;
-      ax = {left, width[k], width[k - 1], width[next]};
-      ay = {bottom, height[k], height[k - 1], height[next]};
-      index = k;
-    }
-  }
-  const bool first = index == 0;
-  const bool last = index == kBins - 1;
-  ax.size = last ? 1 - ax.start : ax.size;
-  ay.size = last ? 1 - ay.start : ay.size;
-
-  const SteffenKnot knot_left(ax.size, ay.size, ax.before, ay.before);
-  const SteffenKnot knot_right(ax.size, ay.size, ax.after, ay.after);
-  const float alpha = first ? border_slope(raw_left) : knot_left.slope();
-  const float beta = last ? border_slope(raw_right) : knot_right.slope();
-  const float place = quick_divide(at - (span * ax.start - bound), span * ax.size);
+  spline_sizes<kBins>(raw);
+  spline_sizes<kBins>(raw + kBins);
+  const SplineBin bin = find_bin<kBins>(at, bound, raw, raw + kBins);
+  const bool first = bin.index == 0;
+  const bool last = bin.index == kBins - 1;
+  const SteffenKnot left(bin.x.size, bin.y.size, bin.x.before, bin.y.before);
+  const SteffenKnot right(bin.x.size, bin.y.size, bin.x.after, bin.y.after);
+  const float alpha = first ? border_slope(raw_left) : left.slope();
+  const float beta = last ? border_slope(raw_right) : right.slope();
+  const float place = quick_divide(at - (span * bin.x.start - bound), span * bin.x.size);
   const float theta = larger(0.0F, smaller(place, 1.0F));
-  const float rest = 1 - theta;
+  const SplineShape shape(theta, alpha, beta);
 
-  // The shape and its derivatives (CubicShape).
-  const float shape = theta * (theta * (2 * rest + 1) + rest * (alpha * rest - beta * theta));
-  const float shape_slope = rest * (alpha * rest + 2 * (3 - alpha - beta) * theta) + beta * theta * theta;
-  const float over_slope = quick_divide(1.0F, shape_slope);
-  const float curvature = 2 * (3 * (alpha + beta - 2) * theta + (3 - 2 * alpha - beta));
-  const float log_by_theta = curvature * over_slope;
-  const float by_alpha = theta * rest * rest;
-  const float by_beta = -rest * theta * theta;
-  const float log_by_alpha = rest * (1 - 3 * theta) * over_slope;
-  const float log_by_beta = theta * (3 * theta - 2) * over_slope;
-
-  const float over_w = quick_divide(1.0F, ax.size);
-  const float over_h = quick_divide(1.0F, ay.size);
-  const float y = larger(-bound, smaller(span * ay.size * shape + (span * ay.start - bound), bound));
-  SplineResult result{inside ? y : x, inside ? quick_log(ay.size * shape_slope * over_w) : 0.0F};
+  const float over_w = quick_divide(1.0F, bin.x.size);
+  const float over_h = quick_divide(1.0F, bin.y.size);
+  const float y = larger(-bound, smaller(span * bin.y.size * shape.value + (span * bin.y.start - bound), bound));
+  const SplineResult result{inside ? y : x, inside ? quick_log(bin.y.size * shape.slope * over_w) : 0.0F};
 
   const float grad_unit = inside ? pull.curvature * (result.value - pull.center) * span : 0.0F;
   const float grad_log = inside ? pull.grad_log_slope : 0.0F;
-  const float grad_shape = grad_unit * ay.size;
-  const float grad_theta = grad_shape * shape_slope + grad_log * log_by_theta;
-  const float grad_alpha = grad_shape * by_alpha + grad_log * log_by_alpha;
-  const float grad_beta = grad_shape * by_beta + grad_log * log_by_beta;
+  const float grad_shape = grad_unit * bin.y.size;
+  const float grad_theta = grad_shape * shape.slope + grad_log * shape.log_by_theta;
+  const float grad_alpha = grad_shape * shape.by_alpha + grad_log * shape.log_by_alpha;
+  const float grad_beta = grad_shape * shape.by_beta + grad_log * shape.log_by_beta;
   SplineAxis gx{-grad_theta * over_w, -(grad_theta * theta + grad_log) * over_w, 0, 0};
-  SplineAxis gy{grad_unit, grad_unit * shape + grad_log * over_h, 0, 0};
-  knot_left.add_gradient(first ? 0.0F : grad_alpha, ax.size, over_w, over_h, ay.before, gx.size, gy.size, gx.before,
-                         gy.before);
-  knot_right.add_gradient(last ? 0.0F : grad_beta, ax.size, over_w, over_h, ay.after, gx.size, gy.size, gx.after,
-                          gy.after);
-  spline_axis_gradient<kBins>(width, ax, index, gx);
-  spline_axis_gradient<kBins>(height, ay, index, gy);
+  SplineAxis gy{grad_unit, grad_unit * shape.value + grad_log * over_h, 0, 0};
+  left.add_gradient(first ? 0.0F : grad_alpha, bin.x.size, over_w, over_h, bin.y.before, gx.size, gy.size, gx.before,
+                    gy.before);
+  right.add_gradient(last ? 0.0F : grad_beta, bin.x.size, over_w, over_h, bin.y.after, gx.size, gy.size, gx.after,
+                     gy.after);
+  spline_axis_gradient<kBins>(raw, bin.x, bin.index, gx);
+  spline_axis_gradient<kBins>(raw + kBins, bin.y, bin.index, gy);
   raw[2 * kBins] = first ? border_gradient(raw_left, alpha, grad_alpha) : 0.0F;
   raw[2 * kBins + 1] = last ? border_gradient(raw_right, beta, grad_beta) : 0.0F;
   return result;

@@ -3,130 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <condition_variable>
-#include <cstdlib>
-#include <mutex>
+#include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "dissent/device/cuda_memory.hpp"
-#include "dissent/device/device_error.hpp"
 #include "dissent/device/train_kernel.hpp"
 #include "dissent/device/train_queue.hpp"
-#include "dissent/ensemble/trainer.hpp"
+#include "dissent/device/train_shape.hpp"
 
 namespace dissent {
 namespace {
 
-using device::DenseLayer;
 using device::DenseNet;
 using device::TrainJob;
-using device::TrainKind;
-using device::TrainMemory;
-using device::TrainStep;
+using device::TrainShape;
 
-constexpr std::size_t kThirdShared = 74 * 1024;  // of a block, where three are to share a multiprocessor
-
-using device::kMostShared;
-
-DenseNet dense_net(const Mlp& mlp, std::span<const float> block) {
-  DenseNet net;
-  const std::span<const float> own = mlp.range(block);
-  net.begin = static_cast<int>(own.data() - block.data());
-  net.end = net.begin + static_cast<int>(own.size());
-  for (const Mlp::Layer& layer : mlp.layers()) {
-    net.layers[net.num_layers++] = {static_cast<int>(layer.num_inputs), static_cast<int>(layer.num_outputs),
-                                    static_cast<int>(layer.weight), static_cast<int>(layer.bias)};
-  }
-  return net;
-}
-
-// Of the hidden layers: the widest, and all but the last together.
-int widest(const DenseNet& net) {
-  int most = 0;
-  for (int l = 0; l + 1 < net.num_layers; ++l) {
-    most = std::max(most, net.layers[l].outputs);
-  }
-  return most;
-}
-
-int scratch_columns(const DenseNet& net) {
-  int sum = 0;
-  for (int l = 0; l + 2 < net.num_layers; ++l) {
-    sum += net.layers[l].outputs;
-  }
-  return sum;
-}
-
-// What a fit looks like to the kernel.
-struct Shape {
-  std::vector<DenseNet> networks;
-  DenseNet conditioner;
-  TrainKind kind;
-  TrainMemory memory;
-  int scratch_size = 0;
-
-  explicit Shape(const FitProblem& problem);
-
- private:
-  // What fits beside the rest is kept in shared memory.
-  void keep_copies() {
-    TrainMemory more = memory;
-    more.flow_copy = conditioner.end - conditioner.begin;
-    for (const DenseNet& net : networks) {
-      more.base_copy = std::max(more.base_copy, net.end - net.begin);
-    }
-    if (device::shared_bytes(kind.rows, more) > kThirdShared) {
-      return;
-    }
-    memory = more;
-    more.gradients = kind.group >= static_cast<int>(networks.size()) || conditioner.num_layers == 0;
-    if (device::shared_bytes(kind.rows, more) <= kThirdShared) {
-      memory = more;
-    }
-  }
-};
-
-Shape::Shape(const FitProblem& problem) {
-  const std::span<const float> block = problem.networks.parameters();
-  int base = 0;
-  int columns = 0;
-  for (const Mlp& mlp : problem.networks.stack().components) {
-    networks.push_back(dense_net(mlp, block));
-    base = std::max(base, widest(networks.back()));
-    columns = std::max(columns, scratch_columns(networks.back()));
-  }
-  int flow_width = 0;
-  if (problem.flow != nullptr) {
-    conditioner = dense_net(problem.flow->layers().front().conditioner(), block);
-    flow_width = conditioner.layers[conditioner.num_layers - 1].inputs;
-    kind.group = std::min(static_cast<int>(networks.size()), device::kMaxGroup);
-  }
-  memory.flow_units = problem.flow != nullptr ? widest(conditioner) + 1 : 0;
-  memory.base_units = base + 1;
-  memory.weights = device::weight_floats(base, flow_width);
-  kind.flow_width = flow_width == 0 ? 0 : (flow_width <= 20 ? 20 : device::kMaxFlowWidth);
-  kind.rows = problem.batch_size <= 64 || device::shared_bytes(128, memory) > kMostShared ? 64 : 128;
-  keep_copies();
-  kind.copies = memory.base_copy > 0;
-  kind.gradients = memory.gradients;
-  const int heads = networks.front().layers[networks.front().num_layers - 1].outputs;
-  scratch_size = kind.rows * (columns + scratch_columns(conditioner) + heads + std::max(base, memory.flow_units));
-}
+constexpr std::size_t kMostRows = std::size_t{1} << 29;  // rows are counted in 32 bits
 
 // A fit's part of the card.
 class CudaFit final : public DeviceFit {
  public:
   CudaFit(const FitProblem& problem, device::TrainQueue& queue, int card)
-      : shape_(problem), queue_(queue), card_(card), joint_(problem.flow != nullptr), stream_(queue.copies()) {
-    DISSENT_CUDA(cudaSetDevice(card));
+      : shape_(problem, device::most_shared()),
+        queue_(queue),
+        card_(card),
+        joint_(problem.flow != nullptr),
+        stream_(queue.copies()) {
     upload_rows(problem);
     prototype_ = make_prototype(problem);
   }
+  CudaFit(const CudaFit&) = delete;
+  CudaFit& operator=(const CudaFit&) = delete;
+  ~CudaFit() override { queue_.give_back(std::move(host_)); }
 
   void run(std::span<const UnitEpochs> units, const FitBlocks& blocks, std::span<double> losses) override {
-    DISSENT_CUDA(cudaSetDevice(card_));
-    std::vector<TrainJob> jobs = upload(units, blocks);
+    const CurrentCard current(card_);
+    const std::vector<TrainJob> jobs = upload(units, blocks);
     queue_.run(shape_.kind, shape_.memory, jobs);
     download(units, blocks, losses);
   }
@@ -138,7 +52,7 @@ class CudaFit final : public DeviceFit {
   }
 
   template <class T>
-  static void copy_up(DeviceBuffer<T>& to, std::span<const T> from, cudaStream_t stream) {
+  static void copy_up(PooledBuffer<T>& to, std::span<const T> from, cudaStream_t stream) {
     to.reserve(std::max<std::size_t>(1, from.size()));
     DISSENT_CUDA(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream));
   }
@@ -207,14 +121,16 @@ class CudaFit final : public DeviceFit {
 
   std::vector<TrainJob> upload(std::span<const UnitEpochs> units, const FitBlocks& blocks) {
     const std::size_t size = blocks.parameters.size();
-    host_.reserve(4 * size);
+    if (host_.size() < 4 * size) {
+      host_ = queue_.borrow(4 * size);
+    }
     float* to = host_.data();
     for (const std::span<float> part : {blocks.parameters, blocks.average, blocks.first_moment, blocks.second_moment}) {
       to = std::ranges::copy(part, to).out;
     }
     DISSENT_CUDA(
         cudaMemcpyAsync(blocks_.data(), host_.data(), 4 * size * sizeof(float), cudaMemcpyHostToDevice, stream_));
-    std::vector<TrainStep> steps;
+    std::vector<StepFactors> steps;
     std::vector<TrainJob> jobs;
     std::size_t num_steps = 0;
     for (const UnitEpochs& unit : units) {
@@ -223,17 +139,15 @@ class CudaFit final : public DeviceFit {
     steps_.reserve(num_steps);
     for (std::size_t k = 0; k < units.size(); ++k) {
       jobs.push_back(job_of(units[k], k, steps_.data() + steps.size()));
-      for (const StepFactors& step : units[k].steps) {
-        steps.push_back({step.shrink, step.step_size, step.inverse_root, step.flow_shrink, step.average_newest});
-      }
+      steps.insert(steps.end(), units[k].steps.begin(), units[k].steps.end());
     }
-    DISSENT_CUDA(cudaMemcpyAsync(steps_.data(), steps.data(), steps.size() * sizeof(TrainStep), cudaMemcpyHostToDevice,
-                                 stream_));
+    DISSENT_CUDA(cudaMemcpyAsync(steps_.data(), steps.data(), steps.size() * sizeof(StepFactors),
+                                 cudaMemcpyHostToDevice, stream_));
     wait();
     return jobs;
   }
 
-  TrainJob job_of(const UnitEpochs& unit, std::size_t number, const TrainStep* steps) {
+  TrainJob job_of(const UnitEpochs& unit, std::size_t number, const StepFactors* steps) {
     TrainJob job = prototype_;
     if (!joint_) {
       const std::size_t rows = unit.unit * static_cast<std::size_t>(job.num_rows);
@@ -273,23 +187,23 @@ class CudaFit final : public DeviceFit {
     }
   }
 
-  Shape shape_;
+  TrainShape shape_;
   device::TrainQueue& queue_;
   int card_;
   bool joint_;
   const CudaStream& stream_;  // for copies
   CudaEvent done_ = CudaEvent::sleeping();
-  DeviceBuffer<float> inputs_;
-  DeviceBuffer<float> targets_;
-  DeviceBuffer<std::uint32_t> samples_;
-  DeviceBuffer<std::uint32_t> orders_;
-  DeviceBuffer<DenseNet> networks_;
-  DeviceBuffer<float> blocks_;
-  DeviceBuffer<float> gradient_;
-  DeviceBuffer<float> scratch_;
-  DeviceBuffer<double> exchange_;
-  DeviceBuffer<double> losses_;
-  DeviceBuffer<TrainStep> steps_;
+  PooledBuffer<float> inputs_;
+  PooledBuffer<float> targets_;
+  PooledBuffer<std::uint32_t> samples_;
+  PooledBuffer<std::uint32_t> orders_;
+  PooledBuffer<DenseNet> networks_;
+  PooledBuffer<float> blocks_;
+  PooledBuffer<float> gradient_;
+  PooledBuffer<float> scratch_;
+  PooledBuffer<double> exchange_;
+  PooledBuffer<double> losses_;
+  PooledBuffer<StepFactors> steps_;
   PinnedBuffer<float> host_;
   TrainJob prototype_{};
 };
@@ -301,11 +215,11 @@ class CudaFits final : public FitDevice {
   std::string refuses(const FitProblem& problem) const override {
     const MlpStack& stack = problem.networks.stack();
     if (stack.shared) {
-      return "components that share their weights cannot be trained";
+      return "components that share their weights cannot be trained there";
     }
     for (const Mlp& mlp : stack.components) {
       if (mlp.layers().size() < 2 || mlp.layers().size() > device::kMaxLayers) {
-        return fmt::format("networks of {} layers cannot be trained; of 2 to {} they can", mlp.layers().size(),
+        return fmt::format("networks of {} layers cannot be trained there; of 2 to {} they can", mlp.layers().size(),
                            device::kMaxLayers);
       }
     }
@@ -314,14 +228,19 @@ class CudaFits final : public FitDevice {
         return reason;
       }
     }
-    const Shape shape(problem);
-    if (device::shared_bytes(shape.kind.rows, shape.memory) > kMostShared) {
-      return fmt::format("layers of {} units cannot be trained: they are too wide", shape.memory.base_units - 1);
+    if (problem.num_rows > kMostRows) {
+      return fmt::format("{} rows cannot be trained on there; up to {} can", problem.num_rows, kMostRows);
+    }
+    const CurrentCard current(card_);
+    const TrainShape shape(problem, device::most_shared());
+    if (device::shared_bytes(shape.kind.rows, shape.memory) > device::most_shared()) {
+      return fmt::format("layers of {} units cannot be trained there: they are too wide", shape.widest());
     }
     return "";
   }
 
   std::unique_ptr<DeviceFit> begin(const FitProblem& problem) override {
+    const CurrentCard current(card_);
     return std::make_unique<CudaFit>(problem, queue_, card_);
   }
 
@@ -329,19 +248,19 @@ class CudaFits final : public FitDevice {
   static std::string refuses_flow(const Flow& flow) {
     const Transform& transform = flow.shape().transform;
     if (flow.layers().size() != 1) {
-      return fmt::format("a flow of {} layers cannot be trained; of one it can", flow.layers().size());
+      return fmt::format("a flow of {} layers cannot be trained there; of one it can", flow.layers().size());
     }
     if (transform.kind != TransformKind::kCubic || transform.num_bins != device::kSplineBins) {
-      return fmt::format("{} splines of {} bins cannot be trained; cubic ones of {} can",
+      return fmt::format("{} splines of {} bins cannot be trained there; cubic ones of {} can",
                          transform_name(transform.kind), transform.num_bins, device::kSplineBins);
     }
     const Mlp& conditioner = flow.layers().front().conditioner();
     if (conditioner.layers().size() < 2 || conditioner.layers().size() > device::kMaxLayers) {
-      return fmt::format("conditioners of {} layers cannot be trained; of 2 to {} they can",
+      return fmt::format("conditioners of {} layers cannot be trained there; of 2 to {} they can",
                          conditioner.layers().size(), device::kMaxLayers);
     }
     if (conditioner.layers().back().num_inputs > device::kMaxFlowWidth) {
-      return fmt::format("{} units in the flow's last hidden layer cannot be trained; up to {} can",
+      return fmt::format("{} units in the flow's last hidden layer cannot be trained there; up to {} can",
                          conditioner.layers().back().num_inputs, device::kMaxFlowWidth);
     }
     return "";
@@ -354,9 +273,12 @@ class CudaFits final : public FitDevice {
 }  // namespace
 
 std::unique_ptr<FitDevice> make_cuda_fits(int card) {
-  // More queues of the driver than streams: else a copy may wait behind a launch.
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-  DISSENT_CUDA(cudaSetDevice(card));
+  const CurrentCard current(card);
+  // What is given back to the pool stays there for the next fit.
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  DISSENT_CUDA(cudaDeviceGetDefaultMemPool(&pool, card));
+  DISSENT_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
   return std::make_unique<CudaFits>(card);
 }
 

@@ -72,10 +72,39 @@ struct PinnedMemory {
   static void free(void* data) noexcept { cudaFreeHost(data); }
 };
 
+// Memory of the card from its pool: taken and given back without waiting for what runs there, as cudaFree does. Whoever
+// gives it back has waited for his own work.
+struct PooledMemory {
+  static void* allocate(std::size_t bytes) {
+    void* data = nullptr;
+    DISSENT_CUDA(cudaMallocAsync(&data, bytes, cudaStreamPerThread));
+    DISSENT_CUDA(cudaStreamSynchronize(cudaStreamPerThread));
+    return data;
+  }
+  static void free(void* data) noexcept { cudaFreeAsync(data, cudaStreamPerThread); }
+};
+
 template <class T>
 using DeviceBuffer = CudaArray<T, CardMemory>;
 template <class T>
+using PooledBuffer = CudaArray<T, PooledMemory>;
+template <class T>
 using PinnedBuffer = CudaArray<T, PinnedMemory>;
+
+// This card until the end of the scope, then the one before.
+class CurrentCard {
+ public:
+  explicit CurrentCard(int card) {
+    DISSENT_CUDA(cudaGetDevice(&before_));
+    DISSENT_CUDA(cudaSetDevice(card));
+  }
+  CurrentCard(const CurrentCard&) = delete;
+  CurrentCard& operator=(const CurrentCard&) = delete;
+  ~CurrentCard() { cudaSetDevice(before_); }
+
+ private:
+  int before_ = 0;
+};
 
 // A queue of work that does not wait for the default stream.
 class CudaStream {

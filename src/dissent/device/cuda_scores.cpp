@@ -63,37 +63,46 @@ class CudaScores final : public ScoreDevice {
     return top_any(estimator, mixture, count, options);
   }
   std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<float>& mixture) override {
-    const std::unique_lock lock = select();
+    const Selected selected = select();
+    prepare();
     return score_pointers(estimator, mixture, *queue_);
   }
   std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<double>& mixture) override {
-    const std::unique_lock lock = select();
+    const Selected selected = select();
+    prepare();
     return score_pointers(estimator, mixture, *queue_);
   }
   std::vector<std::size_t> top_there(const double* epistemic, const double* log_deficit, std::size_t num_inputs,
                                      std::size_t count) override {
-    const std::unique_lock lock = select();
+    const Selected selected = select();
+    prepare();
     return top_pointers({epistemic, log_deficit, num_inputs}, count, *queue_);
   }
   std::uintptr_t queue() override {
-    const std::unique_lock lock = select();
+    const Selected selected = select();
+    prepare();
     return reinterpret_cast<std::uintptr_t>(static_cast<cudaStream_t>(*queue_));
   }
   void copy_to_host(const double* from, std::size_t count, double* to) override {
-    const std::unique_lock lock = select();
+    const Selected selected = select();
+    prepare();
     DISSENT_CUDA(cudaMemcpy(to, from, count * sizeof(double), cudaMemcpyDeviceToHost));
   }
 
  private:
   // One thread at a time, on this card.
-  std::unique_lock<std::mutex> select() {
-    std::unique_lock lock(mutex_);
-    DISSENT_CUDA(cudaSetDevice(card_));
+  struct Selected {
+    std::unique_lock<std::mutex> lock;
+    CurrentCard card;
+  };
+  Selected select() { return {std::unique_lock(mutex_), CurrentCard(card_)}; }
+
+  // What is made when it is first used; selected.
+  void prepare() {
     if (!stream_) {
       stream_.emplace();
       queue_.emplace();
     }
-    return lock;
   }
 
   template <class T>
@@ -181,7 +190,8 @@ class CudaScores final : public ScoreDevice {
 
   template <class T>
   void run(const MixtureView<T>& mixture, const EstimateOptions& options, const score::PartWork<T>& work) {
-    const std::unique_lock lock = select();
+    const Selected selected = select();
+    prepare();
     stream_->run(mixture, options.executor, options.first_input, work);
   }
 

@@ -50,7 +50,7 @@ __device__ inline std::uint64_t philox(const OrderStream& stream, std::uint64_t 
   return word < 2 ? low : high;
 }
 
-// Stream::below(bound) of draw number `draw`. `again` where it would have drawn once more (once in 2^64 / bound).
+// Stream::below(bound) of these bits. `again` where it would have drawn once more (once in 2^64 / bound).
 __device__ inline std::uint32_t draw_below(std::uint64_t bits, std::uint64_t bound, bool& again) {
   const std::uint64_t low = bits * bound;
   again = low < bound && low < (0 - bound) % bound;
@@ -87,9 +87,8 @@ __device__ inline void swap_rows(std::uint32_t* order, const std::uint32_t* draw
 template <int kThreads>
 __device__ void order_rows(const OrderStream& stream, bool shuffled, const OrderRows& rows, std::uint32_t* shared,
                            int shared_words) {
-  const bool fits = 2 * rows.count <= shared_words;
-  std::uint32_t* order = fits && shuffled ? shared : rows.order;
-  std::uint32_t* draws = fits ? shared + rows.count : rows.draws;
+  std::uint32_t* order = shuffled && rows.count <= shared_words ? shared : rows.order;
+  std::uint32_t* draws = rows.count <= shared_words / 2 ? shared + rows.count : rows.draws;
   __syncthreads();
   for (int k = threadIdx.x; k < rows.count; k += kThreads) {
     order[k] = rows.sample[k];

@@ -56,11 +56,6 @@ struct ScratchColumn {
   __device__ __forceinline__ ScratchColumn(float* columns, int first)
       : data(columns + first * kRows + static_cast<int>(threadIdx.x)) {}
   __device__ __forceinline__ float& operator[](int unit) const { return data[unit * kRows]; }
-  __device__ __forceinline__ ScratchColumn from(int unit) const {
-    ScratchColumn moved = *this;
-    moved.data += unit * kRows;
-    return moved;
-  }
 };
 
 // to(k, from(k)) for k < count, several loads at a time.

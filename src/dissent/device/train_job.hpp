@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dissent/ensemble/step_factors.hpp"
+
 namespace dissent::device {
 
 inline constexpr int kMaxLayers = 8;    // of a network, the heads counted
@@ -35,13 +37,27 @@ struct DenseNet {
   DenseLayer layers[kMaxLayers] = {};
 };
 
-// As ensemble/fit_device.hpp has them.
-struct TrainStep {
-  float shrink;
-  float step_size;
-  float inverse_root;
-  float flow_shrink;
-  float average_newest;
+// Units of all hidden layers but the last, which a tile keeps in scratch memory.
+constexpr int kept_units(const DenseNet& net) {
+  int sum = 0;
+  for (int l = 0; l + 2 < net.num_layers; ++l) {
+    sum += net.layers[l].outputs;
+  }
+  return sum;
+}
+
+// Of the kernels, that which has room for the conditioner's last hidden layer; 0 without a flow.
+constexpr int padded_flow_width(int units) { return units == 0 ? 0 : (units <= 20 ? 20 : 32); }
+
+// What jobs of one launch have in common.
+struct TrainKind {
+  int rows = 0;            // threads of a block
+  int flow_width = 0;      // padded
+  int group = 1;           // blocks of a job
+  bool copies = false;     // of parameters in shared memory ...
+  bool gradients = false;  // ... and of gradients
+
+  bool operator==(const TrainKind&) const = default;
 };
 
 struct TrainJob {
@@ -63,9 +79,9 @@ struct TrainJob {
   std::uint64_t seed;
   std::uint64_t first_stream;  // of the epochs' orders: the number of the first epoch, and more after restarts
   int num_epochs;
-  const TrainStep* steps;  // [num_epochs * steps in one]
-  float clip_norm;         // 0: none
-  float* parameters;       // the whole block ...
+  const StepFactors* steps;  // [num_epochs * steps in one]
+  float clip_norm;           // 0: none
+  float* parameters;         // the whole block ...
   float* average;
   float* first_moment;
   float* second_moment;
@@ -73,7 +89,7 @@ struct TrainJob {
   int block_size;
   float* scratch;  // [group][scratch_size]
   int scratch_size;
-  double* exchange;  // [2][group][2]
+  double* exchange;  // [2][kMaxGroup][2]
   double* loss;      // of the last epoch; NaN where a step was not finite
 };
 
@@ -98,5 +114,7 @@ struct TrainMemory {
 };
 
 inline constexpr std::size_t kMostShared = 225 * 1024;  // bytes, of a block
+inline constexpr std::size_t kThirdShared = 74 * 1024;  // where three are to share a multiprocessor
+inline constexpr std::size_t kStaticShared = 2 * 1024;  // besides these
 
 }  // namespace dissent::device

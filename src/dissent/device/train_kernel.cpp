@@ -1,6 +1,18 @@
 #include "dissent/device/train_kernel.hpp"
 
+#include <algorithm>
+
+#include "dissent/device/cuda_error.hpp"
+
 namespace dissent::device {
+
+std::size_t most_shared() {
+  int card = 0;
+  int bytes = 0;
+  DISSENT_CUDA(cudaGetDevice(&card));
+  DISSENT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, card));
+  return std::min(kMostShared, static_cast<std::size_t>(bytes) - kStaticShared);
+}
 
 std::size_t shared_bytes(int rows, const TrainMemory& memory) {
   const int columns = memory.flow_units + memory.base_units + kProductColumns;
@@ -9,16 +21,23 @@ std::size_t shared_bytes(int rows, const TrainMemory& memory) {
 }
 
 int weight_floats(int widest_base, int flow_width) {
-  const int padded = flow_width == 0 ? 0 : (flow_width <= 20 ? 20 : 32);
   const int dense = kInputsAtOnce * kUnitsAtOnce + kUnitsAtOnce;
-  const int loss = 2 * kOutputsAtOnce * (widest_base + 1) + kOutputsAtOnce * kSplineParams * (padded + 1);
-  return dense > loss ? dense : loss;
+  const int loss = 2 * kOutputsAtOnce * (widest_base + 1) + kOutputsAtOnce * kSplineParams * (flow_width + 1);
+  return std::max(dense, loss);
 }
 
-void launch_training(int rows, int flow_width, const TrainTasks& tasks, int group, const TrainMemory& memory,
-                     cudaStream_t stream) {
-  const auto launch = rows == 64 ? launch_training_64 : launch_training_128;
-  launch(flow_width, tasks, group, memory, stream);
+TrainMemory merged(const TrainMemory& a, const TrainMemory& b) {
+  return {.flow_units = std::max(a.flow_units, b.flow_units),
+          .base_units = std::max(a.base_units, b.base_units),
+          .weights = std::max(a.weights, b.weights),
+          .flow_copy = std::max(a.flow_copy, b.flow_copy),
+          .base_copy = std::max(a.base_copy, b.base_copy),
+          .gradients = a.gradients || b.gradients};
+}
+
+void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream) {
+  const auto launch = kind.rows == 64 ? launch_training_64 : launch_training_128;
+  launch(kind, tasks, memory, stream);
 }
 
 }  // namespace dissent::device

@@ -55,7 +55,7 @@ __device__ __forceinline__ double run_epochs(BlockState<kRows>& state, const Tra
                                    ? resident.base_gradient - job.networks[rank].begin
                                    : job.gradient + static_cast<std::size_t>(rank) * job.block_size;
   const int steps = (job.num_rows + job.batch_size - 1) / job.batch_size;
-  const TrainStep* step = job.steps + static_cast<std::ptrdiff_t>(begin) * steps;
+  const StepFactors* step = job.steps + static_cast<std::ptrdiff_t>(begin) * steps;
   double loss = 0;
   for (int epoch = begin; epoch < end; ++epoch) {
     if (steps > 1 || epoch == begin) {
@@ -148,7 +148,7 @@ void launch_as(TrainTasks tasks, int group, const TrainMemory& memory, cudaStrea
   const std::size_t bytes = shared_bytes(kRows, memory);
   // The same from all threads: it holds for the kernel, whoever launches it.
   DISSENT_CUDA(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kMostShared)));
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most_shared())));
   // Multiprocessors run launches side by side that divide their memory alike.
   DISSENT_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100));
   cudaLaunchConfig_t config = {};
@@ -177,10 +177,10 @@ template <int kRows>
 void launch_rows(int flow_width, const TrainTasks& tasks, int group, const TrainMemory& memory, cudaStream_t stream) {
   if (flow_width == 0) {
     launch_as<kRows, 0>(tasks, group, memory, stream);
-  } else if (flow_width <= 20) {
-    launch_as<kRows, 20>(tasks, group, memory, stream);
+  } else if (flow_width == padded_flow_width(1)) {
+    launch_as<kRows, padded_flow_width(1)>(tasks, group, memory, stream);
   } else {
-    launch_as<kRows, 32>(tasks, group, memory, stream);
+    launch_as<kRows, padded_flow_width(kMaxFlowWidth)>(tasks, group, memory, stream);
   }
 }
 

@@ -1,4 +1,4 @@
-// Launching the training kernel (train_kernel.cu) for jobs of one kind.
+// Launching the training kernels (train_kernel.cuh) for jobs of one kind.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,21 +9,24 @@
 
 namespace dissent::device {
 
-// Shared memory of a block of `rows` threads.
+// Bytes of shared memory that a block may take on the current card, at most kMostShared.
+std::size_t most_shared();
+
+// Those that a block of `rows` threads takes.
 std::size_t shared_bytes(int rows, const TrainMemory& memory);
 
-// TrainMemory::weights. flow_width: units of the conditioner's last hidden layer, 0 without a flow.
+// TrainMemory::weights. flow_width: padded.
 int weight_floats(int widest_base, int flow_width);
 
-// Runs jobs on `group` blocks each; TrainTasks::num_stretches is chosen here. One for each number of threads a block
-// ...
-void launch_training_64(int flow_width, const TrainTasks& tasks, int group, const TrainMemory& memory,
-                        cudaStream_t stream);
-void launch_training_128(int flow_width, const TrainTasks& tasks, int group, const TrainMemory& memory,
-                         cudaStream_t stream);
+// Enough for either.
+TrainMemory merged(const TrainMemory& a, const TrainMemory& b);
 
-// ... which is `rows`.
-void launch_training(int rows, int flow_width, const TrainTasks& tasks, int group, const TrainMemory& memory,
-                     cudaStream_t stream);
+// Runs jobs of a kind; TrainTasks::num_stretches is chosen here.
+void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream);
+
+// The same with so many threads a block, each in a source of its own.
+void launch_training_64(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream);
+void launch_training_128(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
+                         cudaStream_t stream);
 
 }  // namespace dissent::device

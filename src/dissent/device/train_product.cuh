@@ -50,8 +50,8 @@ __device__ __forceinline__ void multiply_add(float (&sum)[4], const std::uint32_
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// sum[m][n] over the warp's 32 rows of a[m][row] columns[n][row], for kTall x 16 values of m. What is beyond `rows` and
-// `count` is of no use, but in range: columns have kProductColumns of them, a region one more than it has units.
+// sum[m][n] over the warp's 32 rows of a[m][row] columns[n][row], for kTall x 16 values of m. What is beyond `count` is
+// of no use: there are kProductColumns of them.
 template <int kRows, int kTall>
 __device__ __forceinline__ void warp_product(int a, int rows, int b, int count, float (&sum)[2][3][4]) {
   constexpr int kStride = Block<kRows>::kStride;

@@ -19,23 +19,16 @@
 
 namespace dissent::device {
 
-// What jobs of one launch have in common.
-struct TrainKind {
-  int rows = 0;            // threads of a block
-  int flow_width = 0;      // of the kernel: 0 without a flow
-  int group = 1;           // blocks of a job
-  bool copies = false;     // of parameters in shared memory ...
-  bool gradients = false;  // ... and of gradients
-
-  bool operator==(const TrainKind&) const = default;
-};
-
 class TrainQueue {
  public:
   explicit TrainQueue(int card);
 
   // For copies, of all threads: one that never waits for a launch.
   const CudaStream& copies() const { return copies_; }
+
+  // Memory of the host that is quick to copy from: taking it anew would wait for the card.
+  PinnedBuffer<float> borrow(std::size_t size);
+  void give_back(PinnedBuffer<float> buffer);
 
   // Returns when all jobs are done; DeviceError where the card failed.
   void run(const TrainKind& kind, const TrainMemory& memory, std::span<const TrainJob> jobs);
@@ -56,9 +49,11 @@ class TrainQueue {
     DeviceBuffer<int> counters;
   };
 
-  std::vector<Request*> take(const TrainKind& kind);
+  // The request and what can be launched with it; sets the memory that all of them need.
+  std::vector<Request*> take(Request& own, TrainMemory& memory);
   void gather(std::unique_lock<std::mutex>& lock);
-  void launch(Lane& lane, const std::vector<Request*>& requests);
+  void launch(Lane& lane, const std::vector<Request*>& requests, const TrainMemory& memory);
+  void run_with(std::unique_lock<std::mutex>& lock, Request& own);
 
   int card_;
   CudaStream copies_;
@@ -67,6 +62,7 @@ class TrainQueue {
   std::vector<std::unique_ptr<Lane>> idle_;
   std::vector<Request*> waiting_;
   std::uint64_t num_requests_ = 0;
+  std::vector<PinnedBuffer<float>> spare_;
 };
 
 }  // namespace dissent::device

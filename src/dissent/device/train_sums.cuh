@@ -56,7 +56,7 @@ __device__ __noinline__ void sum_quads(int in, int inputs, int weights, int out,
   }
 }
 
-// To columns in scratch memory; with `units` zero where these are not positive.
+// To columns in scratch memory.
 template <int kRows, int kQuads>
 __device__ __noinline__ void sum_quads_out(int in, int inputs, int weights, float* out, int outputs, int flags) {
   float sum[4 * kQuads];
@@ -121,8 +121,8 @@ __device__ __forceinline__ void sum_columns_out(int in, int inputs, int weights,
   }
 }
 
-// Weights in shared memory for sums over inputs: [inputs][width], of outputs [first_output, + width) of a layer; zeros
-// beyond the last.
+// Weights in shared memory for sums over inputs: [inputs][width], of `width` outputs from `from` on; zeros beyond the
+// `real` ones.
 template <int kRows>
 __device__ __forceinline__ void stage_forward(const float* from, int layer_inputs, int inputs, int real, int width,
                                               int to) {
@@ -147,7 +147,7 @@ __device__ __forceinline__ void stage_forward(const float* from, int layer_input
   }
 }
 
-// The same for sums over outputs: [outputs][width], of inputs [first_input, + width).
+// The same for sums over outputs: [outputs][width], of `width` inputs.
 template <int kRows>
 __device__ __forceinline__ void stage_backward(const float* from, int layer_inputs, int outputs, int real, int width,
                                                int to) {
