@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
+NAMES = ("hetero", "hopper", "ant", "humanoid")
 PYTHON = os.environ.get("DISSENT_PEER_PYTHON", sys.executable)  # one that has JAX and PyTorch for the card
 
 
@@ -31,14 +32,15 @@ def text(row):
 
 
 def train_table(bin_folder, names):
-    ours = lines_of([str(bin_folder / "gpu_train_bench"), "cuda", *names], must=True)
-    peers = lines_of([PYTHON, str(HERE / "gpu_train_peers.py"), *names], must=False)
     print("| campaigns | Dissent, us | JAX, us | times as fast |")
-    print("|---|---|---|---|")
-    for key, row in ours.items():
-        peer = peers.get(key)
-        ratio = "" if peer is None else f"{peer['median_us'] / row['median_us']:.1f}"
-        print(f"| {key[0]}, {key[1]} | {text(row)} | {text(peer)} | {ratio} |")
+    print("|---|---|---|---|", flush=True)
+    for name in names or NAMES:  # a row as soon as it is known: compiling the peer takes minutes in all
+        ours = lines_of([str(bin_folder / "gpu_train_bench"), "cuda", name], must=True)
+        peers = lines_of([PYTHON, str(HERE / "gpu_train_peers.py"), name], must=False)
+        for key, row in ours.items():
+            peer = peers.get(key)
+            ratio = "" if peer is None else f"{peer['median_us'] / row['median_us']:.1f}"
+            print(f"| {key[0]}, {key[1]} | {text(row)} | {text(peer)} | {ratio} |", flush=True)
 
 
 def main(bin_folder, names):

@@ -17,14 +17,14 @@ import jax.numpy as jnp
 COMPONENTS, HIDDEN, CONDITIONER = 5, (40, 40), (20, 20)
 BINS, BOUND, LEAST = 10, 1.2, 1e-3
 SIZES = [  # name, input columns, outputs, rows, batch, campaigns, steps at a time
-    ("hetero", 1, 1, 600, 600, 1, 2000),
-    ("hetero", 1, 1, 600, 600, 70, 2000),
-    ("hopper", 14, 11, 700, 256, 1, 1000),
-    ("hopper", 14, 11, 700, 256, 70, 1000),
-    ("ant", 35, 27, 700, 256, 1, 1000),
-    ("ant", 35, 27, 700, 256, 70, 500),
-    ("humanoid", 274, 257, 700, 256, 1, 300),
-    ("humanoid", 274, 257, 700, 256, 70, 100),
+    ("hetero", 1, 1, 600, 600, 1, 500),
+    ("hetero", 1, 1, 600, 600, 70, 500),
+    ("hopper", 14, 11, 700, 256, 1, 300),
+    ("hopper", 14, 11, 700, 256, 70, 300),
+    ("ant", 35, 27, 700, 256, 1, 180),
+    ("ant", 35, 27, 700, 256, 70, 180),
+    ("humanoid", 274, 257, 700, 256, 1, 60),
+    ("humanoid", 274, 257, 700, 256, 70, 60),
 ]
 
 

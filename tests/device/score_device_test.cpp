@@ -153,6 +153,9 @@ TEST_F(ScoresOnCard, OthersAreTheCpus) {
   for (const char* name : {"epkl", "bounds", "mc:100", "mc:1001"}) {
     check_other<float>(name, {30, 5, 11}, false);
     check_other<double>(name, {30, 3, 40}, true);
+  }
+  for (const char* name :
+       {"epkl", "bounds", "mc:1001"}) {  // a hundred samples are too few for weights as small as these
     check_other<float>(name, {12, 8, 33}, true);
   }
   check_other<float>("epkl", {12, 20, 40}, true);
