@@ -74,10 +74,8 @@ class CudaDevice final : public Device {
 void check_architecture(std::string_view name, const cudaDeviceProp& card) {
   constexpr int kOldest = DISSENT_OLDEST_ARCHITECTURE;  // major and minor number, as in 90
   if (card.major * 10 + card.minor < kOldest) {
-    throw DeviceError(
-        fmt::format("device {}: {} is of architecture {}.{}, and this build is for {}.{} and later; build "
-                    "it with -DCMAKE_CUDA_ARCHITECTURES={}{}",
-                    name, card.name, card.major, card.minor, kOldest / 10, kOldest % 10, card.major, card.minor));
+    throw DeviceError(fmt::format("device {}: {} is of architecture {}.{}, and this build is for {}.{} and later", name,
+                                  card.name, card.major, card.minor, kOldest / 10, kOldest % 10));
   }
 }
 
