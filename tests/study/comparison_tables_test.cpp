@@ -142,6 +142,20 @@ TEST(ComparisonTables, PairedTestsScoresAndPower) {
   EXPECT_NE(overall[2].notes[0].find("6 seeds can clear Holm over 1 test"), std::string::npos);
 }
 
+TEST(ComparisonTables, WhatWasNotTestedIsLeftEmpty) {
+  StudyResults results = study_of("humanoid");
+  results.runs.push_back(made_run("humanoid", "flow", "badge", 77, std::vector<double>(11, 3)));
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  const std::vector<TextCell> test = paired_tables(comparison)[1].rows[1];
+  EXPECT_EQ(test[1].text, "badge");
+  for (std::size_t k = 3; k < test.size(); ++k) {
+    EXPECT_EQ(test[k].text, "-") << k;
+  }
+  const Table paired = parse_csv(format_csv(named(record_tables(comparison, {}), "paired")), "paired.csv");
+  EXPECT_TRUE(paired.column("sign_flip_p").is_missing(1));
+  EXPECT_EQ(paired.column("outcome").text[1], "");
+}
+
 TEST(ComparisonTables, VerdictsWithWhatTheyRestOn) {
   const std::vector<StudyResults> studies = {study_of("humanoid")};
   const std::vector<JudgedClaim> claims = judge_claims(studies);

@@ -75,7 +75,7 @@ void add_paired(const TaskComparison& task, const char* what, const std::vector<
         record(task.problem, task.model, std::string(what), contrast.ours, contrast.baseline, whole(contrast.num_pairs),
                whole(contrast.diverged_ours), whole(contrast.diverged_baseline), contrast.difference, contrast.effect,
                contrast.sign_flip_p, contrast.sign_flip_adjusted, contrast.sign_flip_overall, contrast.wilcoxon_p,
-               contrast.wilcoxon_adjusted, contrast.wilcoxon_overall, std::string(outcome_name(contrast.outcome))));
+               contrast.wilcoxon_adjusted, contrast.wilcoxon_overall, contrast.outcome_text()));
   }
 }
 

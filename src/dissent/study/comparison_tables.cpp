@@ -19,7 +19,7 @@ std::string number_text(double value, const char* format = "{:.3g}") {
   return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
 }
 
-std::string p_text(double p) { return p < 0.0001 ? "<0.0001" : fmt::format("{:.2g}", p); }
+std::string p_text(double p) { return p < 0.0001 ? "<0.0001" : number_text(p, "{:.2g}"); }
 
 std::string task_name(const TaskComparison& task) { return fmt::format("{}, {}", task.problem, task.model); }
 
@@ -198,7 +198,7 @@ TextTable paired_table(const TaskComparison& task, std::string_view what,
                           {p_text(contrast.sign_flip_adjusted)},
                           {p_text(contrast.sign_flip_overall)},
                           {p_text(contrast.wilcoxon_adjusted)},
-                          {std::string(outcome_name(contrast.outcome))}});
+                          {contrast.num_pairs == 0 ? "-" : contrast.outcome_text()}});
   }
   return table;
 }
