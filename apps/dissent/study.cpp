@@ -147,7 +147,7 @@ nlohmann::ordered_json summary_json(const Grid& grid, StudyStore& store, const A
 }
 
 void say_before(const Grid& grid, StudyStore& store, std::size_t ended) {
-  const std::size_t failed = store.num_failed(grid.name);
+  const std::size_t failed = std::min(store.num_failed(grid.name), ended);  // others may be at work
   print_line("{}: {}, {} done{} before{}; results in {}", grid.name, counted(grid.cells.size(), "campaign"),
              ended - failed, failed == 0 ? "" : fmt::format(", {} failed", failed),
              failed == 0 ? "" : " (--retry runs them again)", store.name());

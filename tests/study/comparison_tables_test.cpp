@@ -162,7 +162,11 @@ TEST(ComparisonTables, VerdictsWithWhatTheyRestOn) {
   const std::vector<TextTable> tables = claim_tables(claims);
   ASSERT_EQ(tables.size(), 2U);
   EXPECT_EQ(tables[0].rows.size(), claims.size());
-  EXPECT_EQ(tables[0].rows[1][1].text, "not enough data");
+  EXPECT_EQ(tables[0].rows[1][1].text, "not enough data, short runs");
+  EXPECT_NE(tables[0].notes.back().find("humanoid (10 of 100 rounds)"), std::string::npos);
+  const RecordTable verdicts = named(record_tables({}, claims), "verdicts");
+  EXPECT_EQ(verdicts.columns.back(), "note");
+  EXPECT_EQ(std::get<std::string>(verdicts.rows[1].back()), "10 of 100 rounds");
   EXPECT_EQ(tables[1].rows.size(), 8U + 10U);
 }
 

@@ -116,7 +116,7 @@ TEST(Grid, NamesThatMeanSomethingElseAreRefused) {
   EXPECT_EQ(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\n[table.hetero]\n" + table),
             "g.toml:4:8: 'hetero' is a problem of the program; give the table another name");
   EXPECT_EQ(message_of("name = \"a, b\"\n[grid]\nproblem = \"hetero\"\n"),
-            "g.toml:1:8: a study's name has no commas: --study takes several, separated by them");
+            "g.toml:1:8: a study's name has no commas: they stand between names in a list");
 }
 
 TEST(Grid, APoolPolicyIsForRobots) {

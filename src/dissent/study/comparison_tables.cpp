@@ -11,7 +11,7 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kPaperRounds[] = {10, 25, 50, 100};
+constexpr std::size_t kColumnRounds[] = {10, 25, 50, 100};
 
 std::string mean_text(double mean, double stddev) { return fmt::format("{:.3g} ± {:.2g}", mean, stddev); }
 
@@ -211,7 +211,7 @@ std::vector<std::size_t> shown_rounds(const Comparison& comparison) {
     last = std::max(last, task.last);
   }
   std::vector<std::size_t> rounds;
-  std::ranges::copy_if(kPaperRounds, std::back_inserter(rounds), [&](std::size_t after) { return after < last; });
+  std::ranges::copy_if(kColumnRounds, std::back_inserter(rounds), [&](std::size_t after) { return after < last; });
   rounds.push_back(last);
   return rounds;
 }

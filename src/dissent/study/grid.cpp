@@ -176,7 +176,7 @@ Grid build_grid(GridReader& reader, const toml::table& file) {
   if (const toml::node* name = file.get("name")) {
     grid.name = reader.text(*name, "name");
     if (grid.name.find(',') != std::string::npos) {
-      reader.fail_at(name->source(), "a study's name has no commas: --study takes several, separated by them");
+      reader.fail_at(name->source(), "a study's name has no commas: they stand between names in a list");
     }
   }
   check(!grid.name.empty(), "the grid has no name: give name = \"...\" at its beginning");
