@@ -35,8 +35,6 @@ std::string study_of(const Arguments& arguments, StudyStore& store) {
     if (!names.empty()) {
       check_name("study", arguments.study, names);
     }
-    check(arguments.study.find(',') == std::string::npos, "--study: '{}': a study's name has no commas",
-          arguments.study);
     return arguments.study;
   }
   check(names.size() <= 1, "{}: it has {} studies; name one by --study: {}", store.name(), names.size(),
@@ -57,6 +55,7 @@ MeasureOptions options_of(const Arguments& arguments) {
 
 void run_measure(const Arguments& arguments) {
   MeasureOptions options = options_of(arguments);
+  check(arguments.study.find(',') == std::string::npos, "--study: '{}': a study's name has no commas", arguments.study);
   const auto store = StudyStore::open(arguments.store);
   const std::string study = study_of(arguments, *store);
   ThreadPool threads(arguments.threads);

@@ -62,6 +62,7 @@ class Measure(CliTest):
     def test_mistakes(self):
         self.run_bad(2, "study", "measure", "sqlite:runs.db", "--problem", "hetro", says="did you mean 'hetero'?")
         self.run_bad(2, "study", "measure", "sqlite:runs.db", "--seeds", 0, says="--seeds")
+        self.run_bad(2, "study", "measure", "sqlite:runs.db", *FEW, "--study", "a,b", says="no commas")
 
 
 if __name__ == "__main__":
