@@ -123,17 +123,6 @@ void run_until_stopped(const Arguments& arguments, StudyStore& store, const Grid
   }
 }
 
-void check_only(const Arguments& arguments, const Grid& grid) {
-  if (!arguments.only.empty()) {
-    std::vector<std::string> names;
-    for (const Cell& cell : grid.cells) {
-      names.push_back(cell.name);
-    }
-    check(std::ranges::find(names, arguments.only) != names.end(), "{}: it has no campaign '{}'{}", arguments.grid,
-          arguments.only, did_you_mean(arguments.only, names));
-  }
-}
-
 // SQLite locks files by means that a network's file systems lack.
 void check_store(const Arguments& arguments, const Rank& rank) {
   check(rank.on_one_machine || !arguments.store.starts_with("sqlite:"),
@@ -141,20 +130,37 @@ void check_store(const Arguments& arguments, const Rank& rank) {
 }
 
 nlohmann::ordered_json summary_json(const Grid& grid, StudyStore& store, const Account& account) {
+  nlohmann::ordered_json failures = nlohmann::ordered_json::array();
+  for (const CellRecord& cell : store.cells(grid.name)) {
+    if (cell.state == CellState::kFailed) {
+      failures.push_back({{"name", cell.name}, {"error", cell.error}});
+    }
+  }
   return {{"version", kVersion},
           {"study", grid.name},
           {"store", store.name()},
           {"campaigns", grid.cells.size()},
           {"done", store.num_ended(grid.name)},
           {"ended", account.num_ended()},
-          {"failed", account.num_failed()}};
+          {"failed", failures.size()},
+          {"failures", failures}};
 }
 
-void run_study(const Arguments& arguments) {
+void say_before(const Grid& grid, StudyStore& store, std::size_t ended) {
+  const std::size_t failed = std::min(store.num_failed(grid.name), ended);  // others may be at work
+  print_line("{}: {}, {} done{} before{}; results in {}", grid.name, counted(grid.cells.size(), "campaign"),
+             ended - failed, failed == 0 ? "" : fmt::format(", {} failed", failed),
+             failed == 0 ? "" : " (--retry runs them again)", store.name());
+  flush_output();
+}
+
+void run_study(Arguments arguments) {
   const Rank rank = rank_of_process();
   check_store(arguments, rank);
   Grid grid = read_grid(arguments.grid);
-  check_only(arguments, grid);
+  if (!arguments.only.empty()) {
+    arguments.only = in_source(arguments.grid, [&] { return grid.find(arguments.only).name; });
+  }
   const std::shared_ptr<Device> device = open_device(arguments.device);
   identify_tables(grid);
   const auto store = arguments.open();
@@ -165,36 +171,34 @@ void run_study(const Arguments& arguments) {
   const std::size_t done = store->num_ended(grid.name);
   const bool talk = !arguments.quiet && !arguments.json && rank.number == 0;
   if (talk) {
-    print_line("{}: {}, {} done before; results in {}", grid.name, counted(grid.cells.size(), "campaign"), done,
-               store->name());
-    flush_output();
+    say_before(grid, *store, done);
   }
   Account account(talk, grid.cells.size(), done);
   const Interrupt interrupt;
   store->set_stop([&] { return interrupt.noted(); });
   run_until_stopped(arguments, *store, grid, device.get(), account, interrupt);
-  if (talk && !arguments.only.empty() && account.num_ended() == 0) {
+  const std::size_t failed = store->num_failed(grid.name, arguments.only);  // now or before, here or elsewhere
+  if (talk && !arguments.only.empty() && account.num_ended() == 0 && failed == 0) {
     print_line("'{}' has been run; to run it again, give another store", arguments.only);
   }
   if (arguments.json && rank.number == 0) {
     print_json(summary_json(grid, *store, account));
   }
-  if (account.num_failed() > 0) {
-    fail_system("{} failed: 'dissent study status' says why, and --retry runs them again",
-                counted(account.num_failed(), "campaign"));
+  if (failed > 0) {
+    fail_system("{} failed: 'dissent study status' says why, and --retry runs them again", counted(failed, "campaign"));
   }
 }
 
 void add_study_run(Command& study) {
-  Command& command =
-      study.add("run", "Run every campaign of a grid that has not ended, and record each round",
-                "  dissent study run quick.toml --jobs 2\n"
-                "  dissent study run paper-nflows.toml --device cuda\n"
-                "  dissent study run paper.toml --store postgresql://me@server/runs --jobs 16\n"
-                "  mpirun -n 8 dissent study run quick.toml\n"
-                "  dissent study run quick.toml --only 'problem=hetero acquisition=kl seed=3' --store sqlite:again.db\n"
-                "Any number of these may work on one store at once. After Ctrl-C, a crash or a kill the same command\n"
-                "goes on and ends with the same result.");
+  Command& command = study.add(
+      "run", "Run every campaign of a grid that has not ended, and record each round",
+      "  dissent study run quick.toml --jobs 2\n"
+      "  dissent study run paper-nflows.toml --device cuda\n"
+      "  dissent study run paper.toml --store postgresql://me@server/runs --jobs 16\n"
+      "  mpirun -n 8 dissent study run quick.toml\n"
+      "  dissent study run quick.toml --only 'problem=hetero model=pne acquisition=kl seed=3' --store sqlite:a.db\n"
+      "Any number of these may work on one store at once. After Ctrl-C, a crash or a kill the same command\n"
+      "goes on and ends with the same result.");
   const auto arguments = std::make_shared<Arguments>();
   command.argument("GRID", arguments->grid, "TOML file that describes the campaigns");
   command.option("-s,--store", arguments->store,

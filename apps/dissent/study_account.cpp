@@ -20,7 +20,6 @@ void Account::ended(const Claim& claim, const std::string& error, std::size_t do
   const std::lock_guard lock(mutex_);
   done_ = std::max(done_, done);
   ++ended_;
-  failed_ += !error.empty();
   progress_.wipe();
   if (talk_) {
     print_line("{:>5} of {}  {}{}", done, total_, claim.name, error.empty() ? "" : "  failed: " + error);

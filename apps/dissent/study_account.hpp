@@ -25,7 +25,6 @@ class Account {
   void say(const std::string& message);  // on standard error
 
   std::size_t num_ended() const { return ended_; }
-  std::size_t num_failed() const { return failed_; }
 
  private:
   std::mutex mutex_;
@@ -34,7 +33,6 @@ class Account {
   std::size_t total_;
   std::size_t done_;
   std::size_t ended_ = 0;
-  std::size_t failed_ = 0;
   std::set<std::string> waited_for_;
 };
 

@@ -28,12 +28,15 @@ struct Arguments {
   bool quiet = false;
 };
 
-// Where campaigns and measurements are of one study, they are shown together.
+// Where campaigns and measurements are of one study, they are shown together. An empty store takes any name.
 std::string study_of(const Arguments& arguments, StudyStore& store) {
+  const std::vector<std::string> names = store.studies();
   if (!arguments.study.empty()) {
+    if (!names.empty()) {
+      check_name("study", arguments.study, names);
+    }
     return arguments.study;
   }
-  const std::vector<std::string> names = store.studies();
   check(names.size() <= 1, "{}: it has {} studies; name one by --study: {}", store.name(), names.size(),
         fmt::join(names, ", "));
   return names.empty() ? "estimators" : names.front();
@@ -52,6 +55,7 @@ MeasureOptions options_of(const Arguments& arguments) {
 
 void run_measure(const Arguments& arguments) {
   MeasureOptions options = options_of(arguments);
+  check(arguments.study.find(',') == std::string::npos, "--study: '{}': a study's name has no commas", arguments.study);
   const auto store = StudyStore::open(arguments.store);
   const std::string study = study_of(arguments, *store);
   ThreadPool threads(arguments.threads);
@@ -86,7 +90,7 @@ void run_measure(const Arguments& arguments) {
 void add_study_measure(Command& study) {
   Command& command = study.add("measure", "Measure estimators: their time, their ranks, their bias",
                                "  dissent study measure sqlite:runs.db --quick\n"
-                               "Measurements of the same study are replaced.");
+                               "Measurements of the same study and problem are replaced.");
   const auto arguments = std::make_shared<Arguments>();
   command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
   command.option("--study", arguments->study,

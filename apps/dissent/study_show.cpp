@@ -206,9 +206,8 @@ void add_study_show(Command& study) {
   command.option(
       "--format", arguments->format,
       {.help = "text, markdown, latex, csv or json; by default as the output's ending says", .shown = "NAME"});
-  command.option(
-      "--table", arguments->table,
-      {.help = fmt::format("The one that is written as CSV: {}", fmt::join(record_names(), ", ")), .shown = "NAME"});
+  command.option("--table", arguments->table,
+                 {.help = fmt::format("For CSV: {}", fmt::join(record_names(), ", ")), .shown = "NAME"});
   command.option("-o,--output", arguments->output, {.help = "Where to write; - is standard output", .shown = "FILE"});
   command.files([arguments] { return files_of(*arguments); });
   command.run([arguments] { run_show(*arguments); });

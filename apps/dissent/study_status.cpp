@@ -1,7 +1,11 @@
 // dissent study status | export: what a store of studies holds.
+#include <fmt/chrono.h>
+
+#include <ctime>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "command.hpp"
 #include "console.hpp"
@@ -49,7 +53,8 @@ nlohmann::ordered_json time_json(double time) {
   return time == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(time);
 }
 
-nlohmann::ordered_json status_json(const std::string& study, const std::vector<CellRecord>& cells) {
+nlohmann::ordered_json status_json(const std::string& study, const std::vector<CellRecord>& cells,
+                                   const std::set<std::string>& silent) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const CellRecord& cell : cells) {
     list.push_back({{"name", cell.name},
@@ -59,9 +64,26 @@ nlohmann::ordered_json status_json(const std::string& study, const std::vector<C
                     {"version", cell.version},
                     {"started", time_json(cell.started)},
                     {"changed", time_json(cell.changed)},
+                    {"lease_over", cell.state == CellState::kRunning && silent.contains(cell.name)},
                     {"error", cell.error}});
   }
   return {{"study", study}, {"campaigns", list}};
+}
+
+// Campaigns that run, but whose worker has been silent for longer than its lease.
+std::set<std::string> silent_cells(StudyStore& store, const std::string& study) {
+  std::set<std::string> names;
+  for (const HeldCell& cell : store.held(study)) {
+    if (cell.seconds < 0) {
+      names.insert(cell.name);
+    }
+  }
+  return names;
+}
+
+std::string silence_of(const CellRecord& cell) {
+  return fmt::format(", silent since {:%Y-%m-%d %H:%M:%S}, lease over",
+                     fmt::localtime(static_cast<std::time_t>(cell.changed)));
 }
 
 void run_status(const Arguments& arguments) {
@@ -73,9 +95,10 @@ void run_status(const Arguments& arguments) {
   }
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& study : names) {
+    const std::set<std::string> silent = silent_cells(*store, study);
     const std::vector<CellRecord> cells = store->cells(study);
     if (arguments.json) {
-      all.push_back(status_json(study, cells));
+      all.push_back(status_json(study, cells, silent));
       continue;
     }
     Counts counts = count_cells(cells);
@@ -84,7 +107,8 @@ void run_status(const Arguments& arguments) {
                counts.cells[CellState::kWaiting], counts.cells[CellState::kFailed], counted(counts.rounds, "model"));
     for (const CellRecord& cell : cells) {
       if (cell.state == CellState::kRunning) {
-        print_line("  running  {}, {}, by {}", cell.name, counted(cell.rounds, "model"), cell.worker);
+        print_line("  running  {}, {}, by {}{}", cell.name, counted(cell.rounds, "model"), cell.worker,
+                   silent.contains(cell.name) ? silence_of(cell) : "");
       } else if (cell.state == CellState::kFailed) {
         print_line("  failed   {}: {}", cell.name, cell.error);
       }

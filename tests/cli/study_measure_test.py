@@ -55,9 +55,14 @@ class Measure(CliTest):
         self.assertTrue(seen.endswith(b"\r\x1b[K"), seen[-80:])
         self.assertIn(b"of study 'estimators'", output)
 
+    def test_a_study_that_is_not_there(self):
+        self.run_ok("study", "measure", "sqlite:runs.db", *FEW, "--study", "quick", "-q")
+        self.run_bad(2, "study", "measure", "sqlite:runs.db", *FEW, "--study", "quikc", says="did you mean 'quick'?")
+
     def test_mistakes(self):
         self.run_bad(2, "study", "measure", "sqlite:runs.db", "--problem", "hetro", says="did you mean 'hetero'?")
         self.run_bad(2, "study", "measure", "sqlite:runs.db", "--seeds", 0, says="--seeds")
+        self.run_bad(2, "study", "measure", "sqlite:runs.db", *FEW, "--study", "a,b", says="no commas")
 
 
 if __name__ == "__main__":

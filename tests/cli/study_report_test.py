@@ -66,6 +66,8 @@ class StudyReport(CliTest):
         shown = json.loads(self.run_ok("study", "show", "rounds.csv", "--format", "json"))
         tables = self.tables("rounds.csv")
         self.assertEqual([row["verdict"] for row in tables["verdicts"]], [row["verdict"] for row in shown["verdicts"]])
+        self.assertEqual([row["note"] for row in tables["verdicts"]], [row["note"] for row in shown["verdicts"]])
+        self.assertIn(" of 100 rounds", shown["verdicts"][0]["note"])
 
     def test_formats(self):
         text = self.run_ok("report", "rounds.csv", "--format", "markdown", "-o", "-")

@@ -5,6 +5,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import resource
 import sqlite3
 import stat
@@ -64,8 +65,16 @@ class Study(StudyTest):
             expected = [row for row in expected if row["cell"] == name]
             self.assertEqual([row for row in rows if row["cell"] == name], expected)
         self.assertEqual([cell["name"] for cell in self.status("sqlite:one.db") if cell["state"] == "done"], [name])
-        self.assertIn("give another store", self.run_ok("study", "run", grid, "--store", "sqlite:one.db", "--only", name))
+        other_order = "seed=1 acquisition=kl problem=hetero"
+        for typed in (name, other_order):
+            self.assertIn("give another store",
+                          self.run_ok("study", "run", grid, "--store", "sqlite:one.db", "--only", typed))
         self.run_bad(2, "study", "run", grid, "--store", "sqlite:one.db", "--only", name + "0", says="did you mean")
+
+    def test_the_example_of_one_campaign_is_of_the_shipped_grid(self):
+        name = re.search(r"quick\.toml --only '([^']+)'", self.run_ok("study", "run", "--help"))[1]
+        with gzip.open(os.path.join(ROOT, "results", "quick.csv.gz"), "rt") as file:
+            self.assertIn(name, {row["cell"] for row in csv.DictReader(file)})
 
     @unittest.skipIf(SANITIZED, "other code, other last bits")
     @unittest.skipUnless(" avx512f " in CPU, "the rows were made with AVX-512")
@@ -93,6 +102,20 @@ class Study(StudyTest):
         self.assertEqual(result.returncode, 1)
         self.assertIn("1 campaign failed", result.stderr)
         self.assertRegex(self.run_ok("study", "status", "sqlite:runs.db"), r"failed   problem=hetero .*: aim\.csv: ")
+        # Again: nothing is left to run, and it is no success.
+        again = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", cwd=self.dir)
+        self.assertEqual(again.returncode, 1)
+        self.assertEqual(again.stdout, "t: 2 campaigns, 1 done, 1 failed before (--retry runs them again); results in "
+                                       "sqlite:runs.db\n")
+        again = dissent("study", "run", "t.toml", "--store", "sqlite:runs.db", "--json", cwd=self.dir)
+        self.assertEqual(again.returncode, 1)
+        said = json.loads(again.stdout)
+        self.assertEqual((said["done"], said["ended"], said["failed"]), (2, 0, 1))
+        self.assertEqual([failure["name"] for failure in said["failures"]], ["problem=hetero acquisition=kl-aim"])
+        self.assertIn("aim.csv", said["failures"][0]["error"])
+        one = ("study", "run", "t.toml", "--store", "sqlite:runs.db", "--only")
+        self.run_ok(*one, "problem=hetero acquisition=kl")
+        self.run_bad(1, *one, "problem=hetero acquisition=kl-aim", says="1 campaign failed")
         with open(self.path("aim.csv"), "w") as file:
             file.write("x\n1\n2\n")
         self.run_ok("study", "run", "t.toml", "--store", "sqlite:runs.db", "--retry", "-q")
@@ -114,6 +137,22 @@ class Study(StudyTest):
         with open(self.path("t.csv"), "a") as file:
             file.write("40,99\n")
         self.run_bad(2, *run, says=["with other settings: the content of its file; give the grid another name"])
+
+    def test_a_worker_that_is_silent_is_told_of(self):
+        self.run_ok("study", "run", self.grid(rounds=1, last=0), "--store", "sqlite:runs.db", "-q")
+
+        def claimed_until(end):
+            with contextlib.closing(sqlite3.connect(self.path("runs.db"))) as database:
+                database.execute("UPDATE cell SET state = 1, lease_end = ? WHERE id = 1", (end,))
+                database.commit()
+            return self.run_ok("study", "status", "sqlite:runs.db"), self.status("sqlite:runs.db")[0]["lease_over"]
+
+        text, over = claimed_until(1.0)
+        self.assertRegex(text, r"running  .*, silent since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, lease over\n")
+        self.assertTrue(over)
+        text, over = claimed_until(1e11)
+        self.assertNotIn("silent", text)
+        self.assertFalse(over)
 
     def test_campaigns_that_never_began_have_no_times(self):
         name = "problem=hetero acquisition=kl seed=1"
@@ -147,7 +186,9 @@ class Refusals(StudyTest):
         self.run_bad(2, "study", "status", "sqlite:none.db", says="no such file")
         self.run_bad(2, "study", "run", grid, "--store", "runs.db",
                      says=["sqlite:FILE or postgresql://", "did you mean 'sqlite:runs.db'?"])
-        self.run_bad(1, "study", "run", grid, "--store", "sqlite:none/runs.db", says="must be writable")
+        self.run_bad(2, "study", "run", grid, "--store", "sqlite:none/runs.db", says="there is no folder 'none'")
+        self.run_bad(2, "study", "run", grid, "--store", "sqlite:.", says="is a folder")
+        self.run_bad(2, "study", "run", grid, "--store", "sqlite://x2.db", says="did you mean 'sqlite:x2.db'?")
         with open(self.path("text.db"), "w") as file:
             file.write("some notes that are no database\n" * 40)
         self.run_bad(1, "study", "run", grid, "--store", "sqlite:text.db", says="another kind of file")

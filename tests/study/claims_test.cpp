@@ -130,6 +130,37 @@ TEST(Claims, AMeasurementThatIsNotFiniteDecidesNothing) {
   EXPECT_TRUE(claim.findings[0].says.ends_with("; 1 value not finite")) << claim.findings[0].says;
 }
 
+TEST(Claims, ShortRunsAreToldOf) {
+  StudyResults results = low_dimension(5, 1, 1);
+  EXPECT_EQ(judged({results}, "low-dimension").note, "2 of 100 rounds");
+  for (StudyRun& run : results.runs) {
+    run.epochs = run.problem == "hetero" ? 200 : 6000;
+  }
+  EXPECT_EQ(judged({results}, "low-dimension").note, "2 of 100 rounds, 200 of 6000 epochs; 2 of 100 rounds");
+  EXPECT_EQ(judged({results}, "joint").note, "");
+  for (StudyRun& run : results.runs) {
+    run.epochs = 6000;
+    run.rounds = made_run(run.problem, run.model, run.acquisition, run.seed, std::vector<double>(101, 1.0)).rounds;
+  }
+  EXPECT_EQ(judged({results}, "low-dimension").note, "");
+}
+
+TEST(Claims, QuickMeasurementsAreToldOf) {
+  StudyResults results;
+  Measurement ranks{.kind = "spearman", .problem = "hetero", .model = "flow", .estimator = "kl", .samples = 5000};
+  measure(results, ranks, 0.98, 5);
+  measure(results, {.kind = "bias", .problem = "hetero", .model = "flow", .estimator = "kl", .components = 5}, 0.01, 5);
+  EXPECT_EQ(judged({results}, "ranking").note, "");
+  ranks.problem = "bimodal";
+  ranks.samples = 1000;
+  measure(results, ranks, 0.98, 5);
+  const std::string note = "quick measurements, 1000 of 5000 samples";
+  EXPECT_EQ(judged({results}, "ranking").note, note);
+  EXPECT_EQ(judged({results}, "bias").note, note);
+  const std::vector<StudyResults> studies = {results};
+  EXPECT_NE(short_note(judge_claims(studies)).find("ranking (" + note + "); bias ("), std::string::npos);
+}
+
 TEST(Claims, HumanoidWithoutADifference) {
   EXPECT_EQ(judged({humanoid(5, 3, 3)}, "humanoid").verdict, Verdict::kOpen);
   EXPECT_EQ(judged({humanoid(10, 3, 3)}, "humanoid").verdict, Verdict::kFails);

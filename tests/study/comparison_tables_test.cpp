@@ -142,13 +142,31 @@ TEST(ComparisonTables, PairedTestsScoresAndPower) {
   EXPECT_NE(overall[2].notes[0].find("6 seeds can clear Holm over 1 test"), std::string::npos);
 }
 
+TEST(ComparisonTables, WhatWasNotTestedIsLeftEmpty) {
+  StudyResults results = study_of("humanoid");
+  results.runs.push_back(made_run("humanoid", "flow", "badge", 77, std::vector<double>(11, 3)));
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  const std::vector<TextCell> test = paired_tables(comparison)[1].rows[1];
+  EXPECT_EQ(test[1].text, "badge");
+  for (std::size_t k = 3; k < test.size(); ++k) {
+    EXPECT_EQ(test[k].text, "-") << k;
+  }
+  const Table paired = parse_csv(format_csv(named(record_tables(comparison, {}), "paired")), "paired.csv");
+  EXPECT_TRUE(paired.column("sign_flip_p").is_missing(1));
+  EXPECT_EQ(paired.column("outcome").text[1], "");
+}
+
 TEST(ComparisonTables, VerdictsWithWhatTheyRestOn) {
   const std::vector<StudyResults> studies = {study_of("humanoid")};
   const std::vector<JudgedClaim> claims = judge_claims(studies);
   const std::vector<TextTable> tables = claim_tables(claims);
   ASSERT_EQ(tables.size(), 2U);
   EXPECT_EQ(tables[0].rows.size(), claims.size());
-  EXPECT_EQ(tables[0].rows[1][1].text, "not enough data");
+  EXPECT_EQ(tables[0].rows[1][1].text, "not enough data, short runs");
+  EXPECT_NE(tables[0].notes.back().find("humanoid (10 of 100 rounds)"), std::string::npos);
+  const RecordTable verdicts = named(record_tables({}, claims), "verdicts");
+  EXPECT_EQ(verdicts.columns.back(), "note");
+  EXPECT_EQ(std::get<std::string>(verdicts.rows[1].back()), "10 of 100 rounds");
   EXPECT_EQ(tables[1].rows.size(), 8U + 10U);
 }
 

@@ -427,6 +427,41 @@ TEST(Comparison, PowerTellsOfFewerSeeds) {
   EXPECT_EQ(comparison.models[0].power[1].scope, "all 2 problems together, with 2 to 6 seeds");
 }
 
+TEST(Comparison, ABaselineThatWasNotTestedAllowsNoMark) {
+  StudyResults results;
+  add_runs(results, "hetero", "flow", "kl", 6, 1);
+  add_runs(results, "hetero", "flow", "random", 6, 2);
+  EXPECT_TRUE(compare(results, {.num_draws = 20}).tasks[0].family(2)->better_than_all("kl"));
+  add_runs(results, "hetero", "flow", "badge", 1, 3);
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  const ContrastFamily& family = *comparison.tasks[0].family(2);
+  ASSERT_EQ(family.contrasts.size(), 1U);
+  EXPECT_EQ(family.contrasts[0].outcome, Outcome::kBetter);
+  EXPECT_FALSE(family.better_than_all("kl"));
+}
+
+// badge has begun with another seed: nothing can be paired.
+TEST(Comparison, WithoutAPairThereIsNoTest) {
+  StudyResults results;
+  add_runs(results, "hetero", "flow", "kl", 6, 1);
+  add_runs(results, "hetero", "flow", "random", 6, 2);
+  results.runs.push_back(made_run("hetero", "flow", "badge", 77, {2, 2, 2}));
+  const Comparison comparison = compare(results, {.num_draws = 20});
+  const std::vector<PairedContrast>& contrasts = comparison.tasks[0].by_area;
+  ASSERT_EQ(contrasts.size(), 2U);
+  EXPECT_EQ(contrasts[0].sign_flip_adjusted, contrasts[0].sign_flip_p);  // one test alone
+  EXPECT_EQ(contrasts[0].sign_flip_overall, contrasts[0].sign_flip_p);
+  EXPECT_EQ(contrasts[1].num_pairs, 0U);
+  EXPECT_TRUE(std::isnan(contrasts[1].sign_flip_p));
+  EXPECT_TRUE(std::isnan(contrasts[1].wilcoxon_overall));
+  EXPECT_EQ(contrasts[1].outcome_text(), "");
+  const ModelComparison& model = comparison.models[0];
+  EXPECT_EQ(model.contrasts[1].num_problems, 0U);
+  EXPECT_EQ(model.contrasts[1].ties, 0U);
+  EXPECT_EQ(model.power[0].num_tests, 1U);
+  EXPECT_EQ(model.power[0].scope, "one problem alone");
+}
+
 TEST(Comparison, Marks) {
   EXPECT_EQ(significance_mark(0.05), "");
   EXPECT_EQ(significance_mark(0.04), "*");

@@ -98,6 +98,27 @@ TEST(Grid, ErrorsSayWhere) {
             "data_seed, pool_policy, aim)");
 }
 
+TEST(Grid, CellsAreFoundWhateverTheOrderOfTheirAxes) {
+  const Grid grid = parse_grid(kSmall, "small.toml");
+  EXPECT_EQ(&grid.find("problem=hetero acquisition=kl seed=1"), &grid.find("seed=1  acquisition=kl problem=hetero"));
+  EXPECT_EQ(grid.find("seed=1 problem=hetero acquisition=kl").name, "problem=hetero acquisition=kl seed=1");
+  EXPECT_THROW(grid.find("problem=hetero acquisition=kl"), InputError);
+  EXPECT_THROW(grid.find("problem=hetero acquisition=kl seed=2"), InputError);
+}
+
+TEST(Grid, AFileOfTransitionsMustBeThere) {
+  EXPECT_EQ(message_of("name = \"a\"\n[grid]\nproblem = [\"hetero\", \"no.h5\"]\n"),
+            "g.toml:3:22: no.h5: there is no such file");
+}
+
+TEST(Grid, NamesThatMeanSomethingElseAreRefused) {
+  const std::string table = "file = \"t.csv\"\ntargets = \"y\"\nlabelled = 5\ntest = 5\n";
+  EXPECT_EQ(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\n[table.hetero]\n" + table),
+            "g.toml:4:8: 'hetero' is a problem of the program; give the table another name");
+  EXPECT_EQ(message_of("name = \"a, b\"\n[grid]\nproblem = \"hetero\"\n"),
+            "g.toml:1:8: a study's name has no commas: they stand between names in a list");
+}
+
 TEST(Grid, APoolPolicyIsForRobots) {
   const std::string begin = "name = \"a\"\n[grid]\nacquisition = \"kl\"\npool_policy = [\"mixed\", \"random\"]\n";
   const Grid grid = parse_grid(begin + "problem = \"pendulum\"\n", "g.toml");
@@ -168,8 +189,12 @@ TEST(Grid, RefusesWhatCannotRun) {
   EXPECT_NE(message_of("name = \"a\"\n").find("no [grid]"), std::string::npos);
   EXPECT_NE(message_of("name = \"a\"\n[grid]\nseed = 1\n").find("no problem"), std::string::npos);
   EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hoper\"\n").find("did you mean 'hopper'"), std::string::npos);
-  EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = [\"hetero\", \"hetero\"]\n").find("there twice"),
-            std::string::npos);
+  EXPECT_EQ(message_of("name = \"a\"\n[grid]\nproblem = [\"hetero\", \"hetero\"]\n"),
+            "g.toml:3:22: 'hetero' is there twice");
+  EXPECT_EQ(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\nseed = [0, 0, 1]\n"),
+            "g.toml:4:12: '0' is there twice");
+  EXPECT_EQ(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\nseed = \"0-1000000\"\n"),
+            "g.toml:4:8: '0-1000000' has more than 100000 seeds, which is the limit");
   EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\nacquisition = \"kll\"\n").find("kll"),
             std::string::npos);
   EXPECT_NE(message_of("name = \"a\"\n[grid]\nproblem = \"hetero\"\n[[where]]\nset = {problem = \"ant\"}\n")

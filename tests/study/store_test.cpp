@@ -93,7 +93,7 @@ TEST_F(Store, WhatIsRecordedIsReadBack) {
   EXPECT_EQ(loaded.chosen[1].targets, campaign.chosen[1].targets);
 }
 
-TEST_F(Store, MeasurementsReplaceThoseOfTheirKind) {
+TEST_F(Store, MeasurementsReplaceThoseOfTheirKindAndProblem) {
   const auto store = StudyStore::open(url_);
   const Measurement time{.kind = "seconds",
                          .problem = "hopper",
@@ -120,6 +120,10 @@ TEST_F(Store, MeasurementsReplaceThoseOfTheirKind) {
   EXPECT_EQ(read[1].at, 0.5);
   EXPECT_EQ(read[1].value, 1.0 / 3);
   EXPECT_EQ(store->measurements("other").size(), 2u);
+  store->record("other", {{.kind = "bias", .problem = "hetero", .value = 1}});
+  store->record("other", {{.kind = "bias", .problem = "hetero", .value = 2}});
+  ASSERT_EQ(store->measurements("other").size(), 3u);
+  EXPECT_EQ(store->measurements("other")[2].value, 2);
   EXPECT_TRUE(store->measurements("none").empty());
 }
 
@@ -193,6 +197,9 @@ TEST_F(Store, CountsWhatHasEnded) {
   store->fail(store->claim("small", "w", 60).value(), "broken");
   EXPECT_TRUE(store->claim("small", "w", 60));
   EXPECT_EQ(store->num_ended("small"), 2u);
+  EXPECT_EQ(store->num_failed("small"), 1u);
+  EXPECT_EQ(store->num_failed("small", "problem=hetero acquisition=kl seed=0"), 1u);
+  EXPECT_EQ(store->num_failed("small", "problem=hetero acquisition=random seed=0"), 0u);
   const std::vector<HeldCell> held = store->held("small");
   ASSERT_EQ(held.size(), 1u);
   EXPECT_EQ(held[0].name, "problem=hetero acquisition=random seed=1");
@@ -233,13 +240,24 @@ TEST_F(Store, SaysWhatIsWrongWithAStore) {
   EXPECT_THROW(StudyStore::open(url_, StudyStore::Access::kRead), InputError);
   directory_.write("text.db", "this is not a database, but it is long enough to look at");
   EXPECT_THROW(StudyStore::open("sqlite:" + directory_.file("text.db")), SystemError);
-  EXPECT_THROW(StudyStore::open("sqlite:/nowhere/at/all/runs.db"), SystemError);
-  try {
-    StudyStore::open("runs.db");
-    FAIL() << "it was accepted";
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("did you mean 'sqlite:runs.db'?"), std::string::npos) << error.what();
-  }
+  const auto says = [](const std::string& url, const std::string& part) {
+    try {
+      StudyStore::open(url);
+      ADD_FAILURE() << url << " was accepted";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  says("runs.db", "did you mean 'sqlite:runs.db'?");
+  says("sqlite://runs.db", "did you mean 'sqlite:runs.db'?");
+  says("sqlite:/nowhere/at/all/runs.db", "there is no folder '/nowhere/at/all'");
+  says("sqlite:" + directory_.file(""), "is a folder");
+}
+
+TEST_F(Store, ThreeSlashesAreAnAbsolutePath) {
+  const std::string path = directory_.file("three.db");
+  EXPECT_EQ(StudyStore::open("sqlite://" + path)->name(), "sqlite:" + path);
+  EXPECT_TRUE(StudyStore::open("sqlite:" + path, StudyStore::Access::kRead)->studies().empty());
 }
 
 // What SQLite's library says is passed on without the names of functions of ours or of others.
@@ -252,6 +270,26 @@ TEST_F(Store, MessagesNameNoFunctions) {
     FAIL() << "it was accepted";
   } catch (const SystemError& error) {
     EXPECT_EQ(std::string(error.what()), url_ + ": no such table: cell");
+  }
+}
+
+TEST(DatabaseUrl, PasswordsAreNotShown) {
+  EXPECT_EQ(parse_database_url("postgresql://me:secret@host:5432/runs?password=secret").shown,
+            "postgresql://me@host:5432/runs");
+  EXPECT_EQ(parse_database_url("postgresql://me@host/runs?password=sec@ret").shown, "postgresql://me@host/runs");
+  EXPECT_EQ(parse_database_url("postgresql://host:5432/runs").shown, "postgresql://host:5432/runs");
+  for (const char* url :
+       {"postgresql://me:sec@ret@host/runs", "postgresql://me:sec?ret@host/runs", "postgresql://me:sec/ret@host/runs",
+        "postgresql:host=h password=secret user=me", "postgre://me:sec@ret@host/runs", "postgresql:me:secret@host"}) {
+    try {
+      parse_database_url(url);
+      ADD_FAILURE() << url << " was accepted";
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.find("sec"), std::string::npos) << message;
+      EXPECT_EQ(message.find("ret@"), std::string::npos) << message;
+      EXPECT_NE(message.find("host"), std::string::npos) << message;
+    }
   }
 }
 

@@ -184,6 +184,9 @@ std::optional<Chart> outcome_chart(const std::vector<Comparison>& comparisons) {
   for (const Comparison& comparison : comparisons) {
     for (const TaskComparison& task : comparison.tasks) {
       for (const PairedContrast& contrast : task.by_area) {
+        if (contrast.num_pairs == 0) {
+          continue;  // nothing to tell
+        }
         better += contrast.outcome == Outcome::kBetter;
         chart.data.rows.push_back({std::string(comparison.metric->title), task.model, task.problem, contrast.ours,
                                    contrast.baseline, std::string(outcome_name(contrast.outcome)), contrast.effect,

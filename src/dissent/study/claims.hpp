@@ -29,6 +29,7 @@ struct Finding {
   // Runs that diverged and count as the worst of their problem. With more of them ours cannot hold.
   std::size_t diverged_ours = 0;
   std::size_t diverged_theirs = 0;
+  std::string note = {};  // where it rests on less than the paper has: "10 of 100 rounds, 200 of 6000 epochs"
 };
 
 struct JudgedClaim {
@@ -41,6 +42,8 @@ struct JudgedClaim {
   std::vector<Finding> findings = {};  // empty: nothing to judge by
   std::size_t num_seeds = 0;           // the fewest of the findings that decided
 
+  std::string note = {};  // of a claim of the paper: the notes of its findings, each once
+
   std::size_t num_diverged() const;  // findings with runs that diverged
 };
 
@@ -50,5 +53,7 @@ std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies);
 
 // Which verdicts rest on runs that diverged, in a sentence; nothing where none does.
 std::string diverged_note(std::span<const JudgedClaim> claims);
+// Which verdicts rest on less than the paper has, likewise.
+std::string short_note(std::span<const JudgedClaim> claims);
 
 }  // namespace dissent

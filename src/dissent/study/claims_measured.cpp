@@ -92,8 +92,10 @@ std::map<std::pair<std::string, std::uint64_t>, double> sampling_seconds(const S
 using Says = std::string(const Interval& interval);
 
 // What the mean over seeds says at each place; `visit(study, add)` calls add(where, seed, value) for each value.
+// Measurements of the kind `sampled` tell how many samples were drawn.
 template <class Visit>
-Findings findings_by_place(Evidence evidence, Wanted wanted, double limit, Says* says, const Visit& visit) {
+Findings findings_by_place(Evidence evidence, std::string_view sampled, Wanted wanted, double limit, Says* says,
+                           const Visit& visit) {
   Findings findings;
   for (const StudyEvidence& study : evidence) {
     std::vector<Place> places;
@@ -107,6 +109,7 @@ Findings findings_by_place(Evidence evidence, Wanted wanted, double limit, Says*
     });
     for (const Place& place : places) {
       findings.push_back(side_finding(place.name, seed_means(place.values), wanted, limit, says));
+      findings.back().note = short_measurements(study, sampled);
       if (place.num_unknown > 0) {  // the others do not speak for them
         findings.back().verdict = Verdict::kOpen;
         findings.back().says += fmt::format("; {} not finite", counted(place.num_unknown, "value"));
@@ -131,7 +134,7 @@ Findings cheaper_than_samples(Evidence evidence) {
     return fmt::format("{:.3g} times cheaper, 90% interval {:.3g} to {:.3g}", std::exp(interval.estimate),
                        std::exp(interval.low), std::exp(interval.high));
   };
-  return findings_by_place(evidence, Wanted::kAbove, std::log(kCheaper), says,
+  return findings_by_place(evidence, "seconds", Wanted::kAbove, std::log(kCheaper), says,
                            [](const StudyEvidence& study, const auto& add) {
                              const auto sampling = sampling_seconds(*study.results);
                              for (const Measurement& measured : study.results->measurements) {
@@ -148,20 +151,21 @@ Findings rank_like_samples(Evidence evidence) {
   const auto says = [](const Interval& interval) {
     return fmt::format("{:.4f}, 90% interval {:.4f} to {:.4f}", interval.estimate, interval.low, interval.high);
   };
-  return findings_by_place(evidence, Wanted::kAbove, kRankLimit, says, [](const StudyEvidence& study, const auto& add) {
-    for (const Measurement& measured : study.results->measurements) {
-      if (measured.kind == "spearman" && is_pairwise(measured.estimator)) {
-        add(model_text(measured), measured.seed, measured.value);
-      }
-    }
-  });
+  return findings_by_place(evidence, "spearman", Wanted::kAbove, kRankLimit, says,
+                           [](const StudyEvidence& study, const auto& add) {
+                             for (const Measurement& measured : study.results->measurements) {
+                               if (measured.kind == "spearman" && is_pairwise(measured.estimator)) {
+                                 add(model_text(measured), measured.seed, measured.value);
+                               }
+                             }
+                           });
 }
 
 Findings few_samples_in_the_time(Evidence evidence) {
   const auto says = [](const Interval& interval) {
     return fmt::format("{:.3g} samples, 90% interval {:.3g} to {:.3g}", interval.estimate, interval.low, interval.high);
   };
-  return findings_by_place(evidence, Wanted::kBelow, kFewSamples, says,
+  return findings_by_place(evidence, "seconds", Wanted::kBelow, kFewSamples, says,
                            [](const StudyEvidence& study, const auto& add) {
                              for (const Measurement& measured : study.results->measurements) {
                                if (measured.kind == "matched_samples" && measured.outputs >= kManyOutputs) {
@@ -175,14 +179,15 @@ Findings small_bias(Evidence evidence) {
   const auto says = [](const Interval& interval) {
     return fmt::format("{:.3g} of ln M, 90% interval {:.3g} to {:.3g}", interval.estimate, interval.low, interval.high);
   };
-  return findings_by_place(evidence, Wanted::kBelow, kBiasShare, says, [](const StudyEvidence& study, const auto& add) {
-    for (const Measurement& measured : study.results->measurements) {
-      if (measured.kind == "bias" && is_pairwise(measured.estimator) && measured.components > 1) {
-        const double most = std::log(static_cast<double>(measured.components));
-        add(model_text(measured), measured.seed, std::abs(measured.value) / most);
-      }
-    }
-  });
+  return findings_by_place(
+      evidence, "spearman", Wanted::kBelow, kBiasShare, says, [](const StudyEvidence& study, const auto& add) {
+        for (const Measurement& measured : study.results->measurements) {
+          if (measured.kind == "bias" && is_pairwise(measured.estimator) && measured.components > 1) {
+            const double most = std::log(static_cast<double>(measured.components));
+            add(model_text(measured), measured.seed, std::abs(measured.value) / most);
+          }
+        }
+      });
 }
 
 }  // namespace dissent

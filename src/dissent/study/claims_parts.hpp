@@ -40,7 +40,13 @@ Finding ratio_finding(const std::string& where, const MethodCurve& ours, const M
 struct Difference {
   std::string where;
   PairedValues pairs;
+  std::string note = {};
 };
+
+// How the runs of a task, or measurements of a kind, fall short of the paper's: the note of a finding. Nothing where
+// they do not, or where it is not known: a file that was exported does not tell epochs.
+std::string short_runs(const StudyEvidence& study, const TaskComparison& task);
+std::string short_measurements(const StudyEvidence& study, std::string_view kind);
 // Sign flip tests of all, corrected together. A tie stays open.
 Findings sign_flip_findings(const std::vector<Difference>& differences, bool less_is_better);
 

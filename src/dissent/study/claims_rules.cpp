@@ -112,6 +112,17 @@ void withdraw(Finding& finding) {
   }
 }
 
+// Each once, in their order.
+std::string notes_of(const Findings& findings) {
+  std::vector<std::string> notes;
+  for (const Finding& finding : findings) {
+    if (!finding.note.empty() && std::ranges::find(notes, finding.note) == notes.end()) {
+      notes.push_back(finding.note);
+    }
+  }
+  return fmt::format("{}", fmt::join(notes, "; "));
+}
+
 JudgedClaim judge(const Rule& rule, Evidence evidence) {
   JudgedClaim claim{.name = std::string(rule.name),
                     .claim = std::string(rule.claim),
@@ -129,6 +140,7 @@ JudgedClaim judge(const Rule& rule, Evidence evidence) {
     }
   }
   claim.num_seeds = seeds.empty() ? 0 : *std::ranges::min_element(seeds);
+  claim.note = rule.of_paper ? notes_of(claim.findings) : "";
   return claim;
 }
 
@@ -156,6 +168,18 @@ std::string diverged_note(std::span<const JudgedClaim> claims) {
                              "Runs that diverged count as the worst of their problem. These verdicts rest on "
                              "some: {}.",
                              fmt::join(names, ", "));
+}
+
+std::string short_note(std::span<const JudgedClaim> claims) {
+  std::vector<std::string> notes;
+  for (const JudgedClaim& claim : claims) {
+    if (!claim.note.empty()) {
+      notes.push_back(fmt::format("{} ({})", claim.name, claim.note));
+    }
+  }
+  return notes.empty() ? ""
+                       : fmt::format("These verdicts rest on less than the paper has, and do not speak for it: {}.",
+                                     fmt::join(notes, "; "));
 }
 
 std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies) {

@@ -60,7 +60,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 // A method that a baseline was not separated from, or was.
 Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, std::string_view ours,
                       std::string_view baseline) {
-  Finding finding{.where = fmt::format("{}: {} against {}", place(study, task), ours, baseline)};
+  Finding finding{.where = fmt::format("{}: {} against {}", place(study, task), ours, baseline),
+                  .note = short_runs(study, task)};
   const MethodCurve* a = task.find_acquisition(ours);
   const MethodCurve* b = task.find_acquisition(baseline);
   const ContrastFamily* family = task.family(task.last);
@@ -99,6 +100,7 @@ Findings match_in_low_dimension(Evidence evidence) {
           const MethodCurve* b = task == nullptr ? nullptr : task->find_acquisition("mc");
           if (a != nullptr && b != nullptr) {
             findings.push_back(ratio_finding(place(study, *task), *a, *b, &MethodCurve::areas));
+            findings.back().note = short_runs(study, *task);
           }
         }
         if (findings.size() == before) {
@@ -142,6 +144,7 @@ Findings five_components_suffice(Evidence evidence) {
         const MethodCurve* ten = task.find_acquisition(ours, "components=10");
         if (task.problem == "hopper" && five != nullptr && ten != nullptr) {
           findings.push_back(ratio_finding(place(study, task), *five, *ten, &MethodCurve::ends));
+          findings.back().note = short_runs(study, task);
         }
       }
     }
@@ -158,10 +161,12 @@ Findings flows_beat_pne(Evidence evidence) {
       if (flows == nullptr || networks == nullptr || flows->last != networks->last) {
         continue;
       }
+      const std::string of_flows = short_runs(study, *flows);
+      const std::string note = of_flows.empty() ? short_runs(other, *networks) : of_flows;
       for (const MethodCurve& curve : flows->methods) {
         if (const MethodCurve* match = networks->find(curve.method)) {
-          differences.push_back(
-              {fmt::format("bimodal: {}, flow against pne", curve.method), paired_values(curve.ends, match->ends)});
+          differences.push_back({fmt::format("bimodal: {}, flow against pne", curve.method),
+                                 paired_values(curve.ends, match->ends), note});
         }
       }
     }

@@ -1,9 +1,12 @@
-// The two tests that most claims about runs are judged by.
+// The two tests that most claims about runs are judged by, and what runs lack beside the paper's.
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "dissent/base/names.hpp"
 #include "dissent/statistics/significance.hpp"
 #include "dissent/study/claims_parts.hpp"
+#include "dissent/study/paper_numbers.hpp"
 
 namespace dissent {
 namespace {
@@ -38,6 +41,39 @@ Finding ratio_finding(const std::string& where, const MethodCurve& ours, const M
   return finding;
 }
 
+std::string short_runs(const StudyEvidence& study, const TaskComparison& task) {
+  std::vector<std::string> parts;
+  if (task.last < kPaperRounds) {
+    parts.push_back(fmt::format("{} of {} rounds", task.last, kPaperRounds));
+  }
+  std::size_t epochs = kPaperEpochs;
+  for (const StudyRun& run : study.results->runs) {
+    if (run.problem == task.problem && run.model == task.model && run.epochs > 0) {
+      epochs = std::min(epochs, run.epochs);
+    }
+  }
+  if (epochs < kPaperEpochs) {
+    parts.push_back(fmt::format("{} of {} epochs", epochs, kPaperEpochs));
+  }
+  return parts.empty() ? "" : fmt::format("{}{}", study.label, fmt::join(parts, ", "));
+}
+
+std::string short_measurements(const StudyEvidence& study, std::string_view kind) {
+  std::map<std::string, std::size_t> most;  // by problem
+  for (const Measurement& measured : study.results->measurements) {
+    if (measured.kind == kind && measured.samples > 0) {
+      most[measured.problem] = std::max(most[measured.problem], measured.samples);
+    }
+  }
+  std::size_t fewest = kPaperSamples;
+  for (const auto& [problem, samples] : most) {
+    fewest = std::min(fewest, samples);
+  }
+  return fewest == kPaperSamples
+             ? ""
+             : fmt::format("{}quick measurements, {} of {} samples", study.label, fewest, kPaperSamples);
+}
+
 Findings sign_flip_findings(const std::vector<Difference>& differences, bool less_is_better) {
   std::vector<double> p_values;
   for (const Difference& difference : differences) {
@@ -52,7 +88,8 @@ Findings sign_flip_findings(const std::vector<Difference>& differences, bool les
     Finding finding{.where = differences[k].where,
                     .num_seeds = values.size(),
                     .diverged_ours = pairs.diverged_ours,
-                    .diverged_theirs = pairs.diverged_baseline};
+                    .diverged_theirs = pairs.diverged_baseline,
+                    .note = differences[k].note};
     if (values.size() < 2) {
       finding.says = fmt::format("{} in common", counted(values.size(), "seed"));
       findings.push_back(std::move(finding));

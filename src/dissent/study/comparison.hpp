@@ -123,9 +123,10 @@ struct Contrast {
 struct ContrastFamily {
   std::size_t after = 0;
   std::vector<Contrast> contrasts = {};
+  std::vector<std::string> untested = {};  // ours that have a baseline with fewer than two seeds
 
-  // The largest adjusted p-value of a method against all baselines, if it is better than each; else nothing. That is
-  // what the paper highlights.
+  // The largest adjusted p-value of a method against all baselines, if it was tested against each and is better; else
+  // nothing. That is what the paper highlights.
   std::optional<double> better_than_all(std::string_view ours) const;
 };
 
@@ -136,15 +137,17 @@ struct PairedContrast {
   std::size_t num_pairs = 0;  // seeds
   std::size_t diverged_ours = 0;
   std::size_t diverged_baseline = 0;
-  double difference = 0;  // the mean of ours - theirs
-  double effect = 0;      // that in standard deviations of the differences; positive: ours is better
-  double sign_flip_p = 1;
+  double difference = 0;          // the mean of ours - theirs
+  double effect = 0;              // that in standard deviations of the differences; positive: ours is better
+  double sign_flip_p = 1;         // NaN without a pair, as are all that follow
   double sign_flip_adjusted = 1;  // by Holm within the task
   double sign_flip_overall = 1;   // by Holm over all tasks of the model
   double wilcoxon_p = 1;
   double wilcoxon_adjusted = 1;
   double wilcoxon_overall = 1;
   Outcome outcome = Outcome::kTie;
+
+  std::string outcome_text() const;  // nothing without a pair
 };
 
 struct TaskComparison {

@@ -31,7 +31,7 @@ OverallContrast overall_contrast(const TaskList& tasks, const PairedContrast& na
       }
       const std::vector<double> a = seed_means(task->find(names.ours)->areas);
       const std::vector<double> b = seed_means(task->find(names.baseline)->areas);
-      if (!a.empty() && !b.empty()) {
+      if (contrast.num_pairs > 0) {
         ours.push_back(a);
         theirs.push_back(b);
         overall.wins += contrast.outcome == Outcome::kBetter;
@@ -81,8 +81,8 @@ void compare_overall(Comparison& comparison) {
         for (const MethodCurve& curve : task.methods) {
           num_diverged += curve.area.num_diverged;
         }
-        std::ranges::transform(task.by_area, std::back_inserter(by_area), [](auto& contrast) { return &contrast; });
-        std::ranges::transform(task.at_end, std::back_inserter(at_end), [](auto& contrast) { return &contrast; });
+        add_known(task.by_area, by_area);
+        add_known(task.at_end, at_end);
       }
     }
     for (const auto& contrasts : {by_area, at_end}) {

@@ -41,6 +41,8 @@ Contrast welch_contrast(const std::string& ours, const Moments& a, const std::st
 // Holm's correction, and the outcomes by it.
 void correct(ContrastFamily& family, bool less_is_better, double level);
 
+// Adds those that have a pair.
+void add_known(std::vector<PairedContrast>& contrasts, std::vector<PairedContrast*>& known);
 // Holm's correction of one p-value of each.
 void correct(std::span<PairedContrast* const> contrasts, double PairedContrast::*p_value,
              double PairedContrast::*adjusted);

@@ -39,12 +39,16 @@ std::vector<Power> powers_of(const TaskList& tasks, double level) {
   std::size_t most = 0;
   std::size_t total = 0;
   for (const TaskComparison* task : tasks) {
+    std::size_t tests = 0;  // with seeds in common: there is no test without
     for (const PairedContrast& contrast : task->by_area) {
-      pairs = std::max(pairs, contrast.num_pairs);
-      fewest = std::min(fewest, contrast.num_pairs);
+      if (contrast.num_pairs > 0) {
+        pairs = std::max(pairs, contrast.num_pairs);
+        fewest = std::min(fewest, contrast.num_pairs);
+        ++tests;
+      }
     }
-    most = std::max(most, task->by_area.size());
-    total += task->by_area.size();
+    most = std::max(most, tests);
+    total += tests;
   }
   // Those with fewer seeds can show less.
   const std::string range = fewest < pairs ? fmt::format(", with {} to {} seeds", fewest, pairs) : "";

@@ -75,7 +75,7 @@ void add_paired(const TaskComparison& task, const char* what, const std::vector<
         record(task.problem, task.model, std::string(what), contrast.ours, contrast.baseline, whole(contrast.num_pairs),
                whole(contrast.diverged_ours), whole(contrast.diverged_baseline), contrast.difference, contrast.effect,
                contrast.sign_flip_p, contrast.sign_flip_adjusted, contrast.sign_flip_overall, contrast.wilcoxon_p,
-               contrast.wilcoxon_adjusted, contrast.wilcoxon_overall, std::string(outcome_name(contrast.outcome))));
+               contrast.wilcoxon_adjusted, contrast.wilcoxon_overall, contrast.outcome_text()));
   }
 }
 
@@ -104,7 +104,7 @@ void add_claims(std::span<const JudgedClaim> claims, RecordTable& verdicts, Reco
   for (const JudgedClaim& claim : claims) {
     verdicts.rows.push_back(record(claim.name, claim.claim, claim.of_paper, claim.rule, claim.test,
                                    std::string(verdict_name(claim.verdict)), whole(claim.num_seeds),
-                                   whole(claim.num_diverged())));
+                                   whole(claim.num_diverged()), claim.note));
     for (const Finding& finding : claim.findings) {
       findings.rows.push_back(record(claim.name, finding.where, std::string(verdict_name(finding.verdict)),
                                      finding.says, whole(finding.num_seeds), whole(finding.diverged_ours),
@@ -137,7 +137,7 @@ std::vector<RecordTable> empty_tables() {
       {"power",
        {"model", "scope", "pairs", "tests", "least_p", "needed_p", "reachable", "pairs_needed", "detectable_effect",
         "sentence"}},
-      {"verdicts", {"name", "claim", "of_paper", "rule", "test", "verdict", "seeds", "diverged"}},
+      {"verdicts", {"name", "claim", "of_paper", "rule", "test", "verdict", "seeds", "diverged", "note"}},
       {"findings", {"claim", "where", "verdict", "found", "seeds", "diverged_ours", "diverged_theirs"}},
   };
 }

@@ -83,10 +83,11 @@ std::vector<TextTable> claim_tables(std::span<const JudgedClaim> claims) {
   TextTable findings{
       .title = "What they rest on", .columns = {"claim", "where", "verdict", "found", "seeds"}, .num_labels = 4};
   for (const JudgedClaim& claim : claims) {
-    verdicts.rows.push_back({{fmt::format("{}: {}", claim.name, claim.claim)},
-                             {std::string(verdict_name(claim.verdict))},
-                             {claim.test},
-                             {claim.findings.empty() ? "-" : std::to_string(claim.num_seeds)}});
+    verdicts.rows.push_back(
+        {{fmt::format("{}: {}", claim.name, claim.claim)},
+         {fmt::format("{}{}", verdict_name(claim.verdict), claim.note.empty() ? "" : ", short runs")},
+         {claim.test},
+         {claim.findings.empty() ? "-" : std::to_string(claim.num_seeds)}});
     for (const Finding& finding : claim.findings) {
       findings.rows.push_back({{claim.name},
                                {finding.where},
@@ -97,6 +98,9 @@ std::vector<TextTable> claim_tables(std::span<const JudgedClaim> claims) {
   }
   verdicts.notes.push_back(fmt::format("No verdict rests on fewer than {} seeds.", kLeastSeeds));
   if (const std::string note = diverged_note(claims); !note.empty()) {
+    verdicts.notes.push_back(note);
+  }
+  if (const std::string note = short_note(claims); !note.empty()) {
     verdicts.notes.push_back(note);
   }
   std::vector<TextTable> tables = {std::move(verdicts)};

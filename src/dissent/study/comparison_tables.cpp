@@ -11,7 +11,7 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kPaperRounds[] = {10, 25, 50, 100};
+constexpr std::size_t kColumnRounds[] = {10, 25, 50, 100};
 
 std::string mean_text(double mean, double stddev) { return fmt::format("{:.3g} ± {:.2g}", mean, stddev); }
 
@@ -19,7 +19,7 @@ std::string number_text(double value, const char* format = "{:.3g}") {
   return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
 }
 
-std::string p_text(double p) { return p < 0.0001 ? "<0.0001" : fmt::format("{:.2g}", p); }
+std::string p_text(double p) { return p < 0.0001 ? "<0.0001" : number_text(p, "{:.2g}"); }
 
 std::string task_name(const TaskComparison& task) { return fmt::format("{}, {}", task.problem, task.model); }
 
@@ -198,7 +198,7 @@ TextTable paired_table(const TaskComparison& task, std::string_view what,
                           {p_text(contrast.sign_flip_adjusted)},
                           {p_text(contrast.sign_flip_overall)},
                           {p_text(contrast.wilcoxon_adjusted)},
-                          {std::string(outcome_name(contrast.outcome))}});
+                          {contrast.num_pairs == 0 ? "-" : contrast.outcome_text()}});
   }
   return table;
 }
@@ -211,7 +211,7 @@ std::vector<std::size_t> shown_rounds(const Comparison& comparison) {
     last = std::max(last, task.last);
   }
   std::vector<std::size_t> rounds;
-  std::ranges::copy_if(kPaperRounds, std::back_inserter(rounds), [&](std::size_t after) { return after < last; });
+  std::ranges::copy_if(kColumnRounds, std::back_inserter(rounds), [&](std::size_t after) { return after < last; });
   rounds.push_back(last);
   return rounds;
 }

@@ -30,7 +30,10 @@ PairedContrast paired_contrast(const MethodPair& pair, std::span<const RunValue>
   contrast.diverged_ours = pairs.diverged_ours;
   contrast.diverged_baseline = pairs.diverged_baseline;
   if (differences.empty()) {
-    contrast.difference = contrast.effect = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    contrast.difference = contrast.effect = kUnknown;
+    contrast.sign_flip_p = contrast.sign_flip_adjusted = contrast.sign_flip_overall = kUnknown;
+    contrast.wilcoxon_p = contrast.wilcoxon_adjusted = contrast.wilcoxon_overall = kUnknown;
     return contrast;
   }
   const Moments spread = moments(differences);
@@ -43,12 +46,8 @@ PairedContrast paired_contrast(const MethodPair& pair, std::span<const RunValue>
 }
 
 void correct_within(std::vector<PairedContrast>& contrasts, bool less_is_better, double level) {
-  std::vector<PairedContrast*> all;  // without those that nothing is known of
-  for (PairedContrast& contrast : contrasts) {
-    if (contrast.num_pairs > 0) {
-      all.push_back(&contrast);
-    }
-  }
+  std::vector<PairedContrast*> all;
+  add_known(contrasts, all);
   correct(all, &PairedContrast::sign_flip_p, &PairedContrast::sign_flip_adjusted);
   correct(all, &PairedContrast::wilcoxon_p, &PairedContrast::wilcoxon_adjusted);
   for (PairedContrast& contrast : contrasts) {
@@ -118,6 +117,14 @@ void correct(ContrastFamily& family, bool less_is_better, double level) {
   }
 }
 
+void add_known(std::vector<PairedContrast>& contrasts, std::vector<PairedContrast*>& known) {
+  for (PairedContrast& contrast : contrasts) {
+    if (contrast.num_pairs > 0) {
+      known.push_back(&contrast);
+    }
+  }
+}
+
 void correct(std::span<PairedContrast* const> contrasts, double PairedContrast::*p_value,
              double PairedContrast::*adjusted) {
   std::vector<double> p_values;
@@ -131,6 +138,9 @@ void correct(std::span<PairedContrast* const> contrasts, double PairedContrast::
 }
 
 std::optional<double> ContrastFamily::better_than_all(std::string_view ours) const {
+  if (std::ranges::find(untested, ours) != untested.end()) {
+    return std::nullopt;
+  }
   std::optional<double> largest;
   for (const Contrast& contrast : contrasts) {
     if (contrast.ours == ours) {
@@ -156,6 +166,8 @@ void test_task(TaskComparison& task, const MetricTraits& metric, const CompareOp
         contrast.diverged_ours = ours->summary.num_diverged;
         contrast.diverged_baseline = theirs->summary.num_diverged;
         family.contrasts.push_back(std::move(contrast));
+      } else {
+        family.untested.push_back(pair.ours->method);
       }
     }
     if (!family.contrasts.empty()) {
@@ -169,6 +181,10 @@ void test_task(TaskComparison& task, const MetricTraits& metric, const CompareOp
   }
   correct_within(task.by_area, metric.less_is_better, options.level);
   correct_within(task.at_end, metric.less_is_better, options.level);
+}
+
+std::string PairedContrast::outcome_text() const {
+  return num_pairs == 0 ? std::string() : std::string(outcome_name(outcome));
 }
 
 std::string_view outcome_name(Outcome outcome) {

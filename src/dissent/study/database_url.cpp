@@ -1,6 +1,7 @@
 // Where a database is: URLs and files, as connections want them.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -29,13 +30,46 @@ constexpr Timeout kTimeouts[] = {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// postgresql://user:secret@host/database -> postgresql://user@host/database
+// postgresql://user:secret@host/database -> postgresql://user@host/database. Of what is no URL, all that may be a
+// password is left out: postgresql:host=h password=secret -> postgresql:host=h ...
 std::string without_password(const std::string& url) {
-  std::string shown = url.substr(0, url.find('?'));  // parameters may hold one too
-  const std::size_t begin = shown.find("://") + 3;
-  const std::size_t at = shown.find('@', begin);
+  std::string shown = url;
+  const std::size_t slashes = shown.find("://");
+  const std::size_t begin = slashes == std::string::npos ? shown.find(':') + 1 : slashes + 3;
+  const std::size_t at = shown.rfind('@');  // a password may have one
   const std::size_t colon = shown.find(':', begin);
-  return at == std::string::npos || colon > at ? shown : shown.substr(0, colon) + shown.substr(at);
+  if (at != std::string::npos && colon < at) {
+    shown = shown.substr(0, colon) + shown.substr(at);
+  }
+  shown = shown.substr(0, shown.find('?'));  // parameters may hold one too
+  const std::size_t word = shown.find("pass");
+  return word == std::string::npos || !contains(shown, "=") ? shown : shown.substr(0, word) + "...";
+}
+
+// A password as it is, with signs that end one, would be taken for a host, which messages name.
+void check_escaped(const std::string& url) {
+  const std::string text = url.substr(url.find("://") + 3);
+  const std::size_t end = text.find_first_of("/?@");
+  const std::size_t colon = text.find(':');
+  if (end == std::string::npos || colon > end || text.starts_with("[")) {
+    return;
+  }
+  const bool is_port = text.find_first_not_of("0123456789", colon + 1) == end;
+  const bool again = text[end] == '@' ? contains(text.substr(0, text.find('?')).substr(end + 1), "@")
+                                      : contains(text.substr(end), "@") && !is_port;
+  check(!again, "store '{}': write @, / and ? in a password as %40, %2F and %3F", without_password(url));
+}
+
+// The path of sqlite:PATH. Some programs write sqlite:///PATH, and two slashes would be the root of the disk.
+std::string sqlite_path(const std::string& url) {
+  const std::string path = url.substr(kSqlite.size());
+  check(!contains(path, "\""), "store '{}': a path with quotes cannot be used", url);
+  if (path.starts_with("///")) {
+    return path.substr(2);
+  }
+  check(!path.starts_with("//"), "store '{}' has two slashes; did you mean '{}{}'?", url, kSqlite,
+        path.substr(std::min<std::size_t>(path.size(), 2)));
+  return path;
 }
 
 bool has_content(const std::string& path) {
@@ -57,15 +91,15 @@ std::string escaped(const std::string& path) {
 
 DatabaseUrl parse_database_url(const std::string& url) {
   if (url.starts_with(kSqlite) && url.size() > kSqlite.size()) {
-    const std::string path = url.substr(kSqlite.size());
-    check(!contains(path, "\""), "store '{}': a path with quotes cannot be used", url);
-    return {DatabaseKind::kSqlite, path, url};
+    const std::string path = sqlite_path(url);
+    return {DatabaseKind::kSqlite, path, fmt::format("{}{}", kSqlite, path)};
   }
   if (url.starts_with("postgresql://") || url.starts_with("postgres://")) {
+    check_escaped(url);
     return {DatabaseKind::kPostgresql, url, without_password(url)};
   }
   const bool is_path = !url.empty() && !contains(url, ":");
-  fail("store '{}' is not known; give sqlite:FILE or postgresql://USER@HOST/DATABASE{}", url,
+  fail("store '{}' is not known; give sqlite:FILE or postgresql://USER@HOST/DATABASE{}", without_password(url),
        is_path ? fmt::format("; did you mean '{}{}'?", kSqlite, url) : "");
 }
 

@@ -1,10 +1,15 @@
 #include "dissent/study/grid.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "dissent/base/file.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/problem/problem.hpp"
 #include "dissent/study/grid_cells.hpp"
 #include "dissent/study/grid_reader.hpp"
 
@@ -105,6 +110,9 @@ std::map<std::string, GridTable> read_tables(const GridReader& reader, const tom
   std::map<std::string, GridTable> tables;
   if (const toml::node* list = file.get("table")) {
     for (const auto& [key, node] : reader.table(*list, "[table.NAME]")) {
+      if (const auto known = problem_names(); std::ranges::find(known, key.str()) != known.end()) {
+        reader.fail_at(key.source(), "'{}' is a problem of the program; give the table another name", key.str());
+      }
       tables[std::string(key.str())] = read_table_problem(reader, reader.table(node, "[table.NAME]"));
     }
   }
@@ -167,6 +175,9 @@ Grid build_grid(GridReader& reader, const toml::table& file) {
   Grid grid;
   if (const toml::node* name = file.get("name")) {
     grid.name = reader.text(*name, "name");
+    if (grid.name.find(',') != std::string::npos) {
+      reader.fail_at(name->source(), "a study's name has no commas: they stand between names in a list");
+    }
   }
   check(!grid.name.empty(), "the grid has no name: give name = \"...\" at its beginning");
   const toml::node* axes = file.get("grid");
@@ -182,7 +193,25 @@ Grid build_grid(GridReader& reader, const toml::table& file) {
   return grid;
 }
 
+// "seed=3 problem=hetero" -> {"problem=hetero", "seed=3"}
+std::set<std::string> parts_of(const std::string& name) {
+  std::istringstream text(name);
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
 }  // namespace
+
+const Cell& Grid::find(const std::string& name) const {
+  const std::set<std::string> parts = parts_of(name);
+  std::vector<std::string> names;
+  for (const Cell& cell : cells) {
+    if (cell.name == name || parts_of(cell.name) == parts) {
+      return cell;
+    }
+    names.push_back(cell.name);
+  }
+  fail("it has no campaign '{}'{}", name, did_you_mean(name, names));
+}
 
 Grid parse_grid(std::string_view text, const std::string& source) {
   GridReader reader(source);

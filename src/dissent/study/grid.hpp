@@ -36,6 +36,9 @@ namespace dissent {
 struct Grid {
   std::string name;
   std::vector<Cell> cells;  // seed by seed, so that an early look sees everything
+
+  // The cell of this name, whatever the order of its axes. InputError, with the nearest name, if there is none.
+  const Cell& find(const std::string& name) const;
 };
 
 // Notes what the tables hold, so that campaigns of a file that has changed are told from those before. InputError, with

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <span>
 #include <utility>
@@ -129,6 +130,9 @@ void check_problem(const std::string& problem, const std::vector<std::string>& t
     std::vector<std::string> known = problem_names();
     known.insert(known.end(), tables.begin(), tables.end());
     check_name("problem", problem, known);
+  } else if (std::ranges::find(tables, problem) == tables.end()) {
+    std::error_code unknown;
+    check(std::filesystem::exists(problem, unknown), "{}: there is no such file", problem);
   }
 }
 

@@ -58,7 +58,11 @@ std::vector<Value> GridReader::values(const FieldInfo& field, const toml::node& 
   }
   std::vector<Value> all;
   for (const toml::node& item : *list) {
-    all.push_back(value(field, item));
+    Value one = value(field, item);
+    if (std::ranges::find(all, one) != all.end()) {
+      fail_at(item.source(), "'{}' is there twice", to_text(one));
+    }
+    all.push_back(std::move(one));
   }
   if (all.empty()) {
     fail_at(node.source(), "'{}' has no value", field.name);
@@ -161,8 +165,11 @@ std::vector<Value> GridReader::seed_range(const toml::value<std::string>& node) 
   const std::size_t dash = text.find('-');
   const auto first = parse_whole(std::string_view(text).substr(0, dash));
   const auto last = dash == std::string::npos ? first : parse_whole(std::string_view(text).substr(dash + 1));
-  if (!first || !last || *last < *first || *last - *first >= kMostSeeds) {
+  if (!first || !last || *last < *first) {
     fail_at(node.source(), "'{}' is no range of seeds; give one such as \"0-9\"", text);
+  }
+  if (*last - *first >= kMostSeeds) {
+    fail_at(node.source(), "'{}' has more than {} seeds, which is the limit", text, kMostSeeds);
   }
   std::vector<Value> seeds;
   for (std::uint64_t seed = *first; seed <= *last; ++seed) {

@@ -16,6 +16,9 @@ namespace dissent {
 // How the paper is cited, in one line.
 std::string_view paper_source();
 constexpr std::size_t kPaperSeeds = 10;
+constexpr std::size_t kPaperRounds = 100;
+constexpr std::size_t kPaperEpochs = 6000;
+constexpr std::size_t kPaperSamples = 5000;  // of Monte Carlo
 
 // Mean and deviation of ten seeds.
 struct PaperPoint {

@@ -63,6 +63,7 @@ StudyRun run_of(const CellRecord& cell) {
                .method = {},
                .seed = parse_whole(setting("seed")).value_or(0),
                .data_seed = description.at("data_seed").get<std::uint64_t>(),
+               .epochs = settings.fit.train.epochs,
                .state = cell.state,
                .worker = cell.worker,
                .version = cell.version,

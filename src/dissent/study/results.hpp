@@ -23,6 +23,7 @@ struct StudyRun {
   std::string method;
   std::uint64_t seed = 0;
   std::uint64_t data_seed = 0;
+  std::size_t epochs = 0;  // of a fit; 0: not known, as in a file
   CellState state = CellState::kWaiting;
   std::string worker = {};
   std::string version = {};

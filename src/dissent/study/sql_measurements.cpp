@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "dissent/study/sql_store.hpp"
 #include "dissent/study/store_schema.hpp"
@@ -39,13 +40,16 @@ Measurement measurement_of(const soci::row& row) {
 }  // namespace
 
 void SqlStudyStore::record(const std::string& study, const std::vector<Measurement>& measurements) {
-  std::set<std::string> kinds;
+  std::set<std::pair<std::string, std::string>> replaced;
   for (const Measurement& measurement : measurements) {
-    kinds.insert(measurement.kind);
+    replaced.emplace(measurement.kind, measurement.problem);
   }
   database_.write([&](soci::session& sql) {
-    for (const std::string& kind : kinds) {
-      sql << "DELETE FROM measurement WHERE study = :s AND kind = :k", soci::use(study, "s"), soci::use(kind, "k");
+    for (const auto& [kind, problem] : replaced) {
+      const std::string& of_kind = kind;
+      const std::string& of_problem = problem;
+      sql << "DELETE FROM measurement WHERE study = :s AND kind = :k AND problem = :p", soci::use(study, "s"),
+          soci::use(of_kind, "k"), soci::use(of_problem, "p");
     }
     for (const Measurement& measurement : measurements) {
       if (std::isfinite(measurement.value)) {  // ranks that are all tied have no correlation

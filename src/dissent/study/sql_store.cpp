@@ -9,6 +9,20 @@
 #include "dissent/study/store_schema.hpp"
 
 namespace dissent {
+namespace {
+
+void check_place(const std::string& file, StudyStore::Access access) {
+  std::error_code unknown;
+  check(!std::filesystem::is_directory(file, unknown), "store 'sqlite:{}' is a folder; name a file", file);
+  check(access == StudyStore::Access::kWrite || std::filesystem::exists(file, unknown), "{}: there is no such file",
+        file);
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const auto state = std::filesystem::status(folder, unknown).type();
+  check(folder.empty() || state != std::filesystem::file_type::not_found, "store 'sqlite:{}': there is no folder '{}'",
+        file, folder.string());
+}
+
+}  // namespace
 
 std::string_view cell_state_name(CellState state) {
   constexpr std::string_view kNames[] = {"waiting", "running", "done", "failed"};
@@ -17,9 +31,8 @@ std::string_view cell_state_name(CellState state) {
 
 std::unique_ptr<StudyStore> StudyStore::open(const std::string& url, Access access, double patience) {
   DatabaseUrl parsed = parse_database_url(url);
-  if (access == Access::kRead && parsed.kind == DatabaseKind::kSqlite) {
-    std::error_code unknown;
-    check(std::filesystem::exists(parsed.target, unknown), "{}: there is no such file", parsed.target);
+  if (parsed.kind == DatabaseKind::kSqlite) {
+    check_place(parsed.target, access);
   }
   return std::make_unique<SqlStudyStore>(std::move(parsed), access, patience);
 }
@@ -154,12 +167,12 @@ std::vector<HeldCell> SqlStudyStore::held(const std::string& study, const std::s
   return cells;
 }
 
-std::size_t SqlStudyStore::num_ended(const std::string& study) {
+std::size_t SqlStudyStore::count(const std::string& study, const char* condition, const std::string& only) {
   int count = 0;
   database_.read([&](soci::session& sql) {
-    sql << fmt::format("SELECT {} FROM cell WHERE study = :s AND state >= 2",
-                       database_.is_sqlite() ? "count(*)" : "count(*)::int4"),
-        soci::use(study), soci::into(count);
+    sql << fmt::format("SELECT {} FROM cell WHERE study = :s AND (:o = '' OR name = :m) AND {}",
+                       database_.is_sqlite() ? "count(*)" : "count(*)::int4", condition),
+        soci::use(study, "s"), soci::use(only, "o"), soci::use(only, "m"), soci::into(count);
   });
   return static_cast<std::size_t>(count);
 }

@@ -30,7 +30,10 @@ class SqlStudyStore final : public StudyStore {
   void fail(const Claim& claim, const std::string& error) override;
   void release(const Claim& claim) override { update(claim, "state = 0"); }
   std::vector<HeldCell> held(const std::string& study, const std::string& only) override;
-  std::size_t num_ended(const std::string& study) override;
+  std::size_t num_ended(const std::string& study) override { return count(study, "state >= 2", {}); }
+  std::size_t num_failed(const std::string& study, const std::string& only) override {
+    return count(study, "state = 3", only);
+  }
   std::size_t retry(const std::string& study) override;
   std::optional<Campaign> load(const Claim& claim) override;
   std::vector<Measurement> measurements(const std::string& study) override;
@@ -41,6 +44,7 @@ class SqlStudyStore final : public StudyStore {
 
  private:
   std::string lease_end(const Claim& claim) const { return fmt::format("{} + {}", database_.now(), claim.lease); }
+  std::size_t count(const std::string& study, const char* condition, const std::string& only);
   void update(const Claim& claim, const std::string& assignments);
   void update_in(soci::session& sql, const Claim& claim, const std::string& assignments);
 

@@ -118,15 +118,16 @@ class StudyStore {
   virtual void release(const Claim& claim) = 0;  // it waits again
   // The cells that are claimed, by anyone; of the study, or the one that is named.
   virtual std::vector<HeldCell> held(const std::string& study, const std::string& only = {}) = 0;
-  // How many cells are done or have failed.
+  // How many cells are done or have failed, and how many have failed; of the study, or the one that is named.
   virtual std::size_t num_ended(const std::string& study) = 0;
+  virtual std::size_t num_failed(const std::string& study, const std::string& only = {}) = 0;
   // Cells that failed wait again; how many.
   virtual std::size_t retry(const std::string& study) = 0;
 
   // The state that was recorded last, as record() got it; none at the beginning.
   virtual std::optional<Campaign> load(const Claim& claim) = 0;
 
-  // Replaces the measurements of these kinds.
+  // Replaces the measurements of these kinds of the same problems.
   virtual void record(const std::string& study, const std::vector<Measurement>& measurements) = 0;
   virtual std::vector<Measurement> measurements(const std::string& study) = 0;
 
