@@ -15,28 +15,10 @@ import time
 import numpy as np
 import torch
 
+from torch_formulas import bhattacharyya, kl
+
 SHAPES = [(10000, 5, 1), (10000, 5, 3), (10000, 5, 11), (10000, 5, 27), (10000, 5, 257), (500, 100, 257)]
 NAMES = ["kl", "bhattacharyya"]
-
-
-def log_mean_exp(d):
-    m = d.shape[2]
-    return -(torch.logsumexp(-d, dim=2) - float(np.log(m))).mean(1)
-
-
-def kl(mean, stddev):
-    variance = stddev * stddev
-    vi, vj = variance[:, :, None, :], variance[:, None, :, :]
-    gap = mean[:, :, None, :] - mean[:, None, :, :]
-    return log_mean_exp(0.5 * ((vi + gap**2) / vj - 1 + torch.log(vj) - torch.log(vi)).sum(-1))
-
-
-def bhattacharyya(mean, stddev):
-    variance = stddev * stddev
-    vi, vj = variance[:, :, None, :], variance[:, None, :, :]
-    gap = mean[:, :, None, :] - mean[:, None, :, :]
-    middle = (vi + vj) / 2
-    return log_mean_exp((gap**2 / (8 * middle) + 0.5 * torch.log(middle / torch.sqrt(vi * vj))).sum(-1))
 
 
 FORMULAS = {"kl": kl, "bhattacharyya": bhattacharyya}

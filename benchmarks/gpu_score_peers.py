@@ -9,28 +9,11 @@ import sys
 
 import torch
 
+from torch_formulas import bhattacharyya, kl
+
 SHAPES = [(10_000, 5, 257), (500, 100, 257), (1_000_000, 5, 11)]
 ROTATED_BYTES = 4e8
 MOST_TEMPORARY = 4e9  # numbers in the largest temporary
-
-
-def log_mean_exp(d):
-    return -(torch.logsumexp(-d, dim=2) - torch.log(torch.tensor(float(d.shape[2]), device=d.device))).mean(1)
-
-
-def kl(mean, stddev):
-    variance = stddev * stddev
-    vi, vj = variance[:, :, None, :], variance[:, None, :, :]
-    gap = mean[:, :, None, :] - mean[:, None, :, :]
-    return log_mean_exp(0.5 * ((vi + gap**2) / vj - 1 + torch.log(vj) - torch.log(vi)).sum(-1))
-
-
-def bhattacharyya(mean, stddev):
-    variance = stddev * stddev
-    vi, vj = variance[:, :, None, :], variance[:, None, :, :]
-    gap = mean[:, :, None, :] - mean[:, None, :, :]
-    middle = (vi + vj) / 2
-    return log_mean_exp((gap**2 / (8 * middle) + 0.5 * torch.log(middle / torch.sqrt(vi * vj))).sum(-1))
 
 
 def milliseconds(body, repeats=50):
