@@ -201,6 +201,7 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
   LearnControl control;
   control.executor = &threads;
   control.device = fits_of(device);
+  control.scores = scores_of(device);
   control.stop = [&] { return interrupt.noted(); };
   control.fitting = [&](const FitProgress& fit) {
     const std::size_t done = (campaign.rounds.size() - first) * kUnitsPerRound;

@@ -49,7 +49,7 @@ struct Arguments {
 };
 
 // What a job on a thread of its own does: run cells, until there is none or `stop` says so.
-void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, FitDevice* device,
+void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, Device* device,
              Account& account, const std::function<bool()>& stop) {
   ThreadPool threads(arguments.threads);
   StudyControl control;
@@ -57,7 +57,8 @@ void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, st
   control.lease = arguments.lease;
   control.only = arguments.only;
   control.executor = &threads;
-  control.device = device;
+  control.device = fits_of(device);
+  control.scores = scores_of(device);
   control.problem.num_threads = arguments.threads;
   control.finished_round = [&](const Claim&, const RoundRecord&) { account.round(); };
   control.ended = [&](const Claim& claim, const std::string& error) {
@@ -78,7 +79,7 @@ void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, D
   std::mutex mutex;
   const auto job = [&](std::size_t number) {
     try {
-      run_job(arguments, store, grid, number, fits_of(device), account, [&] { return broken || interrupt.noted(); });
+      run_job(arguments, store, grid, number, device, account, [&] { return broken || interrupt.noted(); });
     } catch (const DeviceMemoryError& error) {
       if (const std::size_t left = --running; left > 0) {
         account.say(fmt::format("{}; going on with {} at a time", error.what(), counted(left, "campaign")));

@@ -206,6 +206,7 @@ std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelle
                              .stream = task.stream,
                              .executor = task.executor,
                              .aim = task.aim,
+                             .device = task.device,
                              .aleatoric = false};
   const std::size_t common = num_common(choice, pool.choose(same, true));
   pool.check_by(task.model);  // the other ends here
@@ -248,7 +249,8 @@ void run_suggest(const Arguments& arguments) {
                              .training = {labelled.inputs, labelled.targets},
                              .stream = choice_stream(arguments.fit.ensemble.seed, kFirstRound),
                              .executor = &machine.threads,
-                             .aim = aim};
+                             .aim = aim,
+                             .device = scores_of(machine.device.get())};
   const Acquisition& acquisition = settings.acquisition;
   Suggestion suggestion{.acquisition = acquisition.text(),
                         .model = std::string(model_name(model->options().model)),

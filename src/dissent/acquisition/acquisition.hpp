@@ -29,6 +29,7 @@ namespace dissent {
 
 class Acquisition;
 class RowScorer;
+class ScoreDevice;
 struct AcquisitionTask;
 struct Choice;
 
@@ -124,7 +125,8 @@ struct AcquisitionTask {
   // What a label of each candidate costs, [N], finite and > 0: methods that use_cost weigh what it tells against that.
   // Empty: all cost the same.
   std::span<const double> cost = {};
-  bool aleatoric = true;  // fill Choice::aleatoric, which a flow takes longer to integrate than to choose
+  ScoreDevice* device = nullptr;  // does the sampling of batchbald, to the last digits the same; null: nothing
+  bool aleatoric = true;          // fill Choice::aleatoric, which a flow takes longer to integrate than to choose
   // If given, becomes [B][N]: what each candidate was worth at each pick, NaN once it is taken. The picks' own are
   // their scores. badge draws, so that a pick need not be worth most; bait judges 2 B picks and drops half.
   std::vector<double>* utilities = nullptr;

@@ -3,12 +3,14 @@
 // all candidates. Rows whose labels are on their way count as picks made before.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "dissent/acquisition/methods.hpp"
 #include "dissent/acquisition/ranking.hpp"
 #include "dissent/acquisition/sampled.hpp"
 #include "dissent/base/executor.hpp"
+#include "dissent/estimator/score_device.hpp"
 
 namespace dissent {
 
@@ -20,11 +22,19 @@ constexpr std::size_t kBlock = 20;
 class SampledPicks {
  public:
   SampledPicks(std::size_t num_samples, const AcquisitionTask& task, const Mixture<double>& rows)
-      : num_samples_(num_samples), task_(task), rows_(rows), chosen_(no_ratios(noise())) {}
+      : num_samples_(num_samples), task_(task), rows_(rows), chosen_(no_ratios(noise())) {
+    if (task.device != nullptr) {
+      there_ = task.device->take_rows(rows.view());
+    }
+  }
 
   // -ln(H(w) - estimate) of the picks together with each row, negated.
   void log_deficits(std::span<double> out) const {
     const SampleNoise own = noise();
+    if (there_) {
+      there_->log_deficits(noise_of(own), std::log(own.weights().entropy), out);
+      return;
+    }
     for_blocks(task_.executor, out.size(), kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
       sampled_log_deficit(own, rows_.view().rows(begin, end), chosen_, out.subspan(begin, end - begin));
     });
@@ -54,11 +64,21 @@ class SampledPicks {
     return {weights, num_samples_, rows_.num_outputs, task_.stream, kNoiseDraw + num_taken_ * weights.size()};
   }
 
+  std::vector<ComponentNoise> noise_of(const SampleNoise& own) const {
+    std::vector<ComponentNoise> result;
+    for (std::size_t j = 0; j < chosen_.size(); ++j) {
+      const Panel<const double> chosen = chosen_[j].panel();
+      result.push_back({own.powers(j).data, chosen.data, chosen.stride, own.num_samples(j), own.log_share(j)});
+    }
+    return result;
+  }
+
   std::size_t num_samples_;
   const AcquisitionTask& task_;
   const Mixture<double>& rows_;
   std::size_t num_taken_ = 0;
   ChosenRatios chosen_;
+  std::unique_ptr<RowsOnDevice> there_;  // null: the samples are weighed here
 };
 
 }  // namespace

@@ -110,6 +110,13 @@ class CurrentCard {
 class CudaStream {
  public:
   CudaStream() { DISSENT_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  // One whose blocks go first as soon as there is room for them.
+  static CudaStream urgent() {
+    int least = 0;
+    int greatest = 0;
+    DISSENT_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    return CudaStream(greatest);
+  }
   CudaStream(CudaStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
   CudaStream& operator=(CudaStream&& other) noexcept {
     std::swap(stream_, other.stream_);
@@ -125,6 +132,10 @@ class CudaStream {
   void wait() const { DISSENT_CUDA(cudaStreamSynchronize(stream_)); }
 
  private:
+  explicit CudaStream(int priority) {
+    DISSENT_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority));
+  }
+
   cudaStream_t stream_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dissent/device/score_joint.hpp"
 #include "dissent/device/score_methods.hpp"
 #include "dissent/device/score_pointers.hpp"
 #include "dissent/device/score_stream.hpp"
@@ -61,6 +62,10 @@ class CudaScores final : public ScoreDevice {
   std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<double>& mixture, std::size_t count,
                                      const EstimateOptions& options) override {
     return top_any(estimator, mixture, count, options);
+  }
+  std::unique_ptr<RowsOnDevice> take_rows(const MixtureView<double>& mixture) override {
+    const CurrentCard current(card_);
+    return make_joint_rows(mixture);
   }
   std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<float>& mixture) override {
     const Selected selected = select();

@@ -5,12 +5,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/mixture.hpp"
 
 namespace dissent {
+
+// Noise of one row of a batch that component j draws, and r_ij of the rows chosen before (acquisition/sampled.hpp has the
+// formula): noise [D][count], chosen [M - 1][count], rows `stride` apart.
+struct ComponentNoise {
+  const double* noise;
+  const double* chosen;
+  std::size_t stride;
+  std::size_t count;  // 0: none
+  double log_share;   // of each sample
+};
+
+// Rows that lie on the device, to be weighed together with rows chosen before. One thread at a time.
+class RowsOnDevice {
+ public:
+  virtual ~RowsOnDevice() = default;
+
+  // The log deficit of the chosen rows together with each row, at most `most`; noise: one entry for each component.
+  virtual void log_deficits(std::span<const ComponentNoise> noise, double most, std::span<double> out) = 0;
+};
 
 // Mixtures lie in the host's memory, checked for shape and weighted. Any number of threads may call; their work is done
 // in turn. Results agree with the CPU's to 1e-6 for float32 mixtures, and errors are the same.
@@ -38,6 +58,9 @@ class ScoreDevice {
                                              std::size_t count, const EstimateOptions& options) = 0;
   virtual std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<double>& mixture,
                                              std::size_t count, const EstimateOptions& options) = 0;
+
+  // Copies the rows of a diagonal mixture, for batchbald. Null for shapes that the device has no kernel for.
+  virtual std::unique_ptr<RowsOnDevice> take_rows(const MixtureView<double>& mixture) = 0;
 
   // Of arrays in the device's own memory, which mixture points at; weighted and diagonal. Returns the columns of
   // Uncertainty there, [..][N] in their order, those of extras last. They are ready. InputError for what has no kernel,

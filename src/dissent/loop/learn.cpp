@@ -197,7 +197,7 @@ void take_model(Campaign& campaign, const FittedRound& fitted) {
 }
 
 const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Ensemble& model, std::size_t count,
-                               Executor* executor) {
+                               Executor* executor, ScoreDevice* device) {
   check(campaign.fitted.has_value(), "choose_rows: the campaign has no fitted model");
   const Clock::time_point start = Clock::now();
   const std::size_t round = campaign.next_round();
@@ -225,7 +225,8 @@ const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const En
                                 .ranking = settings.ranking,
                                 .aim = data.aim.inputs,
                                 .pending = on_their_way,
-                                .cost = cost},
+                                .cost = cost,
+                                .device = device},
                                inputs);
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
     campaign.chosen.push_back(
@@ -312,7 +313,7 @@ class Learning {
   }
 
   void choose() {
-    choose_rows(campaign_, data_, *model_, campaign_.settings.batch, control_.executor);
+    choose_rows(campaign_, data_, *model_, campaign_.settings.batch, control_.executor, control_.scores);
     store_.save(campaign_);
   }
 

@@ -48,11 +48,12 @@ void take_model(Campaign& campaign, const FittedRound& fitted);
 // recorded. `model` is the one that campaign.fitted describes. InputError when no row is left, or any of the pool has
 // an input that is too far from those of the fit to compute with.
 const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Ensemble& model, std::size_t count,
-                               Executor* executor = nullptr);
+                               Executor* executor = nullptr, ScoreDevice* device = nullptr);
 
 struct LearnControl {
   Executor* executor = nullptr;
   FitDevice* device = nullptr;                       // that trains networks; null: this processor
+  ScoreDevice* scores = nullptr;                     // that helps to choose; null: this processor
   std::function<void(const FitProgress&)> fitting;   // during a fit
   std::function<void(const FitReport&)> fitted;      // after each fit
   std::function<void(const RoundRecord&)> finished;  // after each round

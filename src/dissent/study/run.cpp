@@ -95,6 +95,7 @@ LearnEnd run_cell(StudyStore& store, const Cell& cell, const Claim& claim, const
   LearnControl learning;
   learning.executor = control.executor;
   learning.device = control.device;
+  learning.scores = control.scores;
   learning.stop = control.stop;
   learning.finished = [&](const RoundRecord& record) {
     if (control.finished_round) {

@@ -20,13 +20,15 @@ namespace dissent {
 Problem cell_problem(const Cell& cell, ProblemOptions options = {});
 
 class FitDevice;
+class ScoreDevice;
 
 struct StudyControl {
   std::string worker;  // HOST:PROCESS, unique; see worker_name()
   double lease = 60;   // seconds; a worker is taken for dead when it has not renewed its claim for so long
   std::string only;    // a cell; empty: all
   Executor* executor = nullptr;
-  FitDevice* device = nullptr;  // that trains networks; null: this processor
+  FitDevice* device = nullptr;    // that trains networks; null: this processor
+  ScoreDevice* scores = nullptr;  // that helps to choose; null: this processor
   ProblemOptions problem = {};
   std::function<void(const Claim& claim, const RoundRecord& record)> finished_round;
   std::function<void(const Claim& claim, const std::string& error)> ended;  // a cell; an empty error is success
