@@ -18,9 +18,8 @@ inline constexpr int kSplineParams = 2 * kSplineBins + 2;
 inline constexpr int kOutputsAtOnce = 4;    // by the loss
 inline constexpr int kMaxFlowWidth = 31;    // units of the conditioner's last hidden layer
 inline constexpr int kProductRows = 32;     // a product of gradients, of rows ...
-inline constexpr int kProductColumns = 24;  // ... and columns
-inline constexpr int kInputsAtOnce = 64;    // weights in shared memory: inputs ...
-inline constexpr int kUnitsAtOnce = 32;     // ... and outputs of a layer
+inline constexpr int kProductColumns = 32;  // ... and columns
+inline constexpr int kUnitsAtOnce = 32;     // of a layer, that a warp forms the sums of
 
 // Offsets are in the flat block of parameters; weights are [outputs][inputs].
 struct DenseLayer {
@@ -47,7 +46,7 @@ constexpr int kept_units(const DenseNet& net) {
 }
 
 // Of the kernels, that which has room for the conditioner's last hidden layer; 0 without a flow.
-constexpr int padded_flow_width(int units) { return units == 0 ? 0 : (units <= 20 ? 20 : 32); }
+constexpr int padded_flow_width(int units) { return units == 0 ? 0 : (units <= 24 ? 24 : 32); }
 
 // What jobs of one launch have in common.
 struct TrainKind {
@@ -107,7 +106,6 @@ struct TrainTasks {
 struct TrainMemory {
   int flow_units = 0;      // of the widest hidden layer of the conditioner, and one more for the bias
   int base_units = 0;      // the same of the components
-  int weights = 0;         // floats
   int flow_copy = 0;       // copies of the parameters of the flow ...
   int base_copy = 0;       // ... and of a component; 0: none
   bool gradients = false;  // as many for the gradient

@@ -17,19 +17,12 @@ std::size_t most_shared() {
 std::size_t shared_bytes(int rows, const TrainMemory& memory) {
   const int columns = memory.flow_units + memory.base_units + kProductColumns;
   const int copies = (memory.flow_copy + memory.base_copy) * (memory.gradients ? 2 : 1);
-  return sizeof(float) * static_cast<std::size_t>(columns * (rows + 4) + memory.weights + copies);
-}
-
-int weight_floats(int widest_base, int flow_width) {
-  const int dense = kInputsAtOnce * kUnitsAtOnce + kUnitsAtOnce;
-  const int loss = 2 * kOutputsAtOnce * (widest_base + 1) + kOutputsAtOnce * kSplineParams * (flow_width + 1);
-  return std::max(dense, loss);
+  return sizeof(float) * static_cast<std::size_t>(columns * (rows + 4) + copies);
 }
 
 TrainMemory merged(const TrainMemory& a, const TrainMemory& b) {
   return {.flow_units = std::max(a.flow_units, b.flow_units),
           .base_units = std::max(a.base_units, b.base_units),
-          .weights = std::max(a.weights, b.weights),
           .flow_copy = std::max(a.flow_copy, b.flow_copy),
           .base_copy = std::max(a.base_copy, b.base_copy),
           .gradients = a.gradients || b.gradients};

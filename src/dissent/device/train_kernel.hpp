@@ -15,9 +15,6 @@ std::size_t most_shared();
 // Those that a block of `rows` threads takes.
 std::size_t shared_bytes(int rows, const TrainMemory& memory);
 
-// TrainMemory::weights. flow_width: padded.
-int weight_floats(int widest_base, int flow_width);
-
 // Enough for either.
 TrainMemory merged(const TrainMemory& a, const TrainMemory& b);
 

@@ -60,7 +60,6 @@ TrainShape::TrainShape(const FitProblem& problem, std::size_t most_shared) {
     memory.flow_units = widest_hidden(conditioner) + 1;
   }
   memory.base_units = base + 1;
-  memory.weights = weight_floats(base, kind.flow_width);
   kind.rows = problem.batch_size <= 64 || shared_bytes(128, memory) > most_shared ? 64 : 128;
   memory = with_copies(*this);
   kind.copies = memory.base_copy > 0;

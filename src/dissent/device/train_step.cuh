@@ -32,36 +32,21 @@ __device__ __forceinline__ float tile_gradient(const Block<kRows>& block, const 
   const Net<kRows>& base = nets[0];
   const Net<kRows>& flow = nets[kNets - 1];
   const Scratch<kRows> scratch(block.scratch, job, *base.layers_of);
-  const ScratchColumn<kRows> carried(scratch.carried, 0);
 #pragma unroll 1
   for (int n = 0; n < kNets; ++n) {  // one program for both
     forward_hidden(block, job, nets[n]);
   }
-  FlowUnits<kFlowWidth> units;
+  Sums<kFlowWidth / 8> grad = {};
+  const float loss = loss_of_outputs(block, job, base, flow, scale, grad, scratch.head_gradients);
   if constexpr (kFlowWidth > 0) {
-#pragma unroll
-    for (int i = 0; i < kFlowWidth; ++i) {
-      units.value[i] = i < flow.heads().inputs ? Block<kRows>::at(block.flow, i) : 0.0F;
-      units.grad[i] = 0;
-    }
-  }
-  const float loss = loss_of_outputs<kRows, kFlowWidth>(block, job, base, flow, scale, units, scratch.head_gradients);
-  if constexpr (kFlowWidth > 0) {
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < kFlowWidth; ++i) {
-      if (i < flow.heads().inputs) {
-        Block<kRows>::at(block.flow, i) = units.value[i] > 0 ? units.grad[i] : 0.0F;
-      }
-    }
-    __syncwarp();
+    replace_units<kRows>(flow.region, flow.heads().inputs, grad);
   }
 #pragma unroll 1
   for (int n = kNets - 1; n >= 0; --n) {
     if (n == 0) {
-      backward_heads(block, base, scratch.head_gradients, carried);
+      backward_heads(block, base, scratch.head_gradients);
     }
-    backward_hidden(block, job, nets[n], carried);
+    backward_hidden(block, job, nets[n], scratch.carried);
   }
   return loss;
 }
