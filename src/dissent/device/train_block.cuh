@@ -29,6 +29,7 @@ struct Block {
   int copies;            // of parameters and gradients
   float* scratch;        // [..][kRows], in the card's memory: a row's own warp alone reads it
   bool active;           // there is such a row
+  bool busy;             // the warp has such a row: else it only takes part in what all threads do
   std::uint32_t source;  // which row of the data it is
 
   __device__ __forceinline__ Block(const TrainMemory& memory, float* scratch_memory)
@@ -38,6 +39,7 @@ struct Block {
         copies(columns + kProductColumns * kStride),
         scratch(scratch_memory),
         active(false),
+        busy(false),
         source(0) {}
 
   // The thread's own row of a column.

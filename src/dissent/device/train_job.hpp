@@ -48,9 +48,20 @@ constexpr int kept_units(const DenseNet& net) {
 // Of the kernels, that which has room for the conditioner's last hidden layer; 0 without a flow.
 constexpr int padded_flow_width(int units) { return units == 0 ? 0 : (units <= 24 ? 24 : 32); }
 
+// Threads of a block: few for batches of as many rows. For larger ones more or most of them, or some where there is
+// more to do than the card has room for; the bits are the same.
+inline constexpr int kFewRows = 64;
+inline constexpr int kSomeRows = 128;
+inline constexpr int kMoreRows = 256;
+inline constexpr int kMostRows = 512;
+
+// Blocks that share a multiprocessor.
+constexpr int blocks_together(int rows) { return rows == kSomeRows ? 3 : (rows < kSomeRows ? 6 : kMostRows / rows); }
+
 // What jobs of one launch have in common.
 struct TrainKind {
-  int rows = 0;            // threads of a block
+  int rows = 0;            // threads of a block, at least
+  int most_rows = 0;       // ... and at most
   int flow_width = 0;      // padded
   int group = 1;           // blocks of a job
   bool copies = false;     // of parameters in shared memory ...

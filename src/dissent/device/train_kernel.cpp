@@ -28,9 +28,38 @@ TrainMemory merged(const TrainMemory& a, const TrainMemory& b) {
           .gradients = a.gradients || b.gradients};
 }
 
+namespace {
+
+// As many threads a block as leave all jobs room on the card at a time.
+int choose_rows(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory) {
+  int card = 0;
+  int processors = 0;
+  DISSENT_CUDA(cudaGetDevice(&card));
+  DISSENT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, card));
+  for (int rows = kind.most_rows; rows > kind.rows; rows /= 2) {
+    const int together = blocks_together(rows);
+    if (tasks.num_jobs * kind.group <= processors * together &&
+        shared_bytes(rows, memory) + kStaticShared <=
+            (most_shared() + kStaticShared) / static_cast<std::size_t>(together)) {
+      return rows;
+    }
+  }
+  return kind.rows;
+}
+
+}  // namespace
+
 void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream) {
-  const auto launch = kind.rows == 64 ? launch_training_64 : launch_training_128;
-  launch(kind, tasks, memory, stream);
+  switch (choose_rows(kind, tasks, memory)) {
+    case kFewRows:
+      return launch_training_64(kind, tasks, memory, stream);
+    case kMoreRows:
+      return launch_training_256(kind, tasks, memory, stream);
+    case kMostRows:
+      return launch_training_512(kind, tasks, memory, stream);
+    default:
+      return launch_training_128(kind, tasks, memory, stream);
+  }
 }
 
 }  // namespace dissent::device

@@ -25,5 +25,9 @@ void launch_training(const TrainKind& kind, const TrainTasks& tasks, const Train
 void launch_training_64(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream);
 void launch_training_128(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
                          cudaStream_t stream);
+void launch_training_256(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
+                         cudaStream_t stream);
+void launch_training_512(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
+                         cudaStream_t stream);
 
 }  // namespace dissent::device

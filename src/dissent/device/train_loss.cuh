@@ -91,10 +91,10 @@ __device__ __forceinline__ void spline_gradient(const Block<kRows>& block, const
       by_outputs(last, conditioner.gradient, output * kSplineParams, 0, static_cast<int>(threadIdx.x) % 32);
   if (last.inputs < 16) {
     product<kRows, 1, kSplineTiles>(conditioner.region, last.inputs + 1, block.columns, kSplineParams, column,
-                                    conditioner.add);
+                                    conditioner.add, block.busy);
   } else {
     product<kRows, 2, kSplineTiles>(conditioner.region, last.inputs + 1, block.columns, kSplineParams, column,
-                                    conditioner.add);
+                                    conditioner.add, block.busy);
   }
 }
 
@@ -111,8 +111,10 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
   float next = __ldg(targets);
   for (int first = 0; first < D; first += kOutputsAtOnce) {
     const int count = min(kOutputsAtOnce, D - first);
-    float heads[2 * kOutputsAtOnce];
-    compute_heads(block, base, first, D, heads);
+    float heads[2 * kOutputsAtOnce] = {};
+    if (block.busy) {
+      compute_heads(block, base, first, D, heads);
+    }
 #pragma unroll 1
     for (int k = 0; k < count; ++k) {
       const int output = first + k;
@@ -125,8 +127,10 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
       SplineResult z{y, 0};
       if constexpr (kTiles > 0) {
         if (output < job.num_transformed) {
-          z = spline_output<kRows, kTiles>(block, conditioner, output, y, job.tail_bound,
-                                           {mean, precision * scale, -scale}, grad);
+          if (block.busy) {
+            z = spline_output<kRows, kTiles>(block, conditioner, output, y, job.tail_bound,
+                                             {mean, precision * scale, -scale}, grad);
+          }
           spline_gradient(block, conditioner, output);
         }
       }
@@ -179,12 +183,15 @@ __device__ __forceinline__ void backward_heads(const Block<kRows>& block, const 
   for (int c = 0; c < head.outputs; c += kProductColumns) {
     const int count = min(kProductColumns, head.outputs - c);
     for (int m = 0; m < head.inputs + 1; m += kProductRows) {
-      fill_heads(block, given, c, count);
+      if (block.busy) {
+        fill_heads(block, given, c, count);
+      }
       call_product<kRows>(net.region + m * Block<kRows>::kStride, min(kProductRows, head.inputs + 1 - m), block.columns,
-                          count, by_outputs(head, net.gradient, c, m, static_cast<int>(threadIdx.x) % 32), net.add);
+                          count, by_outputs(head, net.gradient, c, m, static_cast<int>(threadIdx.x) % 32), net.add,
+                          block.busy);
     }
   }
-  for (int i = 0; i < head.inputs; i += kUnitsAtOnce) {
+  for (int i = 0; block.busy && i < head.inputs; i += kUnitsAtOnce) {
     if (head.inputs - i <= 24) {
       units_gradient<kRows, 3>(block, net, head_gradients, i);
     } else {

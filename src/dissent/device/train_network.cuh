@@ -127,9 +127,12 @@ __device__ __forceinline__ void weight_gradient(const Block<kRows>& block, const
                                                 int count, const Fill& fill) {
   const DenseLayer& layer = net.hidden(l);
   for (int o = 0; o < layer.outputs; o += kProductRows) {
-    fill();
+    if (block.busy) {
+      fill();
+    }
     call_product<kRows>(net.region + o * Block<kRows>::kStride, min(kProductRows, layer.outputs - o), block.columns,
-                        count, by_inputs(layer, net.gradient, o, first, static_cast<int>(threadIdx.x) % 32), net.add);
+                        count, by_inputs(layer, net.gradient, o, first, static_cast<int>(threadIdx.x) % 32), net.add,
+                        block.busy);
   }
 }
 
@@ -194,7 +197,9 @@ __device__ __forceinline__ void backward_hidden(const Block<kRows>& block, const
                                                 float* carried) {
   for (int l = net.num_hidden() - 1; l > 0; --l) {
     hidden_layer_gradient(block, net, l);
-    previous_layer(net, l, carried);
+    if (block.busy) {
+      previous_layer(net, l, carried);
+    }
   }
   first_layer_gradient(block, job, net);
 }

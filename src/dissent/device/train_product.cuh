@@ -135,13 +135,15 @@ __device__ __forceinline__ void add_parts(int columns, int rows, int count, cons
 }
 
 // Sums over the rows of the tile of a[m] columns[n], m < rows <= 16 kTall, n < count <= 8 kWide, go to `column`, which
-// is that of n = this thread's lane. The columns are lost. All threads of the block call it; a warp's own columns must
-// be there, and are free afterwards.
+// is that of n = this thread's lane. The columns are lost. All threads of the block call it; the columns of a busy warp
+// must be there, and are free afterwards.
 template <int kRows, int kTall, int kWide>
-__device__ __forceinline__ void product(int a, int rows, int columns, int count, const ProductColumn& column,
-                                        bool add) {
+__device__ __forceinline__ void product(int a, int rows, int columns, int count, const ProductColumn& column, bool add,
+                                        bool busy) {
   ProductSums<kTall, kWide> sum = {};
-  warp_product<kRows, kTall, kWide>(a, rows, columns, sum);
+  if (busy) {
+    warp_product<kRows, kTall, kWide>(a, rows, columns, sum);
+  }
   __syncwarp();
   stage_parts<kRows, kTall, kWide>(columns, sum);
   add_parts<kRows>(columns, rows, count, column, add);
@@ -151,26 +153,26 @@ __device__ __forceinline__ void product(int a, int rows, int columns, int count,
 // The same as a call, for where it is not in a loop: the program stays small.
 template <int kRows, int kWide>
 __device__ __noinline__ void product_tiles(int a, int rows, int columns, int count, float* to, int stride, int own,
-                                           float* apart, bool add) {
+                                           float* apart, bool add, bool busy) {
   if (rows > 16) {
-    product<kRows, 2, kWide>(a, rows, columns, count, {to, stride, own, apart}, add);
+    product<kRows, 2, kWide>(a, rows, columns, count, {to, stride, own, apart}, add, busy);
   } else {
-    product<kRows, 1, kWide>(a, rows, columns, count, {to, stride, own, apart}, add);
+    product<kRows, 1, kWide>(a, rows, columns, count, {to, stride, own, apart}, add, busy);
   }
 }
 
 template <int kRows>
 __device__ __forceinline__ void call_product(int a, int rows, int columns, int count, const ProductColumn& column,
-                                             bool add) {
+                                             bool add, bool busy) {
   const auto [to, stride, own, apart] = column;
   if (count <= 8) {
-    product_tiles<kRows, 1>(a, rows, columns, count, to, stride, own, apart, add);
+    product_tiles<kRows, 1>(a, rows, columns, count, to, stride, own, apart, add, busy);
   } else if (count <= 16) {
-    product_tiles<kRows, 2>(a, rows, columns, count, to, stride, own, apart, add);
+    product_tiles<kRows, 2>(a, rows, columns, count, to, stride, own, apart, add, busy);
   } else if (count <= 24) {
-    product_tiles<kRows, 3>(a, rows, columns, count, to, stride, own, apart, add);
+    product_tiles<kRows, 3>(a, rows, columns, count, to, stride, own, apart, add, busy);
   } else {
-    product_tiles<kRows, 4>(a, rows, columns, count, to, stride, own, apart, add);
+    product_tiles<kRows, 4>(a, rows, columns, count, to, stride, own, apart, add, busy);
   }
 }
 
