@@ -15,7 +15,7 @@ extern __shared__ float4 shared_memory[];
 __device__ __forceinline__ float* shared_floats() { return reinterpret_cast<float*>(shared_memory); }
 
 // A load or store of several numbers waits once for all of them.
-constexpr int kAhead = 4;
+constexpr int kAhead = 8;
 
 // kRows threads. Regions of shared memory, in this order.
 template <int kRows>
@@ -26,20 +26,20 @@ struct Block {
   int base;              // units of the component's last hidden layer, then gradients of its layers
   int flow;              // the same of the conditioner
   int columns;           // [kProductColumns]: what a product is formed with, and then the warps' parts of it
-  int weights;           // of a layer, as all threads read them
   int copies;            // of parameters and gradients
-  float* scratch;        // [..][kRows], in the card's memory: a row's own thread alone reads it
+  float* scratch;        // [..][kRows], in the card's memory: a row's own warp alone reads it
   bool active;           // there is such a row
+  bool busy;             // the warp has such a row: else it only takes part in what all threads do
   std::uint32_t source;  // which row of the data it is
 
   __device__ __forceinline__ Block(const TrainMemory& memory, float* scratch_memory)
       : base(0),
         flow(memory.base_units * kStride),
         columns(flow + memory.flow_units * kStride),
-        weights(columns + kProductColumns * kStride),
-        copies(weights + memory.weights),
+        copies(columns + kProductColumns * kStride),
         scratch(scratch_memory),
         active(false),
+        busy(false),
         source(0) {}
 
   // The thread's own row of a column.
@@ -53,8 +53,7 @@ template <int kRows>
 struct ScratchColumn {
   float* data;
 
-  __device__ __forceinline__ ScratchColumn(float* columns, int first)
-      : data(columns + first * kRows + static_cast<int>(threadIdx.x)) {}
+  __device__ __forceinline__ explicit ScratchColumn(float* columns) : data(columns + static_cast<int>(threadIdx.x)) {}
   __device__ __forceinline__ float& operator[](int unit) const { return data[unit * kRows]; }
 };
 

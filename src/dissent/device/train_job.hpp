@@ -18,9 +18,8 @@ inline constexpr int kSplineParams = 2 * kSplineBins + 2;
 inline constexpr int kOutputsAtOnce = 4;    // by the loss
 inline constexpr int kMaxFlowWidth = 31;    // units of the conditioner's last hidden layer
 inline constexpr int kProductRows = 32;     // a product of gradients, of rows ...
-inline constexpr int kProductColumns = 24;  // ... and columns
-inline constexpr int kInputsAtOnce = 64;    // weights in shared memory: inputs ...
-inline constexpr int kUnitsAtOnce = 32;     // ... and outputs of a layer
+inline constexpr int kProductColumns = 32;  // ... and columns
+inline constexpr int kUnitsAtOnce = 32;     // of a layer, that a warp forms the sums of
 
 // Offsets are in the flat block of parameters; weights are [outputs][inputs].
 struct DenseLayer {
@@ -47,11 +46,22 @@ constexpr int kept_units(const DenseNet& net) {
 }
 
 // Of the kernels, that which has room for the conditioner's last hidden layer; 0 without a flow.
-constexpr int padded_flow_width(int units) { return units == 0 ? 0 : (units <= 20 ? 20 : 32); }
+constexpr int padded_flow_width(int units) { return units == 0 ? 0 : (units <= 24 ? 24 : 32); }
+
+// Threads of a block: few for batches of as many rows. For larger ones more or most of them, or some where there is
+// more to do than the card has room for; the bits are the same.
+inline constexpr int kFewRows = 64;
+inline constexpr int kSomeRows = 128;
+inline constexpr int kMoreRows = 256;
+inline constexpr int kMostRows = 512;
+
+// Blocks that share a multiprocessor.
+constexpr int blocks_together(int rows) { return rows == kSomeRows ? 3 : (rows < kSomeRows ? 6 : kMostRows / rows); }
 
 // What jobs of one launch have in common.
 struct TrainKind {
-  int rows = 0;            // threads of a block
+  int rows = 0;            // threads of a block, at least
+  int most_rows = 0;       // ... and at most
   int flow_width = 0;      // padded
   int group = 1;           // blocks of a job
   bool copies = false;     // of parameters in shared memory ...
@@ -107,7 +117,6 @@ struct TrainTasks {
 struct TrainMemory {
   int flow_units = 0;      // of the widest hidden layer of the conditioner, and one more for the bias
   int base_units = 0;      // the same of the components
-  int weights = 0;         // floats
   int flow_copy = 0;       // copies of the parameters of the flow ...
   int base_copy = 0;       // ... and of a component; 0: none
   bool gradients = false;  // as many for the gradient

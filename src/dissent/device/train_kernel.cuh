@@ -19,7 +19,7 @@ constexpr int kStretches = 16;  // of a job, where jobs take turns
 // What a block keeps in shared memory besides its regions.
 template <int kRows>
 struct BlockState {
-  double warps[Block<kRows>::kWarps];
+  double warps[kMostRows / 32];
   TrainJob job;
   DenseNet network;  // of the component in turn
   Net<kRows> nets[2];
@@ -109,7 +109,7 @@ __device__ __forceinline__ void wait_for(int* done, int stretches) {
 }
 
 template <int kRows, int kFlowWidth>
-__global__ void __launch_bounds__(kRows, kRows == 128 ? 3 : 6) train(TrainTasks tasks, TrainMemory memory) {
+__global__ void __launch_bounds__(kRows, blocks_together(kRows)) train(TrainTasks tasks, TrainMemory memory) {
   __shared__ BlockState<kRows> state;
   cg::cluster_group cluster = cg::this_cluster();
   for (;;) {

@@ -15,9 +15,6 @@ std::size_t most_shared();
 // Those that a block of `rows` threads takes.
 std::size_t shared_bytes(int rows, const TrainMemory& memory);
 
-// TrainMemory::weights. flow_width: padded.
-int weight_floats(int widest_base, int flow_width);
-
 // Enough for either.
 TrainMemory merged(const TrainMemory& a, const TrainMemory& b);
 
@@ -27,6 +24,10 @@ void launch_training(const TrainKind& kind, const TrainTasks& tasks, const Train
 // The same with so many threads a block, each in a source of its own.
 void launch_training_64(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream);
 void launch_training_128(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
+                         cudaStream_t stream);
+void launch_training_256(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
+                         cudaStream_t stream);
+void launch_training_512(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
                          cudaStream_t stream);
 
 }  // namespace dissent::device

@@ -10,125 +10,71 @@ namespace dissent::device {
 constexpr float kLogStddevMin = -20;  // as kGaussian of the ensemble
 constexpr float kLogStddevMax = 2;
 
-// Heads [unit][2 kOutputsAtOnce] and their biases, then the conditioner's last layer, of outputs [first, first +
-// count).
-template <int kRows, int kFlowWidth>
-struct LossWeights {
-  int heads;  // offsets in shared memory
-  int head_bias;
-  int flow;  // [kSplineParams count][kFlowWidth]
-  int flow_bias;
+constexpr int kSplineTiles = (kSplineParams + 7) / 8;
 
-  __device__ __forceinline__ LossWeights(int at, int units) {
-    heads = at;
-    head_bias = heads + 2 * kOutputsAtOnce * units;
-    flow = head_bias + 2 * kOutputsAtOnce;
-    flow_bias = flow + kOutputsAtOnce * kSplineParams * kFlowWidth;
-  }
+// Sums over a network's last hidden units, which are in its region, into block.columns.
+template <int kRows, int kTiles>
+__device__ __forceinline__ void sum_to_columns(const Block<kRows>& block, const Net<kRows>& net,
+                                               const SumWeights<kTiles>& weights, Sums<kTiles>& sums) {
+  add_products<kRows, kTiles>(net.region, net.heads().inputs, weights, sums);
+  __syncwarp();  // other lanes have read what was there
+  for_sums(8 * kTiles, sums, [&](float sum, int row, int column) {
+    shared_floats()[block.columns + column * Block<kRows>::kStride + row] = sum;
+  });
+  __syncwarp();
+}
 
-  // count <= kOutputsAtOnce; what is loaded for others is not used.
-  __device__ void load_all(const TrainJob& job, const Net<kRows>& base, const Net<kRows>& conditioner, int first,
-                           int count) const {
-    constexpr int kHeads = 2 * kOutputsAtOnce;
-    const DenseLayer& head = base.heads();
-    const int o = threadIdx.x % kHeads;
-    const int output =
-        min((o < kOutputsAtOnce ? first : job.num_outputs + first - kOutputsAtOnce) + o, 2 * job.num_outputs - 1);
-    const float* from = base.parameters + head.weight + output * head.inputs;
-    for (int i = threadIdx.x / kHeads; i < head.inputs; i += kRows / kHeads) {
-      shared_floats()[heads + i * kHeads + o] = from[i];
-    }
-    if (threadIdx.x < kHeads) {
-      shared_floats()[head_bias + o] = base.parameters[head.bias + output];
-    }
-    if constexpr (kFlowWidth > 0) {
-      load_flow(job, conditioner, first, max(0, min(count, job.num_transformed - first)) * kSplineParams);
-    }
-  }
-
-  __device__ void load_flow(const TrainJob& job, const Net<kRows>& conditioner, int first, int rows) const {
-    const DenseLayer& last = conditioner.heads();
-    const int begin = first * kSplineParams;
-    const float* from = conditioner.parameters + last.weight + begin * last.inputs;
-    const int size = rows * kFlowWidth;
-    for (int e = threadIdx.x; e < size; e += kAhead * kRows) {
-      float value[kAhead];
+// Means and log-stddevs of outputs [first, first + kOutputsAtOnce) of the row; those beyond the last are of no use.
+template <int kRows>
+__device__ __forceinline__ void compute_heads(const Block<kRows>& block, const Net<kRows>& net, int first,
+                                              int num_outputs, float (&heads)[2 * kOutputsAtOnce]) {
+  static_assert(2 * kOutputsAtOnce == 8);
+  const DenseLayer& head = net.heads();
+  const auto output = [&](int n) {
+    return min((n < kOutputsAtOnce ? first : num_outputs + first - kOutputsAtOnce) + n, 2 * num_outputs - 1);
+  };
+  SumWeights<1> weights(net.parameters + head.weight, 1, 0, 1);
+  weights.column[0] = output(static_cast<int>(threadIdx.x) % 32 / 4) * head.inputs;
+  Sums<1> sums;
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k) {
-        const int at = e + k * kRows;
-        const int i = at % kFlowWidth;
-        value[k] = at < size && i < last.inputs ? from[at / kFlowWidth * last.inputs + i] : 0.0F;
-      }
-#pragma unroll
-      for (int k = 0; k < kAhead; ++k) {
-        if (e + k * kRows < size) {
-          shared_floats()[flow + e + k * kRows] = value[k];
-        }
-      }
-    }
-    for (int e = threadIdx.x; e < rows; e += kRows) {
-      shared_floats()[flow_bias + e] = conditioner.parameters[last.bias + begin + e];
-    }
+  for (int e = 0; e < 4; ++e) {
+    sums.at[0][0][e] = net.parameters[head.bias + output(sum_column(0, e))];
+    sums.at[1][0][e] = sums.at[0][0][e];
   }
-};
+  sum_to_columns<kRows, 1>(block, net, weights, sums);
+#pragma unroll
+  for (int o = 0; o < 2 * kOutputsAtOnce; ++o) {
+    heads[o] = Block<kRows>::at(block.columns, o);
+  }
+  __syncwarp();
+}
 
-// The row's units of the conditioner's last hidden layer, in registers, and the gradient with respect to them.
-template <int kFlowWidth>
-struct FlowUnits {
-  float value[kFlowWidth];
-  float grad[kFlowWidth];
-};
-template <>
-struct FlowUnits<0> {};
-
-// The spline of one output: raw parameters, value, gradient. Leaves the gradient of the parameters in
-// block.columns.
-template <int kRows, int kFlowWidth>
-__device__ __forceinline__ SplineResult spline_output(const Block<kRows>& block, int weights, int biases, float y,
-                                                      float bound, const SplinePull& pull,
-                                                      FlowUnits<kFlowWidth>& units) {
+// The spline of one output: raw parameters, value, gradient. Leaves the gradient of the parameters in block.columns and
+// adds that of the conditioner's last hidden units to `grad`.
+template <int kRows, int kTiles>
+__device__ __forceinline__ SplineResult spline_output(const Block<kRows>& block, const Net<kRows>& net, int output,
+                                                      float y, float bound, const SplinePull& pull,
+                                                      Sums<kTiles>& grad) {
+  const DenseLayer& last = net.heads();
+  const float* weights = net.parameters + last.weight + output * kSplineParams * last.inputs;
+  Sums<kSplineTiles> sums;
+  begin_with(net.parameters + last.bias + output * kSplineParams, kSplineParams, sums);
+  sum_to_columns<kRows, kSplineTiles>(block, net, SumWeights<kSplineTiles>(weights, 1, last.inputs, kSplineParams),
+                                      sums);
   float raw[kSplineParams];
 #pragma unroll
   for (int p = 0; p < kSplineParams; ++p) {
-    const float4* w = reinterpret_cast<const float4*>(shared_floats() + weights + p * kFlowWidth);
-    float sum = shared_floats()[biases + p];
-#pragma unroll
-    for (int q = 0; q < kFlowWidth / 4; ++q) {
-      const float4 four = w[q];
-      sum += four.x * units.value[4 * q];
-      sum += four.y * units.value[4 * q + 1];
-      sum += four.z * units.value[4 * q + 2];
-      sum += four.w * units.value[4 * q + 3];
-    }
-    raw[p] = sum;
+    raw[p] = Block<kRows>::at(block.columns, p);
   }
   const SplineResult result = cubic_step<kSplineBins>(y, bound, pull, raw);
 #pragma unroll
   for (int p = 0; p < kSplineParams; ++p) {
-    const float grad = block.active ? raw[p] : 0.0F;
-    Block<kRows>::at(block.columns, p) = grad;
-    const float4* w = reinterpret_cast<const float4*>(shared_floats() + weights + p * kFlowWidth);
-#pragma unroll
-    for (int q = 0; q < kFlowWidth / 4; ++q) {
-      const float4 four = w[q];
-      units.grad[4 * q] += four.x * grad;
-      units.grad[4 * q + 1] += four.y * grad;
-      units.grad[4 * q + 2] += four.z * grad;
-      units.grad[4 * q + 3] += four.w * grad;
-    }
+    Block<kRows>::at(block.columns, p) = block.active ? raw[p] : 0.0F;
   }
+  __syncwarp();
+  add_products<kRows, kTiles>(block.columns, kSplineParams, SumWeights<kTiles>(weights, last.inputs, 1, last.inputs),
+                              grad);
   return result;
-}
-
-// Means and log-stddevs of some outputs of the row.
-template <int kRows>
-__device__ __forceinline__ void compute_heads(int weights, int biases, int region, int units,
-                                              float (&heads)[2 * kOutputsAtOnce]) {
-#pragma unroll
-  for (int o = 0; o < 2 * kOutputsAtOnce; ++o) {
-    heads[o] = shared_floats()[biases + o];
-  }
-  add_products<kRows, kOutputsAtOnce / 2>(region, units, weights, heads);
 }
 
 __device__ __forceinline__ float pick(const float (&values)[2 * kOutputsAtOnce], int first, int k) {
@@ -143,29 +89,32 @@ __device__ __forceinline__ void spline_gradient(const Block<kRows>& block, const
   const DenseLayer& last = conditioner.heads();
   const ProductColumn column =
       by_outputs(last, conditioner.gradient, output * kSplineParams, 0, static_cast<int>(threadIdx.x) % 32);
-  product<kRows>(conditioner.region, last.inputs + 1, block.columns, kSplineParams, column, conditioner.add);
+  if (last.inputs < 16) {
+    product<kRows, 1, kSplineTiles>(conditioner.region, last.inputs + 1, block.columns, kSplineParams, column,
+                                    conditioner.add, block.busy);
+  } else {
+    product<kRows, 2, kSplineTiles>(conditioner.region, last.inputs + 1, block.columns, kSplineParams, column,
+                                    conditioner.add, block.busy);
+  }
 }
 
 // The row's loss, summed over outputs. Gradients with respect to heads go to `head_gradients` [2 D][kRows], those of
-// the conditioner's last layer to its gradient, those of its hidden units stay in `units`.
-template <int kRows, int kFlowWidth>
+// the conditioner's last layer to its gradient, those of its last hidden units to `grad`.
+template <int kRows, int kTiles>
 __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& base,
-                                                 const Net<kRows>& conditioner, float scale,
-                                                 FlowUnits<kFlowWidth>& units, float* head_gradients) {
-  const DenseLayer& head = base.heads();
-  const LossWeights<kRows, kFlowWidth> weights(block.weights, head.inputs);
+                                                 const Net<kRows>& conditioner, float scale, Sums<kTiles>& grad,
+                                                 float* head_gradients) {
   const int D = job.num_outputs;
   const float* targets = job.targets + static_cast<std::size_t>(block.source) * D;
-  const ScratchColumn<kRows> own_gradients(head_gradients, 0);
+  const ScratchColumn<kRows> own_gradients(head_gradients);
   float loss = 0;
   float next = __ldg(targets);
   for (int first = 0; first < D; first += kOutputsAtOnce) {
     const int count = min(kOutputsAtOnce, D - first);
-    __syncthreads();
-    weights.load_all(job, base, conditioner, first, count);
-    __syncthreads();
-    float heads[2 * kOutputsAtOnce];
-    compute_heads<kRows>(weights.heads, weights.head_bias, base.region, head.inputs, heads);
+    float heads[2 * kOutputsAtOnce] = {};
+    if (block.busy) {
+      compute_heads(block, base, first, D, heads);
+    }
 #pragma unroll 1
     for (int k = 0; k < count; ++k) {
       const int output = first + k;
@@ -176,11 +125,12 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
       const float log_stddev = raw < kLogStddevMin ? kLogStddevMin : (raw > kLogStddevMax ? kLogStddevMax : raw);
       const float precision = quick_exp(-2 * log_stddev);
       SplineResult z{y, 0};
-      if constexpr (kFlowWidth > 0) {
+      if constexpr (kTiles > 0) {
         if (output < job.num_transformed) {
-          z = spline_output(block, weights.flow + k * kSplineParams * kFlowWidth, weights.flow_bias + k * kSplineParams,
-                            y, job.tail_bound, {mean, precision * scale, -scale}, units);
-          __syncwarp();
+          if (block.busy) {
+            z = spline_output<kRows, kTiles>(block, conditioner, output, y, job.tail_bound,
+                                             {mean, precision * scale, -scale}, grad);
+          }
           spline_gradient(block, conditioner, output);
         }
       }
@@ -195,31 +145,59 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
   return block.active ? loss : 0.0F;
 }
 
+// Some of the heads' gradients, into block.columns.
+template <int kRows>
+__device__ __forceinline__ void fill_heads(const Block<kRows>& block, const ScratchColumn<kRows>& given, int first,
+                                           int count) {
+  __syncwarp();  // other lanes have read what was there
+  copy_ahead(
+      count, [&](int k) { return given[first + k]; },
+      [&](int k, float value) { Block<kRows>::at(block.columns, k) = value; });
+  __syncwarp();
+}
+
+// The gradient with respect to kUnitsAtOnce of the last hidden layer's units, which takes their place.
+template <int kRows, int kTiles>
+__device__ __noinline__ void units_gradient(const Block<kRows>& block, const Net<kRows>& net, float* head_gradients,
+                                            int first) {
+  const DenseLayer& head = net.heads();
+  const ScratchColumn<kRows> given(head_gradients);
+  const int inputs = min(8 * kTiles, head.inputs - first);
+  Sums<kTiles> sums;
+  begin_with(nullptr, 0, sums);
+  for (int c = 0; c < head.outputs; c += kProductColumns) {
+    const int count = min(kProductColumns, head.outputs - c);
+    fill_heads(block, given, c, count);
+    const float* weights = net.parameters + head.weight + c * head.inputs + first;
+    add_products<kRows, kTiles>(block.columns, count, SumWeights<kTiles>(weights, head.inputs, 1, inputs), sums);
+  }
+  replace_units<kRows, kTiles>(net.region + first * Block<kRows>::kStride, inputs, sums);
+}
+
 // The heads' weights, and the gradient with respect to the last hidden layer's units, which takes their place.
 template <int kRows>
-__device__ __forceinline__ void backward_heads(const Block<kRows>& block, const Net<kRows>& net, float* head_gradients,
-                                               ScratchColumn<kRows> carried) {
+__device__ __forceinline__ void backward_heads(const Block<kRows>& block, const Net<kRows>& net,
+                                               float* head_gradients) {
   const DenseLayer& head = net.heads();
-  const ScratchColumn<kRows> given(head_gradients, 0);
+  const ScratchColumn<kRows> given(head_gradients);
   for (int c = 0; c < head.outputs; c += kProductColumns) {
     const int count = min(kProductColumns, head.outputs - c);
     for (int m = 0; m < head.inputs + 1; m += kProductRows) {
-      copy_ahead(
-          count, [&](int k) { return given[c + k]; },
-          [&](int k, float value) { Block<kRows>::at(block.columns, k) = value; });
-      __syncwarp();
-      if (m == 0) {
-        dense_backward<kRows>(block.weights, head, net.parameters, c, count, block.columns, carried.data);
+      if (block.busy) {
+        fill_heads(block, given, c, count);
       }
-      const ProductColumn column = by_outputs(head, net.gradient, c, m, static_cast<int>(threadIdx.x) % 32);
       call_product<kRows>(net.region + m * Block<kRows>::kStride, min(kProductRows, head.inputs + 1 - m), block.columns,
-                          count, column.to, column.stride, column.own, column.apart, net.add);
+                          count, by_outputs(head, net.gradient, c, m, static_cast<int>(threadIdx.x) % 32), net.add,
+                          block.busy);
     }
   }
-  copy_ahead(
-      head.inputs, [&](int i) { return Block<kRows>::at(net.region, i) > 0 ? carried[i] : 0.0F; },
-      [&](int i, float value) { Block<kRows>::at(net.region, i) = value; });
-  __syncwarp();
+  for (int i = 0; block.busy && i < head.inputs; i += kUnitsAtOnce) {
+    if (head.inputs - i <= 24) {
+      units_gradient<kRows, 3>(block, net, head_gradients, i);
+    } else {
+      units_gradient<kRows, 4>(block, net, head_gradients, i);
+    }
+  }
 }
 
 }  // namespace dissent::device

@@ -3,8 +3,8 @@
 // The last hidden layer's units stay in shared memory; those of the others are kept in scratch memory for the way back.
 #pragma once
 
+#include "dissent/device/train_layer.cuh"
 #include "dissent/device/train_product.cuh"
-#include "dissent/device/train_sums.cuh"
 
 namespace dissent::device {
 
@@ -22,12 +22,12 @@ struct Net {
   __device__ __forceinline__ const DenseLayer& hidden(int l) const { return layers_of->layers[l]; }
   __device__ __forceinline__ const DenseLayer& heads() const { return layers_of->layers[layers_of->num_layers - 1]; }
   // Units of a hidden layer but the last.
-  __device__ __forceinline__ ScratchColumn<kRows> units(int l) const {
+  __device__ __forceinline__ float* units(int l) const {
     int before = 0;
     for (int k = 0; k < l; ++k) {
       before += layers_of->layers[k].outputs;
     }
-    return {scratch, before};
+    return scratch + before * kRows;
   }
 };
 
@@ -38,6 +38,13 @@ __device__ __noinline__ void gather_columns(int to, std::uint32_t own_row, const
   const int lane = threadIdx.x % 32;
   const int begin = to + static_cast<int>(threadIdx.x) - lane + lane % 4;
   __syncwarp();  // other lanes have read what was there
+  if (count < 8) {
+    const float* own = data + static_cast<std::size_t>(own_row) * width;
+    copy_ahead(
+        count, [&](int c) { return __ldg(own + c); }, [&](int c, float value) { Block<kRows>::at(to, c) = value; });
+    __syncwarp();
+    return;
+  }
   const float* from[8];
 #pragma unroll
   for (int k = 0; k < 8; ++k) {
@@ -58,38 +65,49 @@ __device__ __noinline__ void gather_columns(int to, std::uint32_t own_row, const
   __syncwarp();
 }
 
+// Inputs [first, first + count) of the first layer: kept targets, then inputs of the model.
 template <int kRows>
-__device__ __forceinline__ void first_layer(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& net) {
-  for (int c = 0; c < net.kept; c += kProductColumns) {
-    const int count = min(kProductColumns, net.kept - c);
-    gather_columns<kRows>(block.columns, block.source, job.targets + job.num_transformed + c, job.num_outputs, count);
-    dense_forward<kRows>(block.weights, net.hidden(0), net.parameters, block.columns, c, count, net.region);
+__device__ __forceinline__ void gather_inputs(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& net,
+                                              int first, int count) {
+  const int targets = max(0, min(count, net.kept - first));
+  if (targets > 0) {
+    gather_columns<kRows>(block.columns, block.source, job.targets + job.num_transformed + first, job.num_outputs,
+                          targets);
   }
-  for (int c = 0; c < job.num_inputs; c += kProductColumns) {
-    const int count = min(kProductColumns, job.num_inputs - c);
-    gather_columns<kRows>(block.columns, block.source, job.inputs + c, job.num_inputs, count);
-    dense_forward<kRows>(block.weights, net.hidden(0), net.parameters, block.columns, net.kept + c, count, net.region);
+  if (targets < count) {
+    gather_columns<kRows>(block.columns + targets * Block<kRows>::kStride, block.source,
+                          job.inputs + (first + targets - net.kept), job.num_inputs, count - targets);
   }
 }
 
-// Keeps the units of layer l - 1, which are in the region, and puts those of layer l in their place.
+template <int kRows>
+__device__ __forceinline__ void first_layer(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& net) {
+  const DenseLayer& layer = net.hidden(0);
+  float* kept = net.num_hidden() > 1 ? net.scratch : nullptr;
+  for (int c = 0; c < layer.inputs; c += kProductColumns) {
+    const int count = min(kProductColumns, layer.inputs - c);
+    gather_inputs(block, job, net, c, count);
+    dense_forward<kRows>(layer, net.parameters, block.columns, c, count, net.region, kept);
+  }
+}
+
+// Puts the units of layer l into the region in place of those of layer l - 1.
 template <int kRows>
 __device__ __forceinline__ void next_layer(const Block<kRows>& block, const Net<kRows>& net, int l) {
   const DenseLayer& layer = net.hidden(l);
-  const ScratchColumn<kRows> units = net.units(l - 1);
-  for (int i = 0; i < layer.inputs; ++i) {
-    units[i] = Block<kRows>::at(net.region, i);
-  }
-  if (layer.inputs <= kInputsAtOnce && layer.outputs <= kUnitsAtOnce) {  // all sums at once: in place
-    dense_forward<kRows>(block.weights, layer, net.parameters, net.region, 0, layer.inputs, net.region);
+  float* kept = l + 1 < net.num_hidden() ? net.units(l) : nullptr;
+  if (layer.outputs <= kUnitsAtOnce) {  // all sums at once: in place
+    dense_forward<kRows>(layer, net.parameters, net.region, 0, layer.inputs, net.region, kept);
     return;
   }
+  const ScratchColumn<kRows> units(net.units(l - 1));
   for (int c = 0; c < layer.inputs; c += kProductColumns) {
     const int count = min(kProductColumns, layer.inputs - c);
     copy_ahead(
         count, [&](int k) { return units[c + k]; },
         [&](int k, float value) { Block<kRows>::at(block.columns, k) = value; });
-    dense_forward<kRows>(block.weights, layer, net.parameters, block.columns, c, count, net.region);
+    __syncwarp();
+    dense_forward<kRows>(layer, net.parameters, block.columns, c, count, net.region, kept);
   }
 }
 
@@ -109,40 +127,36 @@ __device__ __forceinline__ void weight_gradient(const Block<kRows>& block, const
                                                 int count, const Fill& fill) {
   const DenseLayer& layer = net.hidden(l);
   for (int o = 0; o < layer.outputs; o += kProductRows) {
-    fill();
-    const ProductColumn column = by_inputs(layer, net.gradient, o, first, static_cast<int>(threadIdx.x) % 32);
+    if (block.busy) {
+      fill();
+    }
     call_product<kRows>(net.region + o * Block<kRows>::kStride, min(kProductRows, layer.outputs - o), block.columns,
-                        count, column.to, column.stride, column.own, column.apart, net.add);
+                        count, by_inputs(layer, net.gradient, o, first, static_cast<int>(threadIdx.x) % 32), net.add,
+                        block.busy);
   }
 }
 
-// Inputs of the first layer: kept targets, inputs and, last, the bias's.
+// Inputs of the first layer and, last, the bias's.
 template <int kRows>
 __device__ __forceinline__ void first_layer_gradient(const Block<kRows>& block, const TrainJob& job,
                                                      const Net<kRows>& net) {
-  const int total = net.hidden(0).inputs + 1;
-  for (int c = 0; c < total;) {
-    const bool in_targets = c < net.kept;
-    const int end = in_targets ? net.kept : total;
-    const int count = min(kProductColumns, end - c);
-    const bool last = c + count == total;
+  const int inputs = net.hidden(0).inputs;
+  for (int c = 0; c < inputs + 1; c += kProductColumns) {
+    const int count = min(kProductColumns, inputs + 1 - c);
     weight_gradient(block, net, 0, c, count, [&] {
-      const float* from = in_targets ? job.targets + job.num_transformed + c : job.inputs + (c - net.kept);
-      gather_columns<kRows>(block.columns, block.source, from, in_targets ? job.num_outputs : job.num_inputs,
-                            last ? count - 1 : count);
-      if (last) {
+      gather_inputs(block, job, net, c, min(count, inputs - c));
+      if (c + count == inputs + 1) {
         Block<kRows>::at(block.columns, count - 1) = 1;
-        __syncwarp();
       }
+      __syncwarp();
     });
-    c += count;
   }
 }
 
 template <int kRows>
 __device__ __forceinline__ void hidden_layer_gradient(const Block<kRows>& block, const Net<kRows>& net, int l) {
   const int inputs = net.hidden(l).inputs;
-  const ScratchColumn<kRows> units = net.units(l - 1);
+  const ScratchColumn<kRows> units(net.units(l - 1));
   for (int c = 0; c < inputs + 1; c += kProductColumns) {
     const int count = min(kProductColumns, inputs + 1 - c);
     weight_gradient(block, net, l, c, count, [&] {
@@ -157,22 +171,35 @@ __device__ __forceinline__ void hidden_layer_gradient(const Block<kRows>& block,
   }
 }
 
+// From the gradient with respect to the units of layer l, in the region, to that of layer l - 1 in its place.
+template <int kRows>
+__device__ __forceinline__ void previous_layer(const Net<kRows>& net, int l, float* carried) {
+  const DenseLayer& layer = net.hidden(l);
+  const float* weights = net.parameters + layer.weight;
+  const float* units = net.units(l - 1);
+  const bool at_once = layer.inputs <= kUnitsAtOnce;
+  for (int i = 0; i < layer.inputs; i += kUnitsAtOnce) {
+    backward<kRows>({net.region, layer.outputs, weights + i, layer.inputs, min(kUnitsAtOnce, layer.inputs - i),
+                     units + i * kRows, kRows, net.region, at_once ? nullptr : carried + i * kRows});
+  }
+  if (!at_once) {
+    const ScratchColumn<kRows> own(carried);
+    copy_ahead(
+        layer.inputs, [&](int i) { return own[i]; },
+        [&](int i, float value) { Block<kRows>::at(net.region, i) = value; });
+    __syncwarp();
+  }
+}
+
 // From the gradient with respect to the last hidden layer's units, in the region, to that of all weights below.
 template <int kRows>
 __device__ __forceinline__ void backward_hidden(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& net,
-                                                ScratchColumn<kRows> carried) {
+                                                float* carried) {
   for (int l = net.num_hidden() - 1; l > 0; --l) {
-    const DenseLayer& layer = net.hidden(l);
     hidden_layer_gradient(block, net, l);
-    for (int o = 0; o < layer.outputs; o += kInputsAtOnce) {
-      dense_backward<kRows>(block.weights, layer, net.parameters, o, min(kInputsAtOnce, layer.outputs - o),
-                            net.region + o * Block<kRows>::kStride, carried.data);
+    if (block.busy) {
+      previous_layer(net, l, carried);
     }
-    const ScratchColumn<kRows> units = net.units(l - 1);
-    copy_ahead(
-        layer.inputs, [&](int i) { return units[i] > 0 ? carried[i] : 0.0F; },
-        [&](int i, float value) { Block<kRows>::at(net.region, i) = value; });
-    __syncwarp();
   }
   first_layer_gradient(block, job, net);
 }

@@ -7,6 +7,8 @@
 namespace dissent::device {
 namespace {
 
+constexpr std::size_t kMostBatch = kMostRows;
+
 DenseNet dense_net(const Mlp& mlp, std::span<const float> block) {
   DenseNet net;
   const std::span<const float> own = mlp.range(block);
@@ -60,13 +62,18 @@ TrainShape::TrainShape(const FitProblem& problem, std::size_t most_shared) {
     memory.flow_units = widest_hidden(conditioner) + 1;
   }
   memory.base_units = base + 1;
-  memory.weights = weight_floats(base, kind.flow_width);
-  kind.rows = problem.batch_size <= 64 || shared_bytes(128, memory) > most_shared ? 64 : 128;
+  const bool few = problem.batch_size <= kFewRows || shared_bytes(kSomeRows, memory) > most_shared;
+  kind.rows = few ? kFewRows : kSomeRows;
+  kind.most_rows = kind.rows;
+  while (!few && kind.most_rows < kMostRows &&
+         kind.most_rows < static_cast<int>(std::min(problem.batch_size, kMostBatch))) {
+    kind.most_rows *= 2;
+  }
   memory = with_copies(*this);
   kind.copies = memory.base_copy > 0;
   kind.gradients = memory.gradients;
   const int heads = networks.front().layers[networks.front().num_layers - 1].outputs;
-  scratch_size = kind.rows * (kept + kept_units(conditioner) + heads + std::max(base, memory.flow_units));
+  scratch_size = kind.most_rows * (kept + kept_units(conditioner) + heads + std::max(base, memory.flow_units));
 }
 
 int TrainShape::widest() const { return std::max(memory.base_units, memory.flow_units) - 1; }

@@ -23,7 +23,7 @@ struct Scratch {
   }
 };
 
-// Adds the gradient of some rows of a batch; returns the thread's part of the loss.
+// Adds the gradient of some rows of a batch; returns the row's loss.
 // nets: the component's network and, with a flow, the conditioner, in shared memory.
 template <int kRows, int kFlowWidth>
 __device__ __forceinline__ float tile_gradient(const Block<kRows>& block, const TrainJob& job, const Net<kRows>* nets,
@@ -32,36 +32,23 @@ __device__ __forceinline__ float tile_gradient(const Block<kRows>& block, const 
   const Net<kRows>& base = nets[0];
   const Net<kRows>& flow = nets[kNets - 1];
   const Scratch<kRows> scratch(block.scratch, job, *base.layers_of);
-  const ScratchColumn<kRows> carried(scratch.carried, 0);
 #pragma unroll 1
-  for (int n = 0; n < kNets; ++n) {  // one program for both
+  for (int n = 0; block.busy && n < kNets; ++n) {  // one program for both
     forward_hidden(block, job, nets[n]);
   }
-  FlowUnits<kFlowWidth> units;
+  Sums<kFlowWidth / 8> grad = {};
+  const float loss = loss_of_outputs(block, job, base, flow, scale, grad, scratch.head_gradients);
   if constexpr (kFlowWidth > 0) {
-#pragma unroll
-    for (int i = 0; i < kFlowWidth; ++i) {
-      units.value[i] = i < flow.heads().inputs ? Block<kRows>::at(block.flow, i) : 0.0F;
-      units.grad[i] = 0;
+    if (block.busy) {
+      replace_units<kRows>(flow.region, flow.heads().inputs, grad);
     }
-  }
-  const float loss = loss_of_outputs<kRows, kFlowWidth>(block, job, base, flow, scale, units, scratch.head_gradients);
-  if constexpr (kFlowWidth > 0) {
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < kFlowWidth; ++i) {
-      if (i < flow.heads().inputs) {
-        Block<kRows>::at(block.flow, i) = units.value[i] > 0 ? units.grad[i] : 0.0F;
-      }
-    }
-    __syncwarp();
   }
 #pragma unroll 1
   for (int n = kNets - 1; n >= 0; --n) {
     if (n == 0) {
-      backward_heads(block, base, scratch.head_gradients, carried);
+      backward_heads(block, base, scratch.head_gradients);
     }
-    backward_hidden(block, job, nets[n], carried);
+    backward_hidden(block, job, nets[n], scratch.carried);
   }
   return loss;
 }
@@ -115,7 +102,7 @@ __device__ __forceinline__ double batch_gradient(Block<kRows> block, const Train
   const DenseNet& conditioner = job.conditioner;
   const float scale = 1.0F / (static_cast<float>(end - begin) * static_cast<float>(job.num_outputs));
   const int tiles = (end - begin + kRows - 1) / kRows;
-  const int rows = (end - begin + tiles - 1) / tiles;
+  const int rows = ((end - begin + tiles - 1) / tiles + 31) / 32 * 32;  // whole warps, about as many each time
   const float* flow_parameters =
       fetch<kRows>(job.parameters, conditioner.begin, conditioner.end, resident.flow_parameters);
   const int row = static_cast<int>(threadIdx.x);
@@ -150,8 +137,9 @@ __device__ __forceinline__ double batch_gradient(Block<kRows> block, const Train
       __syncthreads();
       const int count = min(rows, end - first);
       block.active = row < count;
+      block.busy = row / 32 * 32 < count;
       block.source = order[first + (block.active ? row : 0)];
-      loss += static_cast<double>(tile_gradient<kRows, kFlowWidth>(block, job, nets, scale));
+      loss = add_warps<kRows>(loss, tile_gradient<kRows, kFlowWidth>(block, job, nets, scale), warps);
     }
   }
   if (resident.flow_gradient != nullptr) {  // for the others
@@ -159,7 +147,7 @@ __device__ __forceinline__ double batch_gradient(Block<kRows> block, const Train
       gradient[k] = resident.flow_gradient[k - conditioner.begin];
     }
   }
-  return block_sum<kRows>(loss, warps) * static_cast<double>(scale);
+  return loss * static_cast<double>(scale);
 }
 
 }  // namespace dissent::device

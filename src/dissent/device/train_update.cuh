@@ -18,24 +18,71 @@ constexpr float kRestBeta1 = static_cast<float>(1 - 0.9);
 constexpr float kRestBeta2 = static_cast<float>(1 - 0.999);
 constexpr float kEpsilon = 1e-8F;
 
-// Sum over the threads of a block, in a fixed order; the same value in all of them.
-template <int kRows>
-__device__ __forceinline__ double block_sum(double value, double* warps) {
+// Over the threads of a warp.
+__device__ __forceinline__ double warp_sum(double value) {
 #pragma unroll
   for (int far = 16; far > 0; far /= 2) {
     value += __shfl_xor_sync(0xffffffffU, value, far);
   }
+  return value;
+}
+
+// before + what the warps have, in their order; the same value in all threads. A sum over many tiles does not depend on
+// how many warps there are to one.
+template <int kRows>
+__device__ __forceinline__ double add_warps(double before, float value, double* warps) {
+  const double sum = warp_sum(static_cast<double>(value));
   __syncthreads();
   if (threadIdx.x % 32 == 0) {
-    warps[threadIdx.x / 32] = value;
+    warps[threadIdx.x / 32] = sum;
   }
   __syncthreads();
-  double sum = 0;
   for (int w = 0; w < Block<kRows>::kWarps; ++w) {
-    sum += warps[w];
+    before += warps[w];
   }
-  return sum;
+  return before;
 }
+
+// Sums over parameters are formed by so many threads at least in thought, so that they do not depend on how many there
+// are: each stands for kStandsFor of them.
+template <int kRows>
+struct Squares {
+  static constexpr int kStandsFor = kRows < kMostRows && kRows > kFewRows ? kMostRows / kRows : 1;
+  static constexpr int kStep = kRows * kStandsFor;
+  static constexpr int kSums = kStep / 32;
+  double part[kStandsFor] = {};
+
+  // Adds each(k) squared for k in [begin, end).
+  template <class Each>
+  __device__ __forceinline__ void add(int begin, int end, const Each& each) {
+#pragma unroll
+    for (int p = 0; p < kStandsFor; ++p) {
+      for (int k = begin + static_cast<int>(threadIdx.x) + p * kRows; k < end; k += kStep) {
+        const float value = each(k);
+        part[p] += static_cast<double>(value * value);
+      }
+    }
+  }
+
+  // Their sum, the same in all threads.
+  __device__ __forceinline__ double total(double* sums) {
+    __syncthreads();
+#pragma unroll
+    for (int p = 0; p < kStandsFor; ++p) {
+      const double sum = warp_sum(part[p]);
+      if (threadIdx.x % 32 == 0) {
+        sums[(static_cast<int>(threadIdx.x) + p * kRows) / 32] = sum;
+      }
+    }
+    __syncthreads();
+    double all = 0;
+#pragma unroll
+    for (int w = 0; w < kSums; ++w) {
+      all += sums[w];
+    }
+    return all;
+  }
+};
 
 __device__ __forceinline__ void adam(const TrainJob& job, const StepFactors& step, float clip, int k, float gradient,
                                      bool in_flow) {
@@ -77,22 +124,20 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
   const int group = static_cast<int>(cluster.num_blocks());
   float* own = job.gradient + static_cast<std::size_t>(rank) * job.block_size;
   cluster.sync();  // all gradients are there
-  double squares = 0;
+  Squares<kRows> own_squares;
   const Share share(job.conditioner, rank, group);
-  for (int k = share.begin + static_cast<int>(threadIdx.x); k < share.end; k += kRows) {
+  own_squares.add(share.begin, share.end, [&](int k) {
     float sum = 0;
     for (int g = 0; g < group; ++g) {
       sum += __ldcg(job.gradient + static_cast<std::size_t>(g) * job.block_size + k);
     }
     own[k] = sum;
-    squares += static_cast<double>(sum * sum);
-  }
+    return sum;
+  });
   for (int c = rank; c < job.num_components; c += group) {
-    for (int k = job.networks[c].begin + static_cast<int>(threadIdx.x); k < job.networks[c].end; k += kRows) {
-      squares += static_cast<double>(base_gradient[k] * base_gradient[k]);
-    }
+    own_squares.add(job.networks[c].begin, job.networks[c].end, [&](int k) { return base_gradient[k]; });
   }
-  squares = block_sum<kRows>(squares, warps);
+  const double squares = own_squares.total(warps);
   double* exchange = job.exchange + parity * 2 * kMaxGroup;
   if (threadIdx.x == 0) {
     exchange[2 * rank] = squares;
