@@ -1,6 +1,7 @@
 """Scores of arrays on a graphics card, without a copy."""
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any, Dict, NamedTuple, Tuple, Union
 
@@ -88,11 +89,18 @@ def score(
         return uncertainty(mean, stddev, estimator=estimator, weights=weights)
     if places[0] != places[1]:
         raise ValueError("mean and stddev must lie on the same card")
-    queue = _core.device_queue(places[0][1])
-    columns = _core.estimate_there(estimator, _capsule(mean, queue), _capsule(stddev, queue), as_weights(weights))
+    card = _card(places[0][1])
+    queue = card.queue()
+    columns = card.estimate(estimator, _capsule(mean, queue), _capsule(stddev, queue), as_weights(weights))
     return DeviceUncertainty(
         columns.pop("epistemic"), columns.pop("aleatoric"), columns.pop("total"), columns.pop("log_deficit"), columns
     )
+
+
+@functools.lru_cache(maxsize=None)
+def _card(number: int) -> _core.Card:
+    """The card, opened once: its queue must live on from when arrays are handed over until they are scored."""
+    return _core.Card(number)
 
 
 def _place(array: Any) -> Tuple[int, int]:

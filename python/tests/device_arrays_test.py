@@ -13,6 +13,13 @@ try:
 except ImportError:
     HAS_CARD = False
 
+try:
+    import jax
+
+    JAX_HAS_CARD = jax.default_backend() == "gpu"
+except ImportError:
+    JAX_HAS_CARD = False
+
 
 class OnACard:
     """What a tensor on a card that is not there would say."""
@@ -77,9 +84,92 @@ class Score(PackageTest):
             dissent.score(mean.double(), stddev)
         with self.assertRaisesRegex(ValueError, "same shape"):
             dissent.score(mean[1:], stddev)
-        mean[7, 2, 3] = float("nan")
-        with self.assertRaisesRegex(ValueError, r"mean\[7, 2, 3\] = nan"):
-            dissent.score(mean, stddev)
+        with self.assertRaisesRegex(ValueError, "float32"):
+            dissent.score(mean.half(), stddev.half())
+        with self.assertRaisesRegex(ValueError, "float32"):
+            dissent.score(mean.int(), stddev.int())
+        with self.assertRaisesRegex(ValueError, "same card"):
+            dissent.score(mean, stddev.cpu())
+        with self.assertRaisesRegex(ValueError, "no components"):
+            dissent.score(mean[:, :0], stddev[:, :0])
+        with self.assertRaisesRegex(ValueError, "axes"):
+            dissent.score(mean[0, 0], stddev[0, 0])
+        with self.assertRaisesRegex(ValueError, "no kernel"):
+            dissent.score(mean, stddev, "quadrature")
+        for array, value, message in (
+            (mean, float("nan"), r"mean\[7, 2, 3\] = nan"),
+            (mean, float("-inf"), r"mean\[7, 2, 3\] = -inf"),
+            (stddev, 0.0, r"stddev\[7, 2, 3\] = 0"),
+            (stddev, -1.0, r"stddev\[7, 2, 3\] = -1"),
+            (stddev, float("inf"), r"stddev\[7, 2, 3\] = inf"),
+        ):
+            before = array[7, 2, 3].item()
+            array[7, 2, 3] = value
+            with self.assertRaisesRegex(ValueError, message):
+                dissent.score(mean, stddev)
+            array[7, 2, 3] = before
+        dissent.score(mean, stddev)
+
+    @unittest.skipUnless(HAS_CARD, "no card, or no torch")
+    def test_parts_of_tensors_are_scored_where_they_begin(self):
+        for shape in ((40, 5, 11), (40, 4, 12), (40, 5, 257), (40, 9, 33)):
+            generator = np.random.default_rng(2)
+            mean = generator.normal(size=shape).astype(np.float32)
+            stddev = np.exp(generator.normal(size=shape)).astype(np.float32)
+            whole = torch.tensor(mean).cuda(), torch.tensor(stddev).cuda()
+            for first, last in ((0, 40), (1, 40), (3, 39), (5, 6), (40, 40)):
+                got = dissent.score(whole[0][first:last], whole[1][first:last])
+                expected = dissent.uncertainty(mean, stddev).epistemic[first:last]
+                self.assertEqual(len(got.epistemic), last - first)
+                np.testing.assert_allclose(got.numpy().epistemic, expected, rtol=2e-6)
+                self.assertEqual(len(got.top(3)), min(3, last - first))
+
+    @unittest.skipUnless(HAS_CARD, "no card, or no torch")
+    def test_what_is_still_being_written_is_waited_for(self):
+        mean, stddev = arrays()
+        expected = dissent.uncertainty(mean, stddev).epistemic
+        source = torch.tensor(mean).cuda(), torch.tensor(stddev).cuda()
+        for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                target = torch.zeros_like(source[0]), torch.zeros_like(source[1])
+                torch.cuda._sleep(100_000_000)  # some 50 ms
+                target[0].copy_(source[0])
+                target[1].copy_(source[1])
+                got = torch.from_dlpack(dissent.score(*target))
+                np.testing.assert_allclose(got.cpu().numpy(), expected, rtol=2e-6)
+
+    @unittest.skipUnless(HAS_CARD, "no card, or no torch")
+    def test_results_outlive_what_they_were_made_of(self):
+        mean, stddev = (torch.tensor(array).cuda() for array in arrays())
+        mean.requires_grad_()
+        expected = dissent.uncertainty(*arrays()).epistemic
+        got = dissent.score(mean, stddev)
+        epistemic, on_host = torch.from_dlpack(got.epistemic), got.epistemic.numpy()
+        del got, mean, stddev
+        torch.cuda.empty_cache()
+        np.testing.assert_array_equal(epistemic.cpu().numpy(), on_host)
+        np.testing.assert_allclose(on_host, expected, rtol=2e-6)
+
+    @unittest.skipUnless(HAS_CARD, "no card, or no torch")
+    def test_results_are_neither_copied_nor_moved_when_taken(self):
+        got = dissent.score(*(torch.tensor(array).cuda() for array in arrays()))
+        self.assertEqual(torch.from_dlpack(got.total).data_ptr(), torch.from_dlpack(got.total).data_ptr())
+        with self.assertRaisesRegex(BufferError, "numpy"):
+            got.epistemic.__dlpack__(copy=True)
+        with self.assertRaisesRegex(BufferError, "numpy"):
+            got.epistemic.__dlpack__(dl_device=(1, 0))
+        got.epistemic.__dlpack__(dl_device=(2, 0), copy=False, stream=None)  # released with the capsule
+
+    @unittest.skipUnless(JAX_HAS_CARD, "no card, or no JAX")
+    def test_arrays_of_jax_are_scored_where_they_are(self):
+        mean, stddev = arrays()
+        got = dissent.score(jax.numpy.asarray(mean), jax.numpy.asarray(stddev), "bhattacharyya")
+        expected = dissent.uncertainty(mean, stddev, estimator="bhattacharyya").epistemic
+        self.assertEqual(got.__dlpack_device__(), (2, 0))
+        np.testing.assert_allclose(got.numpy().epistemic, expected, rtol=2e-6)
+        taken = jax.dlpack.from_dlpack(got.epistemic)
+        np.testing.assert_allclose(np.asarray(taken), expected, rtol=2e-6)
 
 
 if __name__ == "__main__":
