@@ -222,6 +222,29 @@ TEST_F(OnCard, AFitAmongOthersHasTheSameBitsAsAlone) {
   }
 }
 
+// So many that the card gives each fewer threads than one alone.
+TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
+  constexpr std::size_t kFits = 60;
+  TrainOptions train;
+  train.epochs = 20;
+  train.batch_size = 300;
+  const auto parameters_of = [&](std::uint64_t seed) {
+    const FitResult result =
+        fit({.model = Model::kFlow, .seed = seed}, train, test::wide(700, 3).rows(), {.device = &device_->fits()});
+    return std::vector<float>(result.model.parameters().begin(), result.model.parameters().end());
+  };
+  std::vector<std::vector<float>> together(kFits);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t k = 0; k < kFits; ++k) {
+      threads.emplace_back([&, k] { together[k] = parameters_of(k); });
+    }
+  }
+  for (std::size_t k = 0; k < kFits; k += 20) {
+    EXPECT_EQ(parameters_of(k), together[k]) << k;
+  }
+}
+
 TEST_F(OnCard, WhatItCannotTrainIsRefused) {
   const test::SampleRows data = test::pairs(40);
   const std::string message = message_of<InputError>(

@@ -109,8 +109,11 @@ struct SumOperands {
 };
 
 // sums[row][n] += sum over k < count of columns `in`[k][row] weights[k][n].
+// Tensor cores cut off where they add, always towards zero: what was summed before is added afterwards, or a long
+// row of such sums would drift.
 template <int kRows, int kTiles>
 __device__ __forceinline__ void add_products(int in, int count, const SumWeights<kTiles>& weights, Sums<kTiles>& sums) {
+  Sums<kTiles> part = {};
   SumOperands<kRows, kTiles> next;
   next.load(in, count, 0, weights);
 #pragma unroll 1
@@ -138,7 +141,15 @@ __device__ __forceinline__ void add_products(int in, int count, const SumWeights
     if (k + 8 < count) {
       next.load(in, count, k + 8, weights);
     }
-    add_terms<2, kTiles>(a, b, sums.at);
+    add_terms<2, kTiles>(a, b, part.at);
+  }
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      sums.at[0][n][e] += part.at[0][n][e];
+      sums.at[1][n][e] += part.at[1][n][e];
+    }
   }
 }
 

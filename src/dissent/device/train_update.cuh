@@ -127,9 +127,15 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
   Squares<kRows> own_squares;
   const Share share(job.conditioner, rank, group);
   own_squares.add(share.begin, share.end, [&](int k) {
+    float part[kMaxGroup];  // all asked for before the first is waited for
+#pragma unroll
+    for (int g = 0; g < kMaxGroup; ++g) {
+      part[g] = g < group ? __ldcg(job.gradient + static_cast<std::size_t>(g) * job.block_size + k) : 0.0F;
+    }
     float sum = 0;
-    for (int g = 0; g < group; ++g) {
-      sum += __ldcg(job.gradient + static_cast<std::size_t>(g) * job.block_size + k);
+#pragma unroll
+    for (int g = 0; g < kMaxGroup; ++g) {
+      sum += part[g];
     }
     own[k] = sum;
     return sum;
@@ -156,12 +162,12 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
     return __longlong_as_double(0x7ff8000000000000LL);
   }
   const float clip = job.clip_norm > 0 ? static_cast<float>(fmin(1.0, job.clip_norm / (norm + 1e-6))) : 1.0F;
-#pragma unroll 2
+#pragma unroll 4
   for (int k = share.begin + static_cast<int>(threadIdx.x); k < share.end; k += kRows) {
     adam(job, step, clip, k, own[k], true);
   }
   for (int c = rank; c < job.num_components; c += group) {
-#pragma unroll 2
+#pragma unroll 4
     for (int k = job.networks[c].begin + static_cast<int>(threadIdx.x); k < job.networks[c].end; k += kRows) {
       adam(job, step, clip, k, base_gradient[k], false);
     }
