@@ -1,5 +1,5 @@
 // Chooses the kernel for a shape: threads for few outputs, warps for many, tiles for more components than sums fit in
-// registers.
+// registers. Of many outputs of few components, inputs are brought to the warps by the copy engine.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "dissent/device/cuda_error.hpp"
 #include "dissent/device/score_pairwise.hpp"
+#include "dissent/device/score_staged.cuh"
 #include "dissent/device/score_thread.cuh"
 #include "dissent/device/score_tile.cuh"
 #include "dissent/device/score_warp.cuh"
@@ -17,6 +18,7 @@ inline constexpr int kMostInRegisters = 8;     // components
 inline constexpr int kMostThreadOutputs = 16;  // outputs that a thread takes alone, and components
 inline constexpr int kMostThreadComponents = 6;
 inline constexpr int kFewestWarpOutputs = 96;  // that a whole warp takes together
+inline constexpr int kMostStagedComponents = 6;
 
 template <int kMost, class Form, class T>
 PairwiseCall<Form, T, kMost> call_of(const Form& form, const FinishRule& finish, const Rows<T>& rows,
@@ -40,6 +42,24 @@ inline unsigned blocks_for(long long inputs, long long per_block) {
   return static_cast<unsigned>((inputs + per_block - 1) / per_block);
 }
 
+inline int num_multiprocessors() {
+  int card = 0;
+  int count = 0;
+  DISSENT_CUDA(cudaGetDevice(&card));
+  DISSENT_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, card));
+  return count;
+}
+
+// One block for each multiprocessor, which fills its shared memory.
+template <int M, class Form, class T>
+void launch_staged(const PairwiseCall<Form, T, kMostInRegisters>& call, const SlotsPlan& plan, cudaStream_t stream) {
+  const auto kernel = score_by_staged_warps<Form, T, M, kMostInRegisters>;
+  const auto blocks = std::min<long long>(call.rows.num_inputs, num_multiprocessors());
+  allow_shared_bytes(kernel, plan.shared_bytes());
+  kernel<<<static_cast<unsigned>(blocks), 32 * plan.warps, plan.shared_bytes(), stream>>>(call, plan);
+  DISSENT_CUDA_LAUNCHED("score_by_staged_warps");
+}
+
 template <int M, class Form, class T>
 void launch_registers(const PairwiseCall<Form, T, kMostInRegisters>& call, cudaStream_t stream) {
   constexpr int kThreads = 32 * kWarpsPerBlock;
@@ -50,8 +70,13 @@ void launch_registers(const PairwiseCall<Form, T, kMostInRegisters>& call, cudaS
     allow_shared_bytes(kernel, bytes);
     kernel<<<blocks_for(call.rows.num_inputs, kThreads), kThreads, bytes, stream>>>(call);
     DISSENT_CUDA_LAUNCHED("score_by_threads");
+    return;
+  }
+  const bool many = call.rows.num_outputs >= kFewestWarpOutputs;
+  const SlotsPlan plan = SlotsPlan::of(sizeof(T) * M * static_cast<std::size_t>(call.rows.num_outputs));
+  if (M <= kMostStagedComponents && many && plan.fits()) {
+    launch_staged<std::min(M, kMostStagedComponents)>(call, plan, stream);
   } else {
-    const bool many = call.rows.num_outputs >= kFewestWarpOutputs;
     const auto kernel =
         many ? score_by_warps<Form, T, M, kMostInRegisters, 32> : score_by_warps<Form, T, M, kMostInRegisters, 8>;
     kernel<<<blocks_for(call.rows.num_inputs, kThreads / (many ? 32 : 8)), kThreads, 0, stream>>>(call);

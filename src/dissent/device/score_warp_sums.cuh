@@ -190,12 +190,12 @@ __device__ __forceinline__ void sum_together(const Form& form, const T* mean, co
   }
 }
 
-// The divergences of a group's input, summed in C.
-template <int kLanes, class C, class T, int M, class Form>
+// The divergences of a group's input, summed in C. kAhead: the input is in the card's memory, which is far away.
+template <int kLanes, class C, class T, int M, bool kAhead, class Form>
 __device__ __forceinline__ Trust sum_group(const Form& form, const T* mean, const T* stddev, int D, int lane,
                                            GroupSpace<M>& space) {
   LaneSums<Form, C, M> sums;
-  if constexpr (kLanes == 32) {
+  if constexpr (kAhead) {
     sum_ahead(form, mean, stddev, D, lane, sums);
   } else {
     sum_together<kLanes>(form, mean, stddev, D, lane, sums);
@@ -204,10 +204,10 @@ __device__ __forceinline__ Trust sum_group(const Form& form, const T* mean, cons
   return finish_group<kLanes, Form, C, T, M>(form, sums, D, lane, space);
 }
 
-template <int kLanes, class T, int M, class Form>
+template <int kLanes, class T, int M, bool kAhead, class Form>
 __device__ __noinline__ Trust sum_group_in_double(const Form& form, const T* mean, const T* stddev, int D, int lane,
                                                   GroupSpace<M>& space) {
-  return sum_group<kLanes, double, T, M>(form, mean, stddev, D, lane, space);
+  return sum_group<kLanes, double, T, M, kAhead>(form, mean, stddev, D, lane, space);
 }
 
 // Recomputes what is not trusted by the closed forms; false where a value of the input breaks a rule.
@@ -281,19 +281,19 @@ __device__ __noinline__ bool plain_groups(const Form& form, const T* mean, const
 
 // The divergences of each group's input by whatever way is right; false where a value breaks a rule. lane: in the
 // group; single: floats are tried.
-template <int kLanes, class T, int M, class Form>
+template <int kLanes, class T, int M, bool kAhead = kLanes == 32, class Form>
 __device__ __forceinline__ bool divergences_of(const Form& form, const T* mean, const T* stddev, int D, int lane,
                                                bool single, GroupSpace<M>& space) {
   Trust trust = Trust::kNone;
   if constexpr (sizeof(T) == 4) {
     if (single) {
-      trust = sum_group<kLanes, float, T, M>(form, mean, stddev, D, lane, space);
+      trust = sum_group<kLanes, float, T, M, kAhead>(form, mean, stddev, D, lane, space);
     }
     if (!__all_sync(kAllLanes, trust == Trust::kAll)) {
-      trust = sum_group_in_double<kLanes, T, M>(careful<T>(form), mean, stddev, D, lane, space);
+      trust = sum_group_in_double<kLanes, T, M, kAhead>(careful<T>(form), mean, stddev, D, lane, space);
     }
   } else {
-    trust = sum_group<kLanes, double, T, M>(form, mean, stddev, D, lane, space);
+    trust = sum_group<kLanes, double, T, M, kAhead>(form, mean, stddev, D, lane, space);
   }
   return __all_sync(kAllLanes, trust == Trust::kAll) || plain_groups<kLanes, T, M>(form, mean, stddev, D, trust, space);
 }
