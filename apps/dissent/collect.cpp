@@ -12,6 +12,7 @@
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/problem/problem.hpp"
+#include "dissent/simulator/statistics.hpp"
 #include "dissent/simulator/transitions_file.hpp"
 #include "dissent/table/csv.hpp"
 #include "options.hpp"
@@ -70,6 +71,16 @@ Transitions collect_rows(const Arguments& arguments) {
   return rows;
 }
 
+nlohmann::ordered_json to_json(const TransitionStatistics& statistics) {
+  nlohmann::ordered_json json{{"expert_share", statistics.expert_share}, {"mean_steps", statistics.mean_steps},
+                              {"mean_reward", statistics.mean_reward},   {"target_stddev", statistics.target_stddev},
+                              {"mean_height", statistics.mean_height},   {"mean_speed", statistics.mean_speed}};
+  if (statistics.upright) {
+    json["upright"] = *statistics.upright;
+  }
+  return json;
+}
+
 void print_summary(const Arguments& arguments, const Transitions& rows, double seconds) {
   using Json = nlohmann::ordered_json;
   const double rows_per_second = static_cast<double>(arguments.num_rows) / seconds;
@@ -81,6 +92,7 @@ void print_summary(const Arguments& arguments, const Transitions& rows, double s
                 {"rows", arguments.num_rows},
                 {"episodes", simulated ? Json(rows.num_episodes) : Json()},
                 {"unstable", simulated ? Json(rows.num_unstable) : Json()},
+                {"statistics", simulated ? to_json(transition_statistics(rows)) : Json()},
                 {"seed", arguments.seed},
                 {"rows_per_second", rows_per_second},
                 {"output", arguments.output}});

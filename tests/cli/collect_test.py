@@ -98,12 +98,26 @@ class Collect(CliTest):
 
     def test_json_and_quiet(self):
         out = json.loads(self.run_ok("collect", "pendulum", "-n", 450, "--seed", 3, "-o", "p.npz", "--json"))
-        self.assertEqual(list(out), ["version", "problem", "policy", "rows", "episodes", "unstable", "seed",
-                                     "rows_per_second", "output"])
+        self.assertEqual(list(out), ["version", "problem", "policy", "rows", "episodes", "unstable", "statistics",
+                                     "seed", "rows_per_second", "output"])
         self.assertEqual((out["rows"], out["episodes"], out["unstable"], out["seed"]), (450, 3, 0, 3))
+        self.assertEqual((out["statistics"]["mean_steps"], out["statistics"]["expert_share"]), (150, 0))
         out = json.loads(self.run_ok("collect", "bimodal", "-n", 5, "-o", "b.csv", "--json"))
+        self.assertIsNone(out["statistics"])
         self.assertEqual((out["policy"], out["episodes"], out["output"]), (None, None, "b.csv"))
         self.assertEqual(self.run_ok("collect", "pendulum", "-n", 5, "-o", "p.npz", "--quiet"), "")
+
+    def test_a_variants_expert_swings(self):
+        found = {}
+        for name in ("pendulum", "pendulum:swing"):
+            out = json.loads(self.run_ok("collect", name, "-p", "mixed:0.5", "-n", 4000, "-o", "p.npz", "--json"))
+            found[name] = dict(np.load(self.path("p.npz")), **out["statistics"])
+        plain, swing = found["pendulum"], found["pendulum:swing"]
+        np.testing.assert_array_equal(plain["observations"][:2000], swing["observations"][:2000])
+        self.assertEqual((plain["expert_share"], swing["expert_share"]), (0.5, 0.5))
+        self.assertEqual(np.diff(np.flatnonzero(swing["timeouts"][2000:])).tolist(), [20] * 99)
+        self.assertGreater(np.abs(swing["observations"][2000::20, 2]).max(), 7)
+        self.assertLess(swing["upright"], plain["upright"] / 3)
 
     def refuse(self, *arguments, says, code=2):
         self.run_bad(code, "collect", *arguments, says=says)

@@ -92,6 +92,18 @@ class Study(StudyTest):
         self.run_ok("study", "run", grid, "--store", "sqlite:jobs.db", "--jobs", 3, "--threads", 2, "--quiet")
         self.check_complete("sqlite:jobs.db", expected)
 
+    def test_a_variant_is_a_problem_of_a_grid(self):
+        with open(self.path("v.toml"), "w") as file:
+            file.write('name = "v"\nrounds = 1\n[settings]\nmodel = "pne"\nepochs = 5\ncandidates = 50\n[grid]\n'
+                       'problem = ["pendulum", "pendulum:swing"]\npool_policy = ["mixed", "random"]\n'
+                       'acquisition = "random"\n')
+        cache = {**os.environ, "XDG_CACHE_HOME": self.path("cache")}
+        run = ["study", "run", "v.toml", "--store", "sqlite:runs.db", "-q"]
+        result = subprocess.run([PROGRAM, *run], cwd=self.dir, env=cache, text=True, capture_output=True)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(sorted(name.rpartition("-")[0] for name in os.listdir(self.path("cache/dissent/problems"))),
+                         ["pendulum", "pendulum", "pendulum-swing", "pendulum-swing"])
+
     def test_a_campaign_that_fails_says_why(self):
         with open(self.path("t.toml"), "w") as file:
             file.write('name = "t"\nrounds = 1\n[settings]\nmodel = "pne"\nepochs = 5\ncandidates = 50\n[grid]\nproblem = "hetero"\n'

@@ -152,15 +152,55 @@ TEST(Problem, PoolsAreMixedRandomOrTheExpertsAlone) {
   EXPECT_EQ(experts(PoolPolicy::kExpert), 500);
   EXPECT_TRUE(load_problem("hetero").from_expert.empty());
   EXPECT_EQ(message_of<InputError>([&] { load_problem("hetero", options); }),
-            "pool_policy = expert; no policy made the pool of 'hetero'; give it for: pendulum, hopper, ant, humanoid");
+            "pool_policy = expert; no policy made the pool of 'hetero'; give it for: pendulum, hopper, ant, humanoid, "
+            "pendulum:swing");
   EXPECT_EQ(pool_policy_from_name("random"), PoolPolicy::kRandom);
   EXPECT_THROW(pool_policy_from_name("both"), InputError);
+}
+
+// A variant has the environment's random rows, other rows of the expert, and a file of its own.
+TEST(Problem, AVariantChangesTheExpertsRowsAlone) {
+  const TempDir folder;
+  const CollectedSizes sizes{.train = 300, .pool = 500, .test = 50};
+  ProblemOptions options;
+  options.cache_directory = folder.file("cache");
+  const CollectedProblem plain = cached_problem("pendulum", sizes, options);
+  options.num_threads = 1;
+  const CollectedProblem swing = cached_problem("pendulum:swing", sizes, options);
+  options.num_threads = 3;
+  options.cache_directory = folder.file("other");
+  const CollectedProblem again = cached_problem("pendulum:swing", sizes, options);
+  EXPECT_EQ(swing.pool.observations, again.pool.observations);
+  EXPECT_EQ(swing.test.actions, again.test.actions);
+  EXPECT_EQ(plain.train.observations, swing.train.observations);
+  EXPECT_EQ(plain.pool.expert, swing.pool.expert);
+  EXPECT_NE(plain.test.observations, swing.test.observations);
+  for (std::size_t row = 0; row < sizes.pool; ++row) {
+    const bool is_same = plain.pool.observations[3 * row + 2] == swing.pool.observations[3 * row + 2];
+    EXPECT_EQ(is_same, plain.pool.expert[row] == 0) << row;
+  }
+  EXPECT_NE(cache_file("pendulum", sizes, options), cache_file("pendulum:swing", sizes, options));
+  EXPECT_EQ(cache_file("pendulum:swing", sizes, options).find(':'), std::string::npos);
+}
+
+// Runs that were begun go on with the rows they had: a plain name keeps its file.
+TEST(Problem, PlainNamesKeepTheirCacheFiles) {
+  if (mujoco_version() != "2.2.2") {
+    GTEST_SKIP() << "the name depends on the version of MuJoCo";
+  }
+  ProblemOptions options;
+  options.cache_directory = "c";
+  EXPECT_EQ(cache_file("pendulum", {.train = 10000, .pool = 100000, .test = 2000}, options),
+            "c/problems/pendulum-eb16605382f8c6e1.npz");
 }
 
 TEST(Problem, UnknownNamesSuggestTheNearest) {
   EXPECT_EQ(message_of<InputError>([] { load_problem("bimodel"); }),
             "problem 'bimodel' is not known; did you mean 'bimodal'? (known: hetero, bimodal, pendulum, hopper, ant, "
-            "humanoid)");
+            "humanoid, pendulum:swing)");
+  EXPECT_EQ(message_of<InputError>([] { load_problem("pendulum:swim"); }),
+            "problem 'pendulum:swim' is not known; did you mean 'pendulum:swing'? (known: hetero, bimodal, pendulum, "
+            "hopper, ant, humanoid, pendulum:swing)");
   EXPECT_EQ(message_of<InputError>([] { make_environment("hoper"); }),
             "environment 'hoper' is not known; did you mean 'hopper'? (known: pendulum, hopper, ant, humanoid)");
 }

@@ -15,6 +15,7 @@
 #include "dissent/base/file.hpp"
 #include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/robot.hpp"
+#include "dissent/simulator/variant.hpp"
 
 namespace dissent {
 namespace {
@@ -49,10 +50,10 @@ std::vector<std::uint8_t> expert_rows(std::size_t num_rows, const ProblemOptions
 
 using PartProgress = std::function<void(std::size_t rows_done)>;
 
-Transitions shuffled_part(const std::string& environment, std::size_t num_rows, std::size_t dilution, Part part,
+Transitions shuffled_part(const std::string& name, std::size_t num_rows, std::size_t dilution, Part part,
                           double expert_share, const ProblemOptions& options, PartProgress progress) {
   CollectOptions collect_options;
-  collect_options.environment = environment;
+  collect_options.environment = name;
   collect_options.policy.expert_share = expert_share;
   collect_options.num_rows = num_rows * dilution;
   collect_options.seed = options.data_seed;
@@ -64,8 +65,7 @@ Transitions shuffled_part(const std::string& environment, std::size_t num_rows, 
   return rows.select(std::span(order).first(num_rows));
 }
 
-CollectedProblem collect_problem(const std::string& environment, const CollectedSizes& sizes,
-                                 const ProblemOptions& options) {
+CollectedProblem collect_problem(const std::string& name, const CollectedSizes& sizes, const ProblemOptions& options) {
   const std::size_t total = sizes.train + sizes.pool + kTestDilution * sizes.test;
   const auto progress_from = [&options, total](std::size_t before) -> PartProgress {
     if (!options.progress) {
@@ -73,11 +73,11 @@ CollectedProblem collect_problem(const std::string& environment, const Collected
     }
     return [&options, total, before](std::size_t rows) { options.progress(before + rows, total); };
   };
-  return {shuffled_part(environment, sizes.train, 1, kTrainPart, 0, options, progress_from(0)),
-          shuffled_part(environment, sizes.pool, 1, kPoolPart, pool_expert_share(options.pool_policy), options,
-                        progress_from(sizes.train)),
-          shuffled_part(environment, sizes.test, kTestDilution, kTestPart, 1, options,
-                        progress_from(sizes.train + sizes.pool))};
+  return {
+      shuffled_part(name, sizes.train, 1, kTrainPart, 0, options, progress_from(0)),
+      shuffled_part(name, sizes.pool, 1, kPoolPart, pool_expert_share(options.pool_policy), options,
+                    progress_from(sizes.train)),
+      shuffled_part(name, sizes.test, kTestDilution, kTestPart, 1, options, progress_from(sizes.train + sizes.pool))};
 }
 
 void store(const std::string& path, const CollectedProblem& problem) {
@@ -159,20 +159,22 @@ std::string default_cache_directory() {
   return std::string(home) + "/.cache/dissent";
 }
 
-std::string cache_file(const std::string& environment, const CollectedSizes& sizes, const ProblemOptions& options) {
-  std::string key =
-      fmt::format("{} {} {} {} {} {} {} {} {}", kFormat, environment, options.data_seed, sizes.train, sizes.pool,
-                  sizes.test, mujoco_version(), embedded_model(environment), embedded_policy(environment));
+std::string cache_file(const std::string& name, const CollectedSizes& sizes, const ProblemOptions& options) {
+  const Variant& variant = find_variant(name);
+  std::string key = fmt::format("{} {} {} {} {} {} {} {} {}{}", kFormat, name, options.data_seed, sizes.train,
+                                sizes.pool, sizes.test, mujoco_version(), embedded_model(variant.environment),
+                                embedded_policy(variant.policy), variant.settings_text());
   if (options.pool_policy != PoolPolicy::kMixed) {
     key += fmt::format(" {}", pool_policy_name(options.pool_policy));
   }
   const std::string root = options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
-  return fmt::format("{}/problems/{}-{:016x}.npz", root, environment, digest(key));
+  std::string stem = name;
+  std::ranges::replace(stem, ':', '-');  // not every file system takes a colon
+  return fmt::format("{}/problems/{}-{:016x}.npz", root, stem, digest(key));
 }
 
-CollectedProblem cached_problem(const std::string& environment, const CollectedSizes& sizes,
-                                const ProblemOptions& options) {
-  const std::string path = cache_file(environment, sizes, options);
+CollectedProblem cached_problem(const std::string& name, const CollectedSizes& sizes, const ProblemOptions& options) {
+  const std::string path = cache_file(name, sizes, options);
   const auto notice = [&options](const std::string& message) {
     if (options.notice) {
       options.notice(message);
@@ -187,8 +189,8 @@ CollectedProblem cached_problem(const std::string& environment, const CollectedS
     }
   }
   prepare_folder(std::filesystem::path(path).parent_path());
-  notice(fmt::format("collecting {} into {} (once)", environment, path));
-  CollectedProblem problem = collect_problem(environment, sizes, options);
+  notice(fmt::format("collecting {} into {} (once)", name, path));
+  CollectedProblem problem = collect_problem(name, sizes, options);
   store(path, problem);
   return problem;
 }

@@ -1,8 +1,8 @@
 // The collected data of a robot problem, and its file in the cache directory.
 //
-// File name: problems/<environment>-<key>.npz, where the key hashes what the rows depend on: sizes, seed, model,
-// policy, simulator version, and a number that stands for the code that collects. So a change of any of them makes a
-// new file instead of a wrong one.
+// File name: problems/<name>-<key>.npz, where the key hashes what the rows depend on: sizes, seed, model,
+// policy, settings of a variant, simulator version, and a number that stands for the code that collects. So a change of
+// any of them makes a new file instead of a wrong one.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,9 @@ struct CollectedSizes {
   std::size_t test = 0;
 };
 
-// From the cache, else collected and stored there.
-CollectedProblem cached_problem(const std::string& environment, const CollectedSizes& sizes,
-                                const ProblemOptions& options);
+// `name` is an environment's or a variant's. From the cache, else collected and stored there.
+CollectedProblem cached_problem(const std::string& name, const CollectedSizes& sizes, const ProblemOptions& options);
 
-std::string cache_file(const std::string& environment, const CollectedSizes& sizes, const ProblemOptions& options);
+std::string cache_file(const std::string& name, const CollectedSizes& sizes, const ProblemOptions& options);
 
 }  // namespace dissent

@@ -13,9 +13,9 @@
 #include "dissent/base/random.hpp"
 #include "dissent/problem/cache.hpp"
 #include "dissent/problem/one_dimensional.hpp"
-#include "dissent/simulator/environment.hpp"
 #include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/transitions_file.hpp"
+#include "dissent/simulator/variant.hpp"
 
 namespace dissent {
 namespace {
@@ -69,7 +69,7 @@ ProblemRows draw_rows(Draw draw, InputDistribution inputs, std::size_t num_rows,
 
 void check_no_policies(std::string_view name, const ProblemOptions& options) {
   check_argument(options.pool_policy == PoolPolicy::kMixed, "pool_policy", pool_policy_name(options.pool_policy),
-                 "no policy made the pool of '{}'; give it for: {}", name, fmt::join(environment_names(), ", "));
+                 "no policy made the pool of '{}'; give it for: {}", name, fmt::join(variant_names(), ", "));
 }
 
 Problem load_one_dimensional(const OneDimensional& which, const ProblemOptions& options) {
@@ -181,7 +181,8 @@ const std::vector<std::string>& problem_names() {
     for (const OneDimensional& problem : kOneDimensional) {
       all.emplace_back(problem.name);
     }
-    all.insert(all.end(), environment_names().begin(), environment_names().end());
+    const std::vector<std::string> simulated = variant_names();
+    all.insert(all.end(), simulated.begin(), simulated.end());
     return all;
   }();
   return names;

@@ -3,6 +3,7 @@
 // name                            inputs          targets      training  pool     test
 // hetero, bimodal                 x               y            100       100,000  20,000
 // pendulum, hopper, ant, humanoid (state, action) next state   200       100,000  2,000
+// pendulum:swing and the like     as above; only the expert's rows differ (simulator/variant.hpp)
 // FILE.h5, .hdf5, .npz            (state, action) next state   200       rest     a tenth, at most 2,000
 //
 // Robots: training rows come from the random policy, test rows from the expert, the pool is 90% random and 10% expert
@@ -71,7 +72,7 @@ struct ProblemOptions {
   std::function<void(std::size_t rows_done, std::size_t rows)> progress;  // of the whole problem, while collecting
 };
 
-// hetero, bimodal and the environments.
+// hetero, bimodal, the environments and their variants.
 const std::vector<std::string>& problem_names();
 
 // The problems drawn from a formula, and rows of one as its training rows are drawn: the first of a longer sample.

@@ -9,6 +9,7 @@
 #include "dissent/simulator/evaluate.hpp"
 #include "dissent/simulator/named_data.hpp"
 #include "dissent/simulator/policy.hpp"
+#include "dissent/simulator/variant.hpp"
 
 namespace dissent {
 namespace {
@@ -181,9 +182,11 @@ std::size_t num_expert_rows(double expert_share, std::size_t num_rows) {
 Transitions collect(const CollectOptions& options) {
   check(options.part < (1U << 14), "collect: part = {} must be below 2^14", options.part);
   ThreadPool threads(options.num_threads);
-  EnvironmentPool environments(options.environment, options.environment_options, threads.num_threads());
+  const Variant& variant = find_variant(options.environment);
+  EnvironmentPool environments(variant.environment, options.environment_options, threads.num_threads());
   const EnvironmentSpec& spec = environments.at(0).spec();
   Transitions rows = empty_transitions(spec);
+  rows.environment = variant.name;
   rows.policy = options.policy.text;
   rows.seed = options.seed;
   rows.observations.reserve(options.num_rows * rows.observation_size);
@@ -197,10 +200,12 @@ Transitions collect(const CollectOptions& options) {
     collect_section({random, false, first_stream, options.num_rows - num_expert}, options, environments, threads, rows);
   }
   if (num_expert > 0) {
-    const auto expert = make_policy(spec, options.policy.file.empty() ? "expert" : options.policy.file);
+    const auto expert = make_expert(variant, spec, options.policy.file);
     rows.policy_digest = expert->digest();
     constexpr std::uint64_t kExpertStreams = std::uint64_t{1} << 47;
-    collect_section({*expert, true, first_stream + kExpertStreams, num_expert}, options, environments, threads, rows);
+    EnvironmentPool its_own(variant.environment, expert_environment(variant, options.environment_options),
+                            threads.num_threads());
+    collect_section({*expert, true, first_stream + kExpertStreams, num_expert}, options, its_own, threads, rows);
   }
   return rows;
 }

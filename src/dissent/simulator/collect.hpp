@@ -54,7 +54,7 @@ struct PolicyChoice {
 PolicyChoice parse_policy_choice(std::string_view text);
 
 struct CollectOptions {
-  std::string environment;
+  std::string environment;  // or a variant of one
   EnvironmentOptions environment_options;
   PolicyChoice policy;
   std::size_t num_rows = 0;

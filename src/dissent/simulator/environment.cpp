@@ -18,7 +18,7 @@ std::unique_ptr<Environment> make_environment(std::string_view name, const Envir
     check(
         options.model_file.empty() && !options.euler,
         "environment pendulum: it is integrated in closed form and takes neither a model file nor another integrator");
-    return std::make_unique<Pendulum>();
+    return std::make_unique<Pendulum>(options);
   }
   return std::make_unique<Robot>(name, options);
 }

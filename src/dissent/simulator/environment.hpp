@@ -57,8 +57,10 @@ class Environment {
 };
 
 struct EnvironmentOptions {
-  std::string model_file;  // robots: a MuJoCo XML file in place of the built-in model; sizes must agree
-  bool euler = false;      // robots: semi-implicit Euler in place of RK4, several times faster; for training only
+  std::string model_file;     // robots: a MuJoCo XML file in place of the built-in model; sizes must agree
+  bool euler = false;         // robots: semi-implicit Euler in place of RK4, several times faster; for training only
+  double start_speed = 0;     // pendulum: episodes begin at any speed up to this; 0: 1, as published
+  std::size_t max_steps = 0;  // 0: the limit published
 };
 
 // "pendulum", "hopper", "ant", "humanoid". An unknown name is an InputError that suggests the nearest one; a robot in a

@@ -22,18 +22,19 @@ double wrap_angle(double angle) {
 
 }  // namespace
 
-Pendulum::Pendulum() {
+Pendulum::Pendulum(const EnvironmentOptions& options)
+    : start_speed_(options.start_speed > 0 ? options.start_speed : 1) {
   spec_.name = "pendulum";
   spec_.observation_size = 3;
   spec_.action_low = {-kMaxTorque};
   spec_.action_high = {kMaxTorque};
   spec_.seconds_per_step = kSecondsPerStep;
-  spec_.max_steps = 200;
+  spec_.max_steps = options.max_steps > 0 ? options.max_steps : 200;
 }
 
 void Pendulum::reset(Stream& stream) {
   angle_ = std::numbers::pi * (2 * stream.uniform() - 1);
-  speed_ = 2 * stream.uniform() - 1;
+  speed_ = start_speed_ * (2 * stream.uniform() - 1);
 }
 
 StepOutcome Pendulum::step(std::span<const double> action) {

@@ -12,10 +12,10 @@ namespace dissent {
 
 class Pendulum : public Environment {
  public:
-  Pendulum();
+  explicit Pendulum(const EnvironmentOptions& options = {});
 
   const EnvironmentSpec& spec() const override { return spec_; }
-  void reset(Stream& stream) override;  // angle uniform on (-pi, pi), speed uniform on (-1, 1)
+  void reset(Stream& stream) override;  // angle uniform on (-pi, pi), speed uniform on (-1, 1) or up to start_speed
   StepOutcome step(std::span<const double> action) override;
   void observe(std::span<double> observation) const override;
   std::vector<Segment> segments() const override;
@@ -26,6 +26,7 @@ class Pendulum : public Environment {
 
  private:
   EnvironmentSpec spec_;
+  double start_speed_;
   double angle_ = 0;
   double speed_ = 0;
 };

@@ -27,18 +27,34 @@ void PendulumExpert::act(std::span<const double> observation, std::size_t, Strea
   action[0] = std::clamp(torque, -2.0, 2.0);
 }
 
+NoisyPolicy::NoisyPolicy(std::shared_ptr<const Policy> policy, const EnvironmentSpec& spec, double noise)
+    : policy_(std::move(policy)), low_(spec.action_low), high_(spec.action_high), noise_(noise) {}
+
+void NoisyPolicy::act(std::span<const double> observation, std::size_t step, Stream& stream,
+                      std::span<double> action) const {
+  policy_->act(observation, step, stream, action);
+  for (std::size_t k = 0; k < action.size(); ++k) {
+    const double stddev = noise_ * 0.5 * (high_[k] - low_[k]);
+    action[k] = std::clamp(action[k] + stddev * stream.normal(), low_[k], high_[k]);
+  }
+}
+
+std::shared_ptr<const Policy> make_shipped_policy(const EnvironmentSpec& spec, const std::string& name) {
+  if (name == "pendulum") {
+    return std::make_shared<PendulumExpert>();
+  }
+  const std::string source = "built-in policy " + name;
+  const std::string_view text = embedded_policy(name);
+  check(!text.empty(), "policy 'expert': none is shipped for {}; give a policy's file", name);
+  return std::make_shared<LinearPolicy>(parse_linear_policy(text, source), spec, source);
+}
+
 std::shared_ptr<const Policy> make_policy(const EnvironmentSpec& spec, std::string_view name) {
   if (name == "random") {
     return std::make_shared<UniformPolicy>(spec);
   }
-  if (name == "expert" && spec.name == "pendulum") {
-    return std::make_shared<PendulumExpert>();
-  }
   if (name == "expert") {
-    const std::string source = "built-in policy " + spec.name;
-    const std::string_view text = embedded_policy(spec.name);
-    check(!text.empty(), "policy 'expert': none is shipped for {}; give a policy's file", spec.name);
-    return std::make_shared<LinearPolicy>(parse_linear_policy(text, source), spec, source);
+    return make_shipped_policy(spec, spec.name);
   }
   check(
       !name.starts_with("mixed:"),

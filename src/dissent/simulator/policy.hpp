@@ -44,6 +44,25 @@ class PendulumExpert : public Policy {
            std::span<double> action) const override;
 };
 
+// Another policy whose actions are disturbed by normal noise and clipped to the bounds. The stddev is `noise` times
+// half the range of each action. What is disturbed is what is done, and what rows show as the action.
+class NoisyPolicy : public Policy {
+ public:
+  NoisyPolicy(std::shared_ptr<const Policy> policy, const EnvironmentSpec& spec, double noise);
+  void act(std::span<const double> observation, std::size_t step, Stream& stream,
+           std::span<double> action) const override;
+  std::string digest() const override { return policy_->digest(); }
+
+ private:
+  std::shared_ptr<const Policy> policy_;
+  std::vector<double> low_;
+  std::vector<double> high_;
+  double noise_;
+};
+
+// The shipped policy of that name, as in data/policies, or "pendulum", which is written in code.
+std::shared_ptr<const Policy> make_shipped_policy(const EnvironmentSpec& spec, const std::string& name);
+
 // `name` is "random", "expert", or the path of a linear policy's file (it must contain a '.' or a '/').
 std::shared_ptr<const Policy> make_policy(const EnvironmentSpec& spec, std::string_view name);
 

@@ -222,7 +222,7 @@ Robot::Robot(std::string_view name, const EnvironmentOptions& options) : state_(
     s.spec.action_high.push_back(s.model->actuator_ctrlrange[2 * k + 1]);
   }
   s.spec.seconds_per_step = s.task->frames_per_step * s.model->opt.timestep;
-  s.spec.max_steps = 1000;
+  s.spec.max_steps = options.max_steps > 0 ? options.max_steps : 1000;
   s.forward();
 }
 

@@ -10,7 +10,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/problem/problem.hpp"
-#include "dissent/simulator/environment.hpp"
+#include "dissent/simulator/variant.hpp"
 
 namespace dissent {
 namespace {
@@ -119,10 +119,10 @@ void check_names(const std::vector<Cell>& cells) {
 
 void check_pool_policy(const Cell& cell) {
   const bool by_policies =
-      !cell.table && std::ranges::find(environment_names(), cell.problem) != environment_names().end();
+      !cell.table && std::ranges::find(variants(), cell.problem, &Variant::name) != variants().end();
   check_argument(by_policies || cell.pool_policy == PoolPolicy::kMixed, "pool_policy",
                  pool_policy_name(cell.pool_policy), "no policy made the pool of '{}'; give it for: {}", cell.problem,
-                 fmt::join(environment_names(), ", "));
+                 fmt::join(variant_names(), ", "));
 }
 
 void check_problem(const std::string& problem, const std::vector<std::string>& tables) {

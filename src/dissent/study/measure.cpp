@@ -6,6 +6,7 @@
 #include "dissent/ensemble/fit.hpp"
 #include "dissent/ensemble/metrics.hpp"
 #include "dissent/simulator/robot.hpp"
+#include "dissent/simulator/variant.hpp"
 #include "dissent/study/measure_parts.hpp"
 
 namespace dissent {
@@ -13,8 +14,12 @@ namespace {
 
 constexpr Model kModels[] = {Model::kFlow, Model::kPne};
 
-bool can_be_loaded(const std::string& problem) {
-  return mujoco_available() || is_one_dimensional(problem) || problem == "pendulum";
+bool is_measured(const std::string& problem) {
+  if (is_one_dimensional(problem)) {
+    return true;
+  }
+  const Variant& variant = find_variant(problem);
+  return variant.is_environment() && (mujoco_available() || problem == "pendulum");
 }
 
 std::vector<std::string> problems_of(const MeasureOptions& options) {
@@ -22,7 +27,7 @@ std::vector<std::string> problems_of(const MeasureOptions& options) {
     return options.problems;
   }
   std::vector<std::string> names = problem_names();
-  std::erase_if(names, [](const std::string& name) { return !can_be_loaded(name); });
+  std::erase_if(names, [](const std::string& name) { return !is_measured(name); });
   return names;
 }
 
