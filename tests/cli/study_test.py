@@ -87,6 +87,20 @@ class Study(StudyTest):
         found = [{column: row[column] for column in expected[0]} for row in self.export("sqlite:one.db") if row["cell"] == name]
         self.assertEqual(found, expected)
 
+    @unittest.skipIf(SANITIZED, "other code, other last bits")
+    @unittest.skipUnless(" avx512f " in CPU, "the rows were made with AVX-512")
+    def test_the_first_rounds_of_the_papers_experiment_are_reproduced(self):
+        with gzip.open(os.path.join(ROOT, "results", "paper-pne.csv.gz"), "rt") as file:
+            rows = [self.lasting(row) for row in csv.DictReader(file) if row["round"] in ("1", "2")]
+        name = "problem=hetero acquisition=badge seed=0"
+        expected = [row for row in rows if row["cell"] == name]
+        with open(os.path.join(ROOT, "studies", "paper-pne.toml")) as grid, open(self.path("two.toml"), "w") as copy:
+            copy.write(grid.read().replace("rounds = 100", "rounds = 2"))
+        self.run_ok("study", "run", "two.toml", "--store", "sqlite:one.db", "--only", name, "-q")
+        found = [row for row in self.export("sqlite:one.db") if row["cell"] == name and row["round"] in ("1", "2")]
+        self.assertEqual(len(expected), 2)
+        self.assertEqual(found, expected)
+
     def test_jobs_and_threads_change_nothing(self):
         grid = self.grid()
         expected = self.unbroken(grid)
