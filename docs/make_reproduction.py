@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -195,18 +196,19 @@ def measured(results):
     return [row for row in rows if row.get("kind")]
 
 
-def means(rows, key):
+def summed_up(rows, key, how):
+    """{key: mean or median over seeds}"""
     groups = {}
     for row in rows:
         groups.setdefault(key(row), []).append(float(row["value"]))
-    return {group: sum(values) / len(values) for group, values in groups.items()}
+    return {group: how(values) for group, values in groups.items()}
 
 
 def ranks(results):
     """Spearman's correlation with Monte Carlo; the paper's in brackets."""
     paper = {(row["model"], row["problem"]): row for row in read_csv(os.path.join(PAPER, "spearman.csv"))}
-    found = means((row for row in measured(results) if row["kind"] == "spearman"),
-                  lambda row: (row["model"], row["problem"], row["estimator"]))
+    found = summed_up((row for row in measured(results) if row["kind"] == "spearman"),
+                      lambda row: (row["model"], row["problem"], row["estimator"]), statistics.mean)
     beside = lambda task, name: f" [{float(paper[task][name]):.4f}]" if task in paper else ""
     tasks = list(dict.fromkeys((model, problem) for model, problem, _ in found))
     return table(("model", "problem", "kl", "bhattacharyya"),
@@ -217,14 +219,15 @@ def ranks(results):
 def costs(results):
     """Microseconds of an estimate for one input with five components, and samples in the time of one."""
     rows = [row for row in measured(results) if row["components"] == "5"]
-    seconds = means((row for row in rows if row["kind"] == "seconds"),
-                    lambda row: (int(row["outputs"]), row["estimator"].split(":")[0], int(row["samples"])))
-    samples = means((row for row in rows if row["kind"] == "matched_samples" and row["estimator"] == "kl"),
-                    lambda row: int(row["outputs"]))
+    seconds = summed_up((row for row in rows if row["kind"] == "seconds"),
+                        lambda row: (int(row["outputs"]), row["estimator"].split(":")[0], int(row["samples"])),
+                        statistics.median)
+    samples = summed_up((row for row in rows if row["kind"] == "matched_samples" and row["estimator"] == "kl"),
+                        lambda row: int(row["outputs"]), statistics.median)
     paper = {int(row["outputs"]): row["samples"] for row in read_csv(os.path.join(PAPER, "matched_samples.csv"))}
-    most = max((number for _, _, number in seconds), default=0)
+    most = max((count for _, _, count in seconds), default=0)
     lines = [(outputs, *(number(1e6 * seconds[outputs, name, 0]) for name in ("kl", "bhattacharyya")),
-              number(1e6 * seconds[outputs, "mc", most]), number(samples[outputs]), paper.get(outputs, "-"))
+              f"{1e6 * seconds[outputs, 'mc', most]:,.0f}", number(samples[outputs]), paper.get(outputs, "-"))
              for outputs in sorted({outputs for outputs, _, _ in seconds})]
     return table(("outputs", "kl, µs", "bhattacharyya, µs", f"mc:{most}, µs", "samples in the time of kl",
                   "the paper's samples"), lines) if lines else "There are no measurements yet."

@@ -10,6 +10,7 @@ import unittest
 from support import PROGRAM, ROOT, DocsTest, read
 
 sys.path.insert(0, os.path.join(ROOT, "docs"))
+import make_figures as figures  # noqa: E402
 import make_reproduction as maker  # noqa: E402
 
 LEAST_SEEDS = 5
@@ -30,6 +31,23 @@ class Reproduction(DocsTest):
     def test_tables_are_those_of_the_results(self):
         made = maker.made_text(TEXT, maker.Results(os.path.abspath(PROGRAM)))
         self.assertEqual(made.splitlines(), TEXT.splitlines(), "python3 docs/make_reproduction.py makes them anew")
+
+    def test_figures_are_those_of_the_results(self):
+        drawn = {name: figures.made(name) for name in figures.FIGURES}
+        for name, text in drawn.items():
+            path = os.path.join(figures.IMAGES, name + ".svg")
+            self.assertEqual(os.path.exists(path), text is not None, f"{name}: python3 docs/make_figures.py draws it")
+            if text is not None:
+                self.assertEqual(read(path), text, f"{name}: python3 docs/make_figures.py draws it anew")
+                self.assertLess(len(text), 60_000)
+
+    def test_a_race_needs_its_seeds(self):
+        grids, figures.GRIDS = figures.GRIDS, {"flow": "quick"}
+        try:
+            self.assertIn("Monte Carlo", figures.race("hopper", "flow"))  # five seeds
+            self.assertIsNone(figures.race("humanoid", "flow"))  # two
+        finally:
+            figures.GRIDS = grids
 
     def test_no_verdict_rests_on_few_seeds(self):
         for name in ("verdicts", "findings"):
