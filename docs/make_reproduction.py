@@ -83,8 +83,9 @@ class Results:
         return [(study["study"], row) for study in (shown or self.shown)["studies"] for row in study[name]]
 
     def tasks(self):
-        """(study, model, problem), in the order of the studies."""
-        return list(dict.fromkeys((study, row["model"], row["problem"]) for study, row in self.rows("areas")))
+        """(study, model, problem) of the paper's main experiment."""
+        return list(dict.fromkeys((study, row["model"], row["problem"]) for study, row in self.rows("areas")
+                                  if study in GRIDS.values()))
 
 
 def num_campaigns(study):
@@ -154,7 +155,7 @@ def curves(results):
     cells, rounds = {}, {}
     for study, row in results.rows("curves", results.paper_way):
         task = (study, row["model"], row["problem"])
-        if row["after"] in BATCHES and row["mean"] is not None:
+        if study in GRIDS.values() and row["after"] in BATCHES and row["mean"] is not None:
             seeds = row["seeds"]
             text = mean_text(row["mean"], row["stddev"] if seeds > 1 else None) + f" ({seeds})"
             if row["paper_mean"] is not None:
@@ -186,7 +187,8 @@ def paired(results):
 
 
 def power(results):
-    lines = [f"- {study}: {row['sentence']}" for study, row in results.rows("power") if row["sentence"]]
+    lines = [f"- {study}: {row['sentence']}" for study, row in results.rows("power")
+             if row["sentence"] and study in GRIDS.values()]
     return "\n".join(lines) or "There are no pairs of runs yet."
 
 
@@ -210,7 +212,8 @@ def ranks(results):
     found = summed_up((row for row in measured(results) if row["kind"] == "spearman"),
                       lambda row: (row["model"], row["problem"], row["estimator"]), statistics.mean)
     beside = lambda task, name: f" [{float(paper[task][name]):.4f}]" if task in paper else ""
-    tasks = list(dict.fromkeys((model, problem) for model, problem, _ in found))
+    order = list(num_campaigns("paper-pne"))
+    tasks = sorted({(model, problem) for model, problem, _ in found}, key=lambda task: (task[0], order.index(task[1])))
     return table(("model", "problem", "kl", "bhattacharyya"),
                  [(*task, *(f"{found[*task, name]:.4f}{beside(task, name)}" for name in ("kl", "bhattacharyya")))
                   for task in tasks]) if tasks else "There are no measurements yet."
