@@ -1,6 +1,7 @@
 // dissent report: a model, a campaign or a study as one page to look at.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,15 +32,18 @@ using report::Page;
 const std::vector<std::string> kFormats{"html", "markdown", "md", "latex", "csv"};
 
 struct ReportOptions {
-  std::string source;
+  std::vector<std::string> sources;
   std::string table;
   std::string pool;
-  std::string study;
+  std::vector<std::string> studies;
   std::string output;
   std::string format = "html";
   int threads = 0;
   bool json = false;
   bool quiet = false;
+
+  // Of a model or a campaign, which have one.
+  const std::string& source() const { return sources.front(); }
 };
 
 bool is_directory(const std::string& path) {
@@ -48,21 +52,21 @@ bool is_directory(const std::string& path) {
 }
 
 Page model_report(const ReportOptions& options) {
-  check(options.pool.empty(), "--pool is for a campaign; '{}' is a model", options.source);
-  const Ensemble model = Ensemble::load(options.source);
+  check(options.pool.empty(), "--pool is for a campaign; '{}' is a model", options.source());
+  const Ensemble model = Ensemble::load(options.source());
   ThreadPool threads(options.threads);
   std::optional<HeldOut> held_out;
   if (!options.table.empty()) {
     held_out = report::measure(model, read_table(options.table), &threads);
   }
-  return report::model_page(options.source, model, held_out ? &*held_out : nullptr);
+  return report::model_page(options.source(), model, held_out ? &*held_out : nullptr);
 }
 
 Page campaign_report(const ReportOptions& options) {
   const auto table = [](const std::string& path) { return path.empty() ? std::optional<Table>() : read_table(path); };
-  const report::CampaignView view = report::read_campaign(options.source, table(options.pool));
+  const report::CampaignView view = report::read_campaign(options.source(), table(options.pool));
   check(options.table.empty() || view.model, "{}: has no model of its labels yet, which --table could measure",
-        options.source);
+        options.source());
   ThreadPool threads(options.threads);
   const std::optional<Table> rows = options.table.empty() ? view.test : table(options.table);
   std::optional<HeldOut> held_out;
@@ -74,16 +78,17 @@ Page campaign_report(const ReportOptions& options) {
 
 Page study_page_of(const ReportOptions& options) {
   check(options.pool.empty() && options.table.empty(),
-        "--table and --pool are for a model or a campaign; '{}' is a study", options.source);
-  return study_report(options.source, options.study);
+        "--table and --pool are for a model or a campaign; '{}' is a study", options.source());
+  return study_report(options.sources, options.studies);
 }
 
 Page page_of(const ReportOptions& options) {
-  if (names_study(options.source)) {
+  if (std::ranges::all_of(options.sources, names_study)) {
     return study_page_of(options);
   }
-  check(options.study.empty(), "--study is for a store of studies, and '{}' is none", options.source);
-  return is_directory(options.source) ? campaign_report(options) : model_report(options);
+  check(options.sources.size() == 1, "a page of several is for studies; of models and campaigns give one");
+  check(options.studies.empty(), "--study is for a store of studies, and '{}' is none", options.source());
+  return is_directory(options.source()) ? campaign_report(options) : model_report(options);
 }
 
 std::string written(const Page& page, const ReportOptions& options) {
@@ -138,6 +143,18 @@ void run_report(const ReportOptions& options) {
   }
 }
 
+CommandFiles files_of(const ReportOptions& options) {
+  CommandFiles files{.read = {options.table, options.pool}, .written = {options.output}};
+  for (const std::string& source : options.sources) {
+    if (is_directory(source)) {
+      files.campaign = source;
+    } else {
+      files.read.push_back(names_study(source) ? study_file(source) : source);
+    }
+  }
+  return files;
+}
+
 }  // namespace
 
 void add_report(Command& app) {
@@ -145,16 +162,17 @@ void add_report(Command& app) {
                              "  dissent report y.model --table held_out.csv --output report.html\n"
                              "  dissent report DIR --output report.html\n"
                              "  dissent report sqlite:runs.db --output report.html\n"
+                             "  dissent report flows.csv.gz networks.csv.gz --output report.html\n"
                              "The page is one file and loads nothing. Rows of --table must be new to the model.");
   const auto options = std::make_shared<ReportOptions>();
-  command.argument("SOURCE", options->source,
-                   "Model file, directory of a campaign, store of a study or its exported table");
+  command.arguments("SOURCE", options->sources,
+                    "Model file, directory of a campaign, or stores of studies or their exported tables");
   command.option(
       "--table", options->table,
       {.help = "Rows with targets, new to the model, to judge it by; 'ask' may have its own", .shown = "FILE"});
   command.option("--pool", options->pool,
                  {.help = "The pool of a campaign of 'learn', for the map; 'ask' keeps a copy", .shown = "FILE"});
-  command.option("--study", options->study, {.help = "One of the studies in a store", .shown = "NAME"});
+  command.texts("--study", options->studies, {.help = "Studies of a store, on one page", .shown = "NAMES"});
   command.option("-o,--output", options->output, {.help = "The page; - is standard output", .shown = "FILE"},
                  Need::kRequired);
   command.option(
@@ -163,16 +181,7 @@ void add_report(Command& app) {
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
-  command.files([options] {
-    const bool of_campaign = is_directory(options->source);
-    const bool of_study = names_study(options->source);
-    return CommandFiles{.read = {of_campaign ? ""
-                                 : of_study  ? study_file(options->source)
-                                             : options->source,
-                                 options->table, options->pool},
-                        .written = {options->output},
-                        .campaign = of_campaign ? options->source : ""};
-  });
+  command.files([options] { return files_of(*options); });
   command.run([options] { run_report(*options); });
 }
 

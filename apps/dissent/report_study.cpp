@@ -7,7 +7,7 @@
 #include "dissent/base/error.hpp"
 #ifdef DISSENT_HAS_STUDIES
 #include "dissent/report/study_page.hpp"
-#include "dissent/study/results.hpp"
+#include "dissent/study/sources.hpp"
 #endif
 
 namespace dissent::cli {
@@ -40,18 +40,16 @@ std::string study_file(const std::string& source) {
 }
 
 #ifdef DISSENT_HAS_STUDIES
-report::Page study_report(const std::string& source, const std::string& study) {
-  if (is_table(source)) {
-    check(study.empty(), "--study is for a store; '{}' is a table of one study", source);
-    return report::study_page(read_results(source));
+report::Page study_report(const std::vector<std::string>& sources, const std::vector<std::string>& studies) {
+  std::vector<std::string> urls;
+  for (const std::string& source : sources) {
+    urls.push_back(is_url(source) || is_table(source) ? source : std::string(kSqlite) + source);
   }
-  const auto store =
-      StudyStore::open(is_url(source) ? source : std::string(kSqlite) + source, StudyStore::Access::kRead);
-  return report::study_page(read_results(*store, study));
+  return report::study_page(read_sources(urls, studies));
 }
 #else
-report::Page study_report(const std::string& source, const std::string&) {
-  fail("{}: this program was built without studies; 'dissent study' says what it lacks", source);
+report::Page study_report(const std::vector<std::string>& sources, const std::vector<std::string>&) {
+  fail("{}: this program was built without studies; 'dissent study' says what it lacks", sources.front());
 }
 #endif
 

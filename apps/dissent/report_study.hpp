@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "dissent/report/page.hpp"
 
@@ -13,7 +14,8 @@ bool names_study(const std::string& source);
 // The file that is read, for checks that nothing overwrites it; empty for a server.
 std::string study_file(const std::string& source);
 
-// `study` is one of the store's; empty: the only one. InputError in a build without studies.
-report::Page study_report(const std::string& source, const std::string& study);
+// One page of all sources. `studies` are names of those to show; empty: the only one of each store. InputError in a
+// build without studies.
+report::Page study_report(const std::vector<std::string>& sources, const std::vector<std::string>& studies);
 
 }  // namespace dissent::cli

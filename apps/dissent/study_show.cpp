@@ -12,6 +12,7 @@
 #include "dissent/base/value_json.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/study/comparison_tables.hpp"
+#include "dissent/study/sources.hpp"
 #include "options.hpp"
 
 namespace dissent::cli {
@@ -26,7 +27,7 @@ constexpr Format kFormats[] = {{"text", ".txt"},  {"markdown", ".md"}, {"md", ".
 constexpr std::string_view kSqlite = "sqlite:";
 
 struct Arguments {
-  std::string source;
+  std::vector<std::string> sources;
   std::vector<std::string> studies;
   std::string metric = "rmse";
   std::vector<double> rounds;
@@ -37,27 +38,6 @@ struct Arguments {
   std::string table;
   std::string output = "-";
 };
-
-bool is_export(const std::string& source) { return source.ends_with(".csv") || source.ends_with(".csv.gz"); }
-
-std::vector<StudyResults> read_studies(const Arguments& arguments) {
-  std::vector<StudyResults> studies;
-  if (is_export(arguments.source)) {
-    studies.push_back(read_results(arguments.source));
-    for (const std::string& name : arguments.studies) {
-      check_name("study", name, {studies.front().study});
-    }
-    return studies;
-  }
-  const auto store = StudyStore::open(arguments.source, StudyStore::Access::kRead);
-  if (arguments.studies.empty()) {
-    studies.push_back(read_results(*store));
-  }
-  for (const std::string& name : arguments.studies) {
-    studies.push_back(read_results(*store, name));
-  }
-  return studies;
-}
 
 // As it is typed, or by the ending of the output.
 std::string_view format_of(const Arguments& arguments) {
@@ -157,7 +137,7 @@ void run_show(const Arguments& arguments) {
   const std::string_view format = format_of(arguments);
   check_used(arguments, format);
   const std::vector<std::size_t> rounds = rounds_of(arguments);
-  const std::vector<StudyResults> studies = read_studies(arguments);
+  const std::vector<StudyResults> studies = read_sources(arguments.sources, arguments.studies);
   const std::vector<Comparison> comparisons = compare_studies(
       studies,
       {.metric = arguments.metric, .ours = arguments.ours, .baselines = arguments.baselines, .until = arguments.until});
@@ -178,8 +158,11 @@ void run_show(const Arguments& arguments) {
 }
 
 CommandFiles files_of(const Arguments& arguments) {
-  const bool sqlite = arguments.source.starts_with(kSqlite);
-  return {.read = {sqlite ? arguments.source.substr(kSqlite.size()) : arguments.source}, .written = {arguments.output}};
+  CommandFiles files{.read = {}, .written = {arguments.output}};
+  for (const std::string& source : arguments.sources) {
+    files.read.push_back(source.starts_with(kSqlite) ? source.substr(kSqlite.size()) : source);
+  }
+  return files;
 }
 
 }  // namespace
@@ -190,11 +173,13 @@ void add_study_show(Command& study) {
                 "  dissent study show sqlite:runs.db\n"
                 "  dissent study show sqlite:runs.db --metric rmse_paper --rounds 10,25,50,100 -o show.md\n"
                 "  dissent study show rounds.csv --ours 'kl, components=3' --against 'kl, components=5'\n"
+                "  dissent study show flows.csv.gz networks.csv.gz measurements.csv.gz\n"
                 "  dissent study show rounds.csv --format csv --table paired");
   const auto arguments = std::make_shared<Arguments>();
-  command.argument("STORE", arguments->source,
-                   "sqlite:FILE, postgresql://USER@HOST/DATABASE, or a .csv of 'dissent study export'");
-  command.texts("--study", arguments->studies, {.help = "Studies of the store, judged together", .shown = "NAMES"});
+  command.arguments("STORE", arguments->sources,
+                    "sqlite:FILE, postgresql://USER@HOST/DATABASE, a .csv of 'dissent study export'; or several");
+  command.texts("--study", arguments->studies,
+                {.help = "Those of the studies to show, judged together", .shown = "NAMES"});
   command.option("--metric", arguments->metric, {.help = "rmse, rmse_paper or log_likelihood", .shown = "NAME"});
   command.option("--rounds", arguments->rounds, {.help = "Rounds with a column of their own", .shown = "R"});
   command.texts("--ours", arguments->ours,

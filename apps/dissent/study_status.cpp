@@ -1,4 +1,4 @@
-// dissent study status | export: what a store of studies holds.
+// dissent study status: what a store of studies holds.
 #include <fmt/chrono.h>
 
 #include <ctime>
@@ -10,11 +10,9 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
-#include "dissent/study/export.hpp"
-#include "dissent/table/text_file.hpp"
+#include "dissent/study/store.hpp"
 #include "options.hpp"
 
 namespace dissent::cli {
@@ -22,18 +20,9 @@ namespace {
 
 struct Arguments {
   std::string store;
-  std::string study;  // empty: the only one
-  std::string output;
-  bool choices = false;
+  std::string study;  // empty: all
   bool json = false;
-  bool quiet = false;
 };
-
-// Files of the store that an output must not replace.
-std::vector<std::string> store_files(const std::string& url) {
-  constexpr std::string_view kSqlite = "sqlite:";
-  return url.starts_with(kSqlite) ? std::vector{url.substr(kSqlite.size())} : std::vector<std::string>();
-}
 
 struct Counts {
   std::map<CellState, std::size_t> cells;
@@ -119,25 +108,6 @@ void run_status(const Arguments& arguments) {
   }
 }
 
-void run_export(const Arguments& arguments) {
-  const bool packed = arguments.output.ends_with(".csv.gz");
-  check(arguments.output == "-" || packed || arguments.output.ends_with(".csv"),
-        "--output: '{}' must end in .csv or .csv.gz; - is standard output", arguments.output);
-  const auto store = StudyStore::open(arguments.store, StudyStore::Access::kRead);
-  const StudyResults results = read_results(*store, arguments.study);
-  const std::string csv = arguments.choices ? choices_csv(results, store->choices(results.study)) : rounds_csv(results);
-  if (arguments.output == "-") {
-    print(csv);
-    return;
-  }
-  AtomicFile file(arguments.output);
-  file.write(packed ? pack_gzip(csv) : csv);
-  file.commit();
-  if (!arguments.quiet) {
-    print_line("{}: {}", arguments.output, counted(results.runs.size(), "campaign"));
-  }
-}
-
 }  // namespace
 
 void add_study_status(Command& study) {
@@ -148,23 +118,6 @@ void add_study_status(Command& study) {
   command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
   add_json(command, arguments->json);
   command.run([arguments] { run_status(*arguments); });
-}
-
-void add_study_export(Command& study) {
-  Command& command = study.add("export", "Rounds of all campaigns, or the rows they chose, as CSV",
-                               "  dissent study export sqlite:runs.db -o rounds.csv\n"
-                               "  dissent study export sqlite:runs.db --choices -o chosen.csv");
-  const auto arguments = std::make_shared<Arguments>();
-  arguments->output = "-";
-  command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
-  command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
-  command.flag("--choices", arguments->choices, "The rows that were chosen, with their scores");
-  command.option("-o,--output", arguments->output,
-                 {.help = "Where to write; - is standard output", .shown = "FILE.csv|FILE.csv.gz"});
-  add_quiet(command, arguments->quiet);
-  command.files(
-      [arguments] { return CommandFiles{.read = store_files(arguments->store), .written = {arguments->output}}; });
-  command.run([arguments] { run_export(*arguments); });
 }
 
 }  // namespace dissent::cli

@@ -69,6 +69,16 @@ class StudyReport(CliTest):
         self.assertEqual([row["note"] for row in tables["verdicts"]], [row["note"] for row in shown["verdicts"]])
         self.assertIn(" of 100 rounds", shown["verdicts"][0]["note"])
 
+    def test_several_studies_are_one_page(self):
+        with open(self.path("rounds.csv")) as file, open(self.path("pne.csv"), "w") as other:
+            other.write(file.read().replace("made,problem", "more,problem").replace(",flow,", ",pne,"))
+        tables = self.tables("rounds.csv", "pne.csv")
+        self.assertEqual({row["model"] for row in tables["curves"]}, {"flow", "pne"})
+        self.assertEqual({row["method"] for row in tables["curves"]}, set(METHODS))
+        shown = json.loads(self.run_ok("study", "show", "rounds.csv", "pne.csv", "--format", "json"))
+        self.assertEqual([row["verdict"] for row in tables["verdicts"]], [row["verdict"] for row in shown["verdicts"]])
+        self.assertEqual(shown["verdicts"][0]["note"], "made: 10 of 100 rounds; more: 10 of 100 rounds")
+
     def test_formats(self):
         text = self.run_ok("report", "rounds.csv", "--format", "markdown", "-o", "-")
         self.assertEqual(text, self.run_ok("report", "rounds.csv", "--format", "md", "-o", "-"))
@@ -82,7 +92,8 @@ class StudyReport(CliTest):
     def test_what_is_refused(self):
         bad = lambda *arguments, says: self.run_bad(2, "report", *arguments, "--format", "md", "-o", "r.md", says=says)
         bad("rounds.csv", "--pool", "rounds.csv", says="is a study")
-        bad("rounds.csv", "--study", "made", says="--study")
+        bad("rounds.csv", "--study", "mad", says="did you mean 'made'?")
+        bad("rounds.csv", "none.model", says="of models and campaigns give one")
         bad("none.csv", says="none.csv")
         bad("sqlite:none.db", says="none.db")
         with open(self.path("other.csv"), "w") as file:

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "dissent/base/error.hpp"
 #include "dissent/table/text_file.hpp"
 #include "support/temp_dir.hpp"
 
@@ -19,6 +20,7 @@ StudyRun some_run(const std::string& acquisition, std::uint64_t seed) {
           .method = acquisition + ", batch=10",
           .seed = seed,
           .data_seed = 3,
+          .epochs = 250,
           .state = CellState::kDone,
           .worker = "host, \"the\" first:12:0:ab",
           .version = "0.5.0",
@@ -53,6 +55,7 @@ TEST(Export, IsReadBack) {
     EXPECT_EQ(run.method, expected.method);
     EXPECT_EQ(run.seed, expected.seed);
     EXPECT_EQ(run.data_seed, expected.data_seed);
+    EXPECT_EQ(run.epochs, expected.epochs);
     EXPECT_EQ(run.state, expected.state);
     EXPECT_EQ(run.worker, expected.worker);
     EXPECT_EQ(run.version, expected.version);
@@ -70,6 +73,67 @@ TEST(Export, MayBePacked) {
   const TempDir directory;
   const StudyResults read = read_results(directory.write("rounds.csv.gz", pack_gzip(rounds_csv(some_results()))));
   EXPECT_EQ(rounds_csv(read), rounds_csv(some_results()));
+}
+
+// Studies that were put together may have been run with other axes.
+TEST(Export, HasTheAxesOfAllCampaigns) {
+  StudyResults results = some_results();
+  results.runs[1].axes = {{"acquisition", "mc:50"}, {"candidates", "100"}};
+  results.runs[1].method = "mc:50, candidates=100";
+  const TempDir directory;
+  const StudyResults read = read_results(directory.write("rounds.csv", rounds_csv(results)));
+  EXPECT_EQ(read.runs[0].method, "kl, batch=10");
+  EXPECT_EQ(read.runs[1].method, "mc:50, candidates=100");
+}
+
+TEST(Export, OfMeasurementsIsReadBack) {
+  StudyResults results{.study = "estimators", .source = "runs.db"};
+  results.measurements = {{.kind = "seconds",
+                           .estimator = "mc:10",
+                           .outputs = 3,
+                           .components = 5,
+                           .samples = 10,
+                           .seed = 2,
+                           .at = 0,
+                           .value = 1.0 / 3},
+                          {.kind = "bias",
+                           .problem = "hetero",
+                           .model = "flow",
+                           .estimator = "kl",
+                           .outputs = 1,
+                           .components = 5,
+                           .seed = 1,
+                           .at = -0.1,
+                           .value = -1e-17}};
+  const TempDir directory;
+  const StudyResults read = read_results(directory.write("measured.csv.gz", pack_gzip(measurements_csv(results))));
+  EXPECT_EQ(read.study, "estimators");
+  EXPECT_TRUE(read.runs.empty());
+  EXPECT_EQ(measurements_csv(read), measurements_csv(results));
+  ASSERT_EQ(read.measurements.size(), 2u);
+  EXPECT_EQ(read.measurements[0].value, 1.0 / 3);
+  EXPECT_EQ(read.measurements[1].at, -0.1);
+  EXPECT_EQ(read.measurements[1].problem, "hetero");
+}
+
+TEST(Export, OfMeasurementsSaysWhatIsWrong) {
+  const TempDir directory;
+  const auto problem_with = [&](const std::string& text) -> std::string {
+    try {
+      read_results(directory.write("measured.csv", text));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string header = "study,kind,problem,model,estimator,outputs,components,samples,seed,at,value\n";
+  EXPECT_NE(problem_with(header).find("it has no rows"), std::string::npos);
+  EXPECT_NE(problem_with(header + "a,seconds,,,kl,x,5,0,0,0,1\n").find("column 'outputs', row 1: 'x' is not a whole"),
+            std::string::npos);
+  EXPECT_NE(problem_with(header + "a,seconds,,,kl,1,5,0,0,0,inf\n").find("column 'value', row 1: it is not a finite"),
+            std::string::npos);
+  EXPECT_NE(problem_with("study,kind,estimator,value\na,seconds,kl,1\n").find("there is no column 'problem'"),
+            std::string::npos);
 }
 
 TEST(Export, ListsChoices) {

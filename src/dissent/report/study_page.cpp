@@ -17,6 +17,7 @@
 #include "dissent/report/study_view.hpp"
 #include "dissent/study/claims.hpp"
 #include "dissent/study/comparison.hpp"
+#include "dissent/study/sources.hpp"
 
 namespace dissent::report {
 namespace {
@@ -106,11 +107,14 @@ std::string subtitle(const StudyResults& results) {
 
 }  // namespace
 
-Page study_page(const StudyResults& results) {
-  Page page{.title = "Study " + results.study, .subtitle = subtitle(results)};
+Page study_page(const StudyResults& results) { return study_page(std::span(&results, 1)); }
+
+Page study_page(std::span<const StudyResults> studies) {
+  const StudyResults results = pooled(studies);
+  Page page{.title = (studies.size() > 1 ? "Studies " : "Study ") + results.study, .subtitle = subtitle(results)};
   const std::vector<Comparison> comparisons = compare_all(results);
   add(page, Section{"standing", "Where it stands", {run_numbers(results)}});
-  const std::vector<JudgedClaim> claims = judge_claims(std::span(&results, 1));
+  const std::vector<JudgedClaim> claims = judge_claims(studies);
   const bool decided =
       std::ranges::any_of(claims, [](const JudgedClaim& claim) { return claim.verdict != Verdict::kOpen; });
   if (decided) {

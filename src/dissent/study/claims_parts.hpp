@@ -44,7 +44,7 @@ struct Difference {
 };
 
 // How the runs of a task, or measurements of a kind, fall short of the paper's: the note of a finding. Nothing where
-// they do not, or where it is not known: a file that was exported does not tell epochs.
+// they do not, or where it is not known: files of version 0.6 and before do not tell epochs.
 std::string short_runs(const StudyEvidence& study, const TaskComparison& task);
 std::string short_measurements(const StudyEvidence& study, std::string_view kind);
 // Sign flip tests of all, corrected together. A tie stays open.

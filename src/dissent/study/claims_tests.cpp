@@ -42,6 +42,9 @@ Finding ratio_finding(const std::string& where, const MethodCurve& ours, const M
 }
 
 std::string short_runs(const StudyEvidence& study, const TaskComparison& task) {
+  if (task.last == 0) {
+    return "";  // none has begun
+  }
   std::vector<std::string> parts;
   if (task.last < kPaperRounds) {
     parts.push_back(fmt::format("{} of {} rounds", task.last, kPaperRounds));

@@ -1,10 +1,10 @@
 // A study as one table, for other programs; read_results() takes it back.
 //
 //   study, cell, problem, model, acquisition, seed, data_seed, other axes of the grid,
-//   state, worker, version, error, started, changed, and the fields of a round or of a chosen row
+//   state, worker, version, error, started, changed, fit_epochs, and the fields of a round or of a chosen row
 //
 // One row a round of a campaign, or one a chosen row; a campaign that has none yet has one row without them. Times are
-// seconds since 1970.
+// seconds since 1970. Measurements are a table of their own: study, and the fields of a measurement.
 #pragma once
 
 #include <string>
@@ -16,5 +16,6 @@ namespace dissent {
 
 std::string rounds_csv(const StudyResults& results);
 std::string choices_csv(const StudyResults& results, const std::vector<CellChoice>& choices);
+std::string measurements_csv(const StudyResults& results);
 
 }  // namespace dissent

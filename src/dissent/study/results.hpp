@@ -23,7 +23,7 @@ struct StudyRun {
   std::string method;
   std::uint64_t seed = 0;
   std::uint64_t data_seed = 0;
-  std::size_t epochs = 0;  // of a fit; 0: not known, as in a file
+  std::size_t epochs = 0;  // of a fit; 0: not known, as in a file of version 0.6 or before
   CellState state = CellState::kWaiting;
   std::string worker = {};
   std::string version = {};
@@ -40,9 +40,12 @@ struct StudyResults {
   std::vector<Measurement> measurements = {};
 };
 
+// "kl, candidates=1000": StudyRun::method, of its acquisition and axes.
+std::string method_name(const StudyRun& run);
+
 // InputError when there is no such study; an empty name is the only one there is.
 StudyResults read_results(StudyStore& store, const std::string& study = {});
-// A file of `dissent study export`, .csv or .csv.gz.
+// A file of `dissent study export`, .csv or .csv.gz: rounds, or measurements alone.
 StudyResults read_results(const std::string& path);
 
 }  // namespace dissent

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,8 @@ struct Measurement {
   double at = 0;  // the input, where it has one
   double value = 0;
 };
+template <>
+std::span<const Field<Measurement>> fields();
 
 // A cell that this worker has.
 struct Claim {

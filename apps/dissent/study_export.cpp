@@ -1,0 +1,101 @@
+// dissent study export: what a study has found, as a table for other programs.
+#include <algorithm>
+#include <memory>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/file.hpp"
+#include "dissent/base/names.hpp"
+#include "dissent/study/export.hpp"
+#include "dissent/study/sources.hpp"
+#include "dissent/table/text_file.hpp"
+#include "options.hpp"
+
+namespace dissent::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> stores;
+  std::string study;  // empty: the only one
+  std::string output = "-";
+  bool choices = false;
+  bool measurements = false;
+  bool quiet = false;
+};
+
+// Files that an output must not replace.
+CommandFiles files_of(const Arguments& arguments) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  CommandFiles files{.read = {}, .written = {arguments.output}};
+  for (const std::string& store : arguments.stores) {
+    if (store.starts_with(kSqlite)) {
+      files.read.push_back(store.substr(kSqlite.size()));
+    } else if (is_export_file(store)) {
+      files.read.push_back(store);
+    }
+  }
+  return files;
+}
+
+StudyResults read_study(const Arguments& arguments) {
+  const std::vector<std::string> names =
+      arguments.study.empty() ? std::vector<std::string>() : std::vector{arguments.study};
+  const std::vector<StudyResults> studies = read_sources(arguments.stores, names);
+  std::vector<std::string> found;
+  std::ranges::transform(studies, std::back_inserter(found), &StudyResults::study);
+  check(studies.size() == 1, "there are {} studies; name one by `study`: {}", studies.size(), fmt::join(found, ", "));
+  return studies.front();
+}
+
+std::string chosen_rows(const Arguments& arguments, const StudyResults& results) {
+  check(arguments.stores.size() == 1 && !is_export_file(arguments.stores.front()),
+        "--choices: the rows that were chosen are in a store; give one");
+  const auto store = StudyStore::open(arguments.stores.front(), StudyStore::Access::kRead);
+  return choices_csv(results, store->choices(results.study));
+}
+
+void run_export(const Arguments& arguments) {
+  const bool packed = arguments.output.ends_with(".csv.gz");
+  check(arguments.output == "-" || packed || arguments.output.ends_with(".csv"),
+        "--output: '{}' must end in .csv or .csv.gz; - is standard output", arguments.output);
+  check(!arguments.choices || !arguments.measurements, "--choices and --measurements are two tables; give one");
+  const StudyResults results = read_study(arguments);
+  const std::string csv = arguments.choices        ? chosen_rows(arguments, results)
+                          : arguments.measurements ? measurements_csv(results)
+                                                   : rounds_csv(results);
+  if (arguments.output == "-") {
+    print(csv);
+    return;
+  }
+  AtomicFile file(arguments.output);
+  file.write(packed ? pack_gzip(csv) : csv);
+  file.commit();
+  if (!arguments.quiet) {
+    print_line("{}: {}", arguments.output,
+               arguments.measurements ? counted(results.measurements.size(), "measurement")
+                                      : counted(results.runs.size(), "campaign"));
+  }
+}
+
+}  // namespace
+
+void add_study_export(Command& study) {
+  Command& command = study.add("export", "Rounds of all campaigns, the rows they chose, or measurements, as CSV",
+                               "  dissent study export sqlite:runs.db -o rounds.csv\n"
+                               "  dissent study export sqlite:runs.db --choices -o chosen.csv\n"
+                               "  dissent study export sqlite:here.db sqlite:there.db -o rounds.csv.gz");
+  const auto arguments = std::make_shared<Arguments>();
+  command.arguments("STORE", arguments->stores,
+                    "sqlite:FILE, postgresql://USER@HOST/DATABASE, a .csv of this command; or several");
+  command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
+  command.flag("--choices", arguments->choices, "The rows that were chosen, with their scores");
+  command.flag("--measurements", arguments->measurements, "What 'dissent study measure' has measured");
+  command.option("-o,--output", arguments->output,
+                 {.help = "Where to write; - is standard output", .shown = "FILE.csv|FILE.csv.gz"});
+  add_quiet(command, arguments->quiet);
+  command.files([arguments] { return files_of(*arguments); });
+  command.run([arguments] { run_export(*arguments); });
+}
+
+}  // namespace dissent::cli

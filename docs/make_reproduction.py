@@ -1,0 +1,272 @@
+"""Writes the tables of docs/reproduction.md from the results: python3 docs/make_reproduction.py [PROGRAM] [--check]
+
+What stands between <!-- NAME --> and <!-- end --> is made by the function of that name below, and what stands between
+<!-- verdict CLAIM --> and <!-- end --> in a sentence is that claim's verdict. All of it follows from the files that
+results/manifest.toml lists, by `dissent study show`. With --check nothing is written: the exit code says whether the
+document has what the results say.
+"""
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import tomllib
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCUMENT = os.path.join(ROOT, "docs", "reproduction.md")
+RESULTS = os.path.join(ROOT, "results")
+PAPER = os.path.join(ROOT, "data", "paper")
+GRIDS = {"flow": "paper-nflows", "pne": "paper-pne"}  # the paper's main experiment, by model
+BATCHES = (10, 25, 50, 100)  # of the paper's tables
+OPEN = "not enough data"
+BLOCK = re.compile(r"(<!-- ([a-z-]+)((?: [\w:-]+)*) -->)(.*?)(<!-- end -->)", re.S)
+
+
+def read_manifest():
+    with open(os.path.join(RESULTS, "manifest.toml"), "rb") as file:
+        return tomllib.load(file)["part"]
+
+
+def read_csv(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table(head, rows):
+    """Markdown; numbers stand right of their columns' names."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+def number(value, digits=3):
+    return "-" if value is None else f"{value:.{digits}g}"
+
+
+def mean_text(mean, stddev):
+    return number(mean) if stddev is None else f"{mean:.3g} ± {stddev:.2g}"
+
+
+def probability(p):
+    return "-" if p is None else "<0.0001" if p < 0.0001 else f"{p:.2g}"
+
+
+def span(low, high):
+    return str(low) if low == high else f"{low} to {high}"
+
+
+class Results:
+    def __init__(self, program):
+        self.program = program
+        self.parts = read_manifest()
+        self.judged = list(dict.fromkeys(part["file"] for part in self.parts if part["judged"]))
+        self.shown = self.show("rmse")
+        self.paper_way = self.show("rmse_paper")
+        self.verdicts = {row["name"]: row for row in self.shown["verdicts"]}
+
+    def show(self, metric):
+        files = [os.path.join("results", name) for name in self.judged]
+        run = subprocess.run([self.program, "study", "show", *files, "--metric", metric, "--format", "json"], cwd=ROOT,
+                             text=True, capture_output=True)
+        if run.returncode != 0:
+            sys.exit(f"{run.args}: {run.stderr}")
+        return json.loads(run.stdout)
+
+    def rows(self, name, shown=None):
+        """Of all studies: [(study, row)]"""
+        return [(study["study"], row) for study in (shown or self.shown)["studies"] for row in study[name]]
+
+    def tasks(self):
+        """(study, model, problem) of the paper's main experiment."""
+        return list(dict.fromkeys((study, row["model"], row["problem"]) for study, row in self.rows("areas")
+                                  if study in GRIDS.values()))
+
+
+def num_campaigns(study):
+    """Of each problem in a grid of the paper's main experiment; {} of other grids."""
+    if study not in GRIDS.values():
+        return {}
+    with open(os.path.join(ROOT, "studies", study + ".toml"), "rb") as file:
+        grid = tomllib.load(file)["grid"]
+    first, last = map(int, grid["seed"].split("-"))
+    return dict.fromkeys(grid["problem"], len(grid["acquisition"]) * (last - first + 1))
+
+
+def runs(results):
+    """What was run, and what is missing."""
+    areas = {}
+    for study, row in results.rows("areas"):
+        areas.setdefault((study, row["model"], row["problem"]), []).append(row)
+    for model, study in GRIDS.items():
+        for problem in num_campaigns(study):
+            areas.setdefault((study, model, problem), [])
+    order = {problem: k for k, problem in enumerate(num_campaigns("paper-pne"))}
+    lines = []
+    for (study, model, problem), rows in sorted(areas.items(), key=lambda item: (item[0][:2], order.get(item[0][2], 9))):
+        done = sum(row["seeds"] for row in rows)
+        wanted = num_campaigns(study).get(problem, done + sum(row["unfinished"] for row in rows))
+        seeds = [row["seeds"] for row in rows]
+        lines.append((study, model, problem, span(min(seeds), max(seeds)) if done else "none",
+                      max(row["last"] for row in rows) if done else "-", f"{done} of {wanted}",
+                      "all is there" if done == wanted else "not run" if done == 0 else f"{wanted - done} campaigns"))
+    return table(("study", "model", "problem", "seeds of each method", "rounds", "campaigns", "missing"), lines)
+
+
+def origin(results):
+    """Files, and how each was made."""
+    lines = []
+    for part in results.parts:
+        rows = read_csv(os.path.join(RESULTS, part["file"]))
+        times = [float(row[name]) for row in rows for name in ("started", "changed")
+                 if row.get(name) and row["problem"] in part["problems"]]
+        when = part.get("when") or " to ".join(
+            time.strftime("%Y-%m-%d %H:%M", time.gmtime(moment)) for moment in (min(times), max(times)))
+        lines.append((f"`{part['file']}`", ", ".join(part["problems"]), f"{part['version']}, `{part['commit']}`",
+                      f"`{part['command']}`", part["machine"], part["device"], when))
+    return table(("file", "problems", "version, commit", "command", "machine", "device", "from, to (UTC)"), lines)
+
+
+def verdicts(results, whose):
+    rows = [row for row in results.verdicts.values() if row["of_paper"] == (whose == "paper")]
+    return table(("claim", "verdict", "seeds", "test", "note"),
+                 [(f"`{row['name']}`: {row['claim']}", f"**{row['verdict']}**", row["seeds"] or "-", row["test"],
+                   row["note"] or "-") for row in rows])
+
+
+def findings(results):
+    """What each verdict rests on, with effects, intervals and p-values."""
+    parts = []
+    for name, verdict in results.verdicts.items():
+        rows = [(row["where"], row["verdict"], row["found"], row["seeds"]) for row in results.shown["findings"]
+                if row["claim"] == name]
+        parts += [f"### {name}", verdict["rule"], table(("where", "verdict", "found", "seeds"), rows) if rows else
+                  "There are no runs to judge it by."]
+    return "\n\n".join(parts)
+
+
+def curves(results):
+    """Ours and the paper's in brackets, one table a task."""
+    cells, rounds = {}, {}
+    for study, row in results.rows("curves", results.paper_way):
+        task = (study, row["model"], row["problem"])
+        if study in GRIDS.values() and row["after"] in BATCHES and row["mean"] is not None:
+            seeds = row["seeds"]
+            text = mean_text(row["mean"], row["stddev"] if seeds > 1 else None) + f" ({seeds})"
+            if row["paper_mean"] is not None:
+                text += f" [{mean_text(row['paper_mean'], row['paper_stddev'])}]"
+            cells.setdefault(task, {}).setdefault(row["method"], {})[row["after"]] = text
+            rounds.setdefault(task, set()).add(row["after"])
+    parts = []
+    for task, methods in cells.items():
+        shown = sorted(rounds[task])
+        parts += [f"**{task[2]}, {task[1]}** ({task[0]})",
+                  table(("method", *(f"batch {after}" for after in shown)),
+                        [(method, *(found.get(after, "-") for after in shown)) for method, found in methods.items()])]
+    return "\n\n".join(parts) or "There are no runs yet."
+
+
+def paired(results):
+    """Tests paired by seed of the areas under curves, one table a task."""
+    parts = []
+    for task in results.tasks():
+        rows = [row for study, row in results.rows("paired")
+                if (study, row["model"], row["problem"]) == task and row["of"] == "area" and row["pairs"] > 1]
+        if rows:
+            parts += [f"**{task[2]}, {task[1]}** ({task[0]})",
+                      table(("ours", "against", "seeds", "difference", "effect", "p", "Holm", "ours is"),
+                            [(row["ours"], row["baseline"], row["pairs"], number(row["difference"]),
+                              f"{row['effect']:.2f}", probability(row["sign_flip_p"]),
+                              probability(row["sign_flip_adjusted"]), row["outcome"]) for row in rows])]
+    return "\n\n".join(parts) or "There are no two seeds of two methods yet."
+
+
+def power(results):
+    lines = [f"- {study}: {row['sentence']}" for study, row in results.rows("power")
+             if row["sentence"] and study in GRIDS.values()]
+    return "\n".join(lines) or "There are no pairs of runs yet."
+
+
+def measured(results):
+    """[row] of the measurements, from all files that have some."""
+    rows = [row for name in results.judged for row in read_csv(os.path.join(RESULTS, name))]
+    return [row for row in rows if row.get("kind")]
+
+
+def summed_up(rows, key, how):
+    """{key: mean or median over seeds}"""
+    groups = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(float(row["value"]))
+    return {group: how(values) for group, values in groups.items()}
+
+
+def ranks(results):
+    """Spearman's correlation with Monte Carlo; the paper's in brackets."""
+    paper = {(row["model"], row["problem"]): row for row in read_csv(os.path.join(PAPER, "spearman.csv"))}
+    found = summed_up((row for row in measured(results) if row["kind"] == "spearman"),
+                      lambda row: (row["model"], row["problem"], row["estimator"]), statistics.mean)
+    beside = lambda task, name: f" [{float(paper[task][name]):.4f}]" if task in paper else ""
+    order = list(num_campaigns("paper-pne"))
+    tasks = sorted({(model, problem) for model, problem, _ in found}, key=lambda task: (task[0], order.index(task[1])))
+    return table(("model", "problem", "kl", "bhattacharyya"),
+                 [(*task, *(f"{found[*task, name]:.4f}{beside(task, name)}" for name in ("kl", "bhattacharyya")))
+                  for task in tasks]) if tasks else "There are no measurements yet."
+
+
+def costs(results):
+    """Microseconds of an estimate for one input with five components, and samples in the time of one."""
+    rows = [row for row in measured(results) if row["components"] == "5"]
+    seconds = summed_up((row for row in rows if row["kind"] == "seconds"),
+                        lambda row: (int(row["outputs"]), row["estimator"].split(":")[0], int(row["samples"])),
+                        statistics.median)
+    samples = summed_up((row for row in rows if row["kind"] == "matched_samples" and row["estimator"] == "kl"),
+                        lambda row: int(row["outputs"]), statistics.median)
+    paper = {int(row["outputs"]): row["samples"] for row in read_csv(os.path.join(PAPER, "matched_samples.csv"))}
+    most = max((count for _, _, count in seconds), default=0)
+    lines = [(outputs, *(number(1e6 * seconds[outputs, name, 0]) for name in ("kl", "bhattacharyya")),
+              f"{1e6 * seconds[outputs, 'mc', most]:,.0f}", number(samples[outputs]), paper.get(outputs, "-"))
+             for outputs in sorted({outputs for outputs, _, _ in seconds})]
+    return table(("outputs", "kl, µs", "bhattacharyya, µs", f"mc:{most}, µs", "samples in the time of kl",
+                  "the paper's samples"), lines) if lines else "There are no measurements yet."
+
+
+def verdict(results, name):
+    return results.verdicts[name]["verdict"]
+
+
+BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs)}
+
+
+def made_text(text, results):
+    """The document, with every block made anew."""
+    def replace(found):
+        begin, name, arguments, _, end = found.groups()
+        if name == "verdict":
+            return begin + verdict(results, *arguments.split()) + end
+        return f"{begin}\n\n{BLOCKS[name](results, *arguments.split())}\n\n{end}"
+    return BLOCK.sub(replace, text)
+
+
+def find_program(arguments):
+    built = os.path.join(ROOT, "build", "release", "bin", "dissent")
+    return next((one for one in arguments if not one.startswith("-")), built if os.path.exists(built) else shutil.which("dissent"))
+
+
+def main(arguments):
+    with io.open(DOCUMENT, encoding="utf-8") as file:
+        text = file.read()
+    made = made_text(text, Results(os.path.abspath(find_program(arguments))))
+    if "--check" in arguments:
+        sys.exit(made != text)
+    with io.open(DOCUMENT, "w", encoding="utf-8") as file:
+        file.write(made)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

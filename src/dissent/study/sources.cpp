@@ -1,0 +1,124 @@
+#include "dissent/study/sources.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "dissent/base/error.hpp"
+#include "dissent/base/names.hpp"
+
+namespace dissent {
+namespace {
+
+// Those of the names that the store has; its only study where no name is given.
+std::vector<StudyResults> studies_of(StudyStore& store, std::span<const std::string> names) {
+  if (names.empty()) {
+    return {read_results(store)};
+  }
+  const std::vector<std::string> known = store.studies();
+  std::vector<StudyResults> studies;
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) {
+      studies.push_back(read_results(store, name));
+    }
+  }
+  return studies;
+}
+
+void put_together(StudyResults& whole, const StudyResults& more) {
+  std::map<std::string, std::size_t> position;
+  for (std::size_t k = 0; k < whole.runs.size(); ++k) {
+    position[whole.runs[k].name] = k;
+  }
+  for (const StudyRun& run : more.runs) {
+    const auto found = position.find(run.name);
+    if (found == position.end()) {
+      whole.runs.push_back(run);
+    } else if (run.rounds.size() > whole.runs[found->second].rounds.size()) {
+      whole.runs[found->second] = run;
+    }
+  }
+  whole.measurements.insert(whole.measurements.end(), more.measurements.begin(), more.measurements.end());
+  whole.source += ", " + more.source;
+}
+
+void add(std::vector<StudyResults>& studies, StudyResults more) {
+  const auto found = std::ranges::find(studies, more.study, &StudyResults::study);
+  if (found == studies.end()) {
+    studies.push_back(std::move(more));
+  } else {
+    put_together(*found, more);
+  }
+}
+
+std::vector<std::string> study_names(std::span<const std::string> sources) {
+  std::vector<std::string> known;
+  for (const std::string& source : sources) {
+    const std::vector<std::string> more = is_export_file(source)
+                                              ? std::vector{read_results(source).study}
+                                              : StudyStore::open(source, StudyStore::Access::kRead)->studies();
+    known.insert(known.end(), more.begin(), more.end());
+  }
+  return known;
+}
+
+using Method = std::tuple<std::string, std::string, std::string>;  // with its problem and model
+
+Method method_of(const StudyRun& run) { return {run.problem, run.model, run.method}; }
+
+}  // namespace
+
+bool is_export_file(std::string_view source) { return source.ends_with(".csv") || source.ends_with(".csv.gz"); }
+
+std::vector<StudyResults> read_sources(std::span<const std::string> sources, std::span<const std::string> names) {
+  std::vector<StudyResults> all;
+  for (const std::string& source : sources) {
+    if (is_export_file(source)) {
+      add(all, read_results(source));
+      continue;
+    }
+    const auto store = StudyStore::open(source, StudyStore::Access::kRead);
+    for (StudyResults& study : studies_of(*store, names)) {
+      add(all, std::move(study));
+    }
+  }
+  if (names.empty()) {
+    return all;
+  }
+  std::vector<StudyResults> chosen;  // in the order of the names
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(all, name, &StudyResults::study);
+    if (found == all.end()) {
+      check_name("study", name, study_names(sources));
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+StudyResults pooled(std::span<const StudyResults> studies) {
+  check(!studies.empty(), "there is no study to show");
+  StudyResults all = studies.front();
+  std::set<Method> known;
+  const auto learn = [&](const StudyResults& study) {
+    std::ranges::transform(study.runs, std::inserter(known, known.end()), method_of);
+  };
+  learn(studies.front());
+  for (const StudyResults& study : studies.subspan(1)) {
+    all.study += ", " + study.study;
+    all.source += ", " + study.source;
+    for (StudyRun run : study.runs) {
+      if (known.contains(method_of(run))) {
+        run.axes.emplace_back("study", study.study);
+        run.method = method_name(run);
+      }
+      all.runs.push_back(std::move(run));
+    }
+    learn(study);
+    all.measurements.insert(all.measurements.end(), study.measurements.begin(), study.measurements.end());
+  }
+  return all;
+}
+
+}  // namespace dissent

@@ -1,0 +1,68 @@
+#include "dissent/study/sources.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dissent/base/error.hpp"
+#include "dissent/study/export.hpp"
+#include "study/made_results.hpp"
+#include "support/temp_dir.hpp"
+
+namespace dissent {
+namespace {
+
+StudyResults made_study(const std::string& name, const std::string& problem, std::size_t num_seeds) {
+  StudyResults results{.study = name, .source = name};
+  add_runs(results, problem, "pne", "kl", num_seeds, 1);
+  return results;
+}
+
+TEST(Sources, OfOneStudyArePutTogether) {
+  const TempDir directory;
+  StudyResults here = made_study("s", "hetero", 2);
+  StudyResults there = made_study("s", "hetero", 3);  // the same two, and one more
+  here.runs[0].rounds.pop_back();
+  there.runs[1].rounds.pop_back();
+  StudyResults measured{.study = "s", .source = "s"};
+  measured.measurements = {{.kind = "seconds", .estimator = "kl", .value = 1}};
+  const std::vector<std::string> files = {directory.write("a.csv", rounds_csv(here)),
+                                          directory.write("b.csv", rounds_csv(there)),
+                                          directory.write("c.csv", measurements_csv(measured))};
+  const std::vector<StudyResults> studies = read_sources(files);
+  ASSERT_EQ(studies.size(), 1u);
+  ASSERT_EQ(studies[0].runs.size(), 3u);
+  for (const StudyRun& run : studies[0].runs) {
+    EXPECT_EQ(run.rounds.size(), 3u) << run.name;
+  }
+  EXPECT_EQ(studies[0].measurements.size(), 1u);
+}
+
+TEST(Sources, AreChosenByName) {
+  const TempDir directory;
+  const std::vector<std::string> files = {directory.write("a.csv", rounds_csv(made_study("first", "hetero", 1))),
+                                          directory.write("b.csv", rounds_csv(made_study("second", "hetero", 1)))};
+  EXPECT_EQ(read_sources(files).size(), 2u);
+  const std::vector<StudyResults> one = read_sources(files, std::vector<std::string>{"second"});
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].study, "second");
+  try {
+    read_sources(files, std::vector<std::string>{"secund"});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'second'?"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Sources, PooledKeepMethodsOfOneTaskApart) {
+  const StudyResults studies[] = {made_study("a", "hetero", 2), made_study("b", "hetero", 3),
+                                  made_study("c", "bimodal", 1)};
+  const StudyResults all = pooled(studies);
+  EXPECT_EQ(all.study, "a, b, c");
+  ASSERT_EQ(all.runs.size(), 6u);
+  EXPECT_EQ(all.runs[0].method, "kl");
+  EXPECT_EQ(all.runs[2].method, "kl, study=b");
+  EXPECT_EQ(all.runs[4].method, "kl, study=b");
+  EXPECT_EQ(all.runs[5].method, "kl");  // of another task
+}
+
+}  // namespace
+}  // namespace dissent
