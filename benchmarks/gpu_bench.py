@@ -12,19 +12,46 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
+import time
 
 HERE = pathlib.Path(__file__).parent
 NAMES = ("hetero", "hopper", "ant", "humanoid")
 PYTHON = os.environ.get("DISSENT_PEER_PYTHON", sys.executable)  # one that has JAX and PyTorch for the card
+PEER_SECONDS = float(os.environ.get("DISSENT_PEER_SECONDS", "600"))  # for JAX to compile and run
 
 
-def lines_of(command, must):
-    """{(name, campaigns): line}; what a peer that fails says is passed on."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0 and must:
-        sys.exit(done.returncode)
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+def rows_of(text):
+    """{(name, campaigns): line}"""
+    rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     return {(row["name"], row["campaigns"]): row for row in rows}
+
+
+def our_rows(bin_folder, names):
+    command = [str(bin_folder / "gpu_train_bench"), "cuda", *names]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+    return rows_of(done.stdout)
+
+
+def peer_rows(names):
+    """Compiling takes minutes: all side by side, then timed one at a time. What a peer that fails says is passed on."""
+    environment = os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    deadline = time.monotonic() + PEER_SECONDS
+    rows = {}
+    with tempfile.NamedTemporaryFile() as lock:
+        command = [PYTHON, str(HERE / "gpu_train_peers.py"), "--lock", lock.name]
+        piped = {"stdout": subprocess.PIPE, "text": True, "env": environment}
+        peers = [subprocess.Popen([*command, name], **piped) for name in names]
+        for peer in reversed(peers):  # the last is the largest: when it is given up, the others can go on
+            try:
+                rows |= rows_of(peer.communicate(timeout=max(1, deadline - time.monotonic()))[0])
+            except subprocess.TimeoutExpired:
+                peer.kill()
+                rows |= rows_of(peer.communicate()[0])
+                deadline = time.monotonic() + PEER_SECONDS / 4
+    return rows
 
 
 def text(row):
@@ -32,15 +59,15 @@ def text(row):
 
 
 def train_table(bin_folder, names):
+    names = names or NAMES
+    ours = our_rows(bin_folder, names)
+    peers = peer_rows(names)
     print("| campaigns | Dissent, us | JAX, us | times as fast |")
-    print("|---|---|---|---|", flush=True)
-    for name in names or NAMES:  # a row as soon as it is known: compiling the peer takes minutes in all
-        ours = lines_of([str(bin_folder / "gpu_train_bench"), "cuda", name], must=True)
-        peers = lines_of([PYTHON, str(HERE / "gpu_train_peers.py"), name], must=False)
-        for key, row in ours.items():
-            peer = peers.get(key)
-            ratio = "" if peer is None else f"{peer['median_us'] / row['median_us']:.1f}"
-            print(f"| {key[0]}, {key[1]} | {text(row)} | {text(peer)} | {ratio} |", flush=True)
+    print("|---|---|---|---|")
+    for key, row in ours.items():
+        peer = peers.get(key)
+        ratio = "" if peer is None else f"{peer['median_us'] / row['median_us']:.1f}"
+        print(f"| {key[0]}, {key[1]} | {text(row)} | {text(peer)} | {ratio} |", flush=True)
 
 
 def main(bin_folder, names):

@@ -1,11 +1,14 @@
 """Nflows Base of many campaigns, trained in lockstep by JAX: microseconds of a step of each campaign.
 
-    gpu_train_peers.py [NAME...]
+    gpu_train_peers.py [--lock FILE] [NAME...]
+
+Several may run at once to compile side by side, which takes minutes: with --lock one of them at a time uses the card.
 
 The same work as gpu_train_bench: five networks of 40 x 40 masked units, one conditional cubic spline coupling with a
 conditioner of 20 x 20 that they share, a batch for each component, forward, backward and Adam. Components and campaigns
 are mapped by vmap, the steps are one jitted scan. One line of JSON for each size.
 """
+import fcntl
 import json
 import statistics
 import sys
@@ -130,14 +133,32 @@ def make_run(inputs, targets, masks, batch, steps):
     return jax.jit(lambda state, key: jax.lax.scan(step, state, jax.random.split(key, steps))[0])
 
 
-def measure(name, num_inputs, num_outputs, rows, batch, campaigns, steps):
+class Card:
+    """A lock on a file that many processes name: they compile side by side, and time one at a time, after all of them
+    have compiled."""
+
+    def __init__(self, path):
+        self.file = path and open(path, "w", encoding="utf-8")
+        self.take(fcntl.LOCK_SH)
+
+    def take(self, kind):
+        if self.file:
+            fcntl.flock(self.file, kind)
+
+
+def prepare(name, num_inputs, num_outputs, rows, batch, campaigns, steps):
+    """What runs so many steps, compiled, and its first state."""
     keys = jax.random.split(jax.random.PRNGKey(0), campaigns)
     parameters, masks = jax.vmap(lambda key: draw_model(key, num_inputs, num_outputs))(keys)
     inputs = jax.random.uniform(jax.random.PRNGKey(1), (campaigns, rows, num_inputs))
     targets = jax.random.uniform(jax.random.PRNGKey(2), (campaigns, rows, num_outputs))
     zeros = jax.tree.map(jnp.zeros_like, parameters)
-    run = make_run(inputs, targets, masks, batch, steps)
-    state = jax.block_until_ready(run((parameters, zeros, zeros, jnp.float32(1)), jax.random.PRNGKey(3)))
+    state = (parameters, zeros, zeros, jnp.float32(1))
+    return make_run(inputs, targets, masks, batch, steps).lower(state, jax.random.PRNGKey(3)).compile(), state
+
+
+def measure(run, state, name, campaigns, steps):
+    state = jax.block_until_ready(run(state, jax.random.PRNGKey(3)))
     times = []
     for k in range(5):
         start = time.perf_counter()
@@ -149,9 +170,15 @@ def measure(name, num_inputs, num_outputs, rows, batch, campaigns, steps):
 
 def main(names):
     print(jax.devices()[0].device_kind, "jax", jax.__version__, file=sys.stderr)
-    for size in SIZES:
-        if not names or size[0] in names:
-            measure(*size)
+    lock = None
+    if names[:1] == ["--lock"]:
+        lock, names = names[1], names[2:]
+    card = Card(lock)
+    sizes = [size for size in SIZES if not names or size[0] in names]
+    prepared = [prepare(*size) for size in sizes]
+    card.take(fcntl.LOCK_EX)
+    for size, (run, state) in zip(sizes, prepared):
+        measure(run, state, size[0], *size[5:])
 
 
 if __name__ == "__main__":
