@@ -43,7 +43,7 @@ TEST(Comparison, CurvesOverSeeds) {
   EXPECT_FALSE(task.find("mc:100")->ours);
   EXPECT_EQ(task.find("mc:100")->acquisition, "mc");
   ASSERT_EQ(kl.points.size(), 3U);
-  const Summary& end = kl.at(2)->summary;  // 1, 1.5, 2, 1, 1.25
+  const RunSummary& end = kl.at(2)->summary;  // 1, 1.5, 2, 1, 1.25
   EXPECT_EQ(end.count, 5U);
   EXPECT_DOUBLE_EQ(end.mean, 1.35);
   EXPECT_DOUBLE_EQ(end.stddev, std::sqrt(0.7 / 4));

@@ -21,6 +21,7 @@ const std::map<std::string, std::size_t> kCampaigns = {
     {"ensemble-size", 2 * 5 * 10},
     {"full-data", 6 * 2 * 5},
     {"one-dimensional", 2 * 11 * 10},
+    {"devices", 2 * 35},
 };
 
 Grid shipped(const std::string& name) { return read_grid(fmt::format("{}/{}.toml", DISSENT_STUDIES, name)); }

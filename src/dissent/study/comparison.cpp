@@ -20,9 +20,9 @@ std::vector<double> seed_means(std::span<const RunValue> runs) {
   return means;
 }
 
-Summary summarize(std::span<const RunValue> runs) {
+RunSummary summarize(std::span<const RunValue> runs) {
   const std::vector<double> values = seed_means(runs);
-  Summary summary{.count = values.size()};
+  RunSummary summary{.count = values.size()};
   summary.num_diverged = static_cast<std::size_t>(std::ranges::count(runs, true, &RunValue::diverged));
   if (!values.empty()) {
     const Moments found = moments(values);

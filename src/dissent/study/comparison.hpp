@@ -60,7 +60,7 @@ struct RunValue {
 };
 
 // Over seeds. All numbers are NaN without a value.
-struct Summary {
+struct RunSummary {
   double mean = std::numeric_limits<double>::quiet_NaN();
   double stddev = std::numeric_limits<double>::quiet_NaN();
   double median = std::numeric_limits<double>::quiet_NaN();
@@ -71,7 +71,7 @@ struct Summary {
 
   Moments moments() const { return {mean, stddev, count}; }
 };
-Summary summarize(std::span<const RunValue> runs);
+RunSummary summarize(std::span<const RunValue> runs);
 
 // One value a seed, by seeds: the mean over its data_seeds. Without those that are not known.
 std::vector<double> seed_means(std::span<const RunValue> runs);
@@ -79,7 +79,7 @@ std::vector<double> seed_means(std::span<const RunValue> runs);
 struct CurvePoint {
   std::size_t after = 0;  // rounds
   double labelled = 0;    // rows its models were fitted on, the mean over runs
-  Summary summary = {};
+  RunSummary summary = {};
 };
 
 struct MethodCurve {
@@ -92,8 +92,8 @@ struct MethodCurve {
   // Of runs that came to the task's last round: the mean height of the curve, and its end.
   std::vector<RunValue> areas = {};
   std::vector<RunValue> ends = {};
-  Summary area = {};
-  Summary end = {};
+  RunSummary area = {};
+  RunSummary end = {};
   std::size_t num_seeds = 0;  // that have begun
   // Campaigns that have not come to the task's last round, and those of them that failed.
   std::size_t num_unfinished = 0;

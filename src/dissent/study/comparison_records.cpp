@@ -21,7 +21,7 @@ std::vector<Value> joined(std::vector<Value> first, const std::vector<Value>& se
   return first;
 }
 
-std::vector<Value> summary_values(const Summary& summary) {
+std::vector<Value> summary_values(const RunSummary& summary) {
   return record(whole(summary.count), whole(summary.num_diverged), summary.mean, summary.stddev, summary.median,
                 summary.trimmed_mean, summary.interquartile_mean);
 }

@@ -168,7 +168,7 @@ TextTable area_table(const Comparison& comparison, const TaskComparison& task) {
                                        comparison.metric->title, counted(task.last, "round")),
                   .columns = {"method", "seeds", "mean", "median", "trimmed mean", "interquartile mean"}};
   for (const MethodCurve& curve : task.methods) {
-    const Summary& area = curve.area;
+    const RunSummary& area = curve.area;
     table.rows.push_back({{curve.method},
                           {std::to_string(area.count)},
                           {area.count == 0 ? "-" : mean_text(area.mean, area.stddev)},
