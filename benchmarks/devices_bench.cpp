@@ -35,26 +35,28 @@ struct Metric {
 
 constexpr std::array kMetrics{Metric{"rmse", "ln RMSE", true}, Metric{"log_likelihood", "log-likelihood", false}};
 
-// {campaign: value of its last round}
-std::map<std::string, double> last_values(const std::string& path, const Metric& metric) {
+struct LastRound {
+  double round;
+  double value;
+};
+
+// {campaign: its last round}
+std::map<std::string, LastRound> last_rounds(const std::string& path, const Metric& metric) {
   const Table table = read_table(path);
   const Column& cells = table.column("cell");
   const Column& rounds = table.column("round");
   const Column& values = table.column(metric.column);
-  std::map<std::string, std::pair<double, double>> last;
+  std::map<std::string, LastRound> last;
   for (std::size_t row = 0; row < table.num_rows; ++row) {
     const double round = rounds.finite_number(row);
     const double value = values.finite_number(row);
-    const auto [found, is_new] = last.try_emplace(cells.text[row], round, value);
-    if (!is_new && round > found->second.first) {
-      found->second = {round, value};
+    const LastRound own{round, metric.logarithm ? std::log(value) : value};
+    const auto [found, is_new] = last.try_emplace(cells.text[row], own);
+    if (!is_new && round > found->second.round) {
+      found->second = own;
     }
   }
-  std::map<std::string, double> result;
-  for (const auto& [cell, of_cell] : last) {
-    result[cell] = metric.logarithm ? std::log(of_cell.second) : of_cell.second;
-  }
-  return result;
+  return last;
 }
 
 struct Pairs {
@@ -63,14 +65,15 @@ struct Pairs {
 };
 
 Pairs pairs_of(const std::string& path, const std::string& other, const Metric& metric) {
-  const auto ours = last_values(path, metric);
-  const auto theirs = last_values(other, metric);
+  const auto ours = last_rounds(path, metric);
+  const auto theirs = last_rounds(other, metric);
   Pairs pairs;
-  for (const auto& [cell, value] : theirs) {
+  for (const auto& [cell, last] : theirs) {
     const auto found = ours.find(cell);
     check(found != ours.end() && ours.size() == theirs.size(), "{} and {} have different campaigns", path, other);
-    pairs.first.push_back(found->second);
-    pairs.differences.push_back(value - found->second);
+    check(found->second.round == last.round, "{} and {}: '{}' did not come to the same round", path, other, cell);
+    pairs.first.push_back(found->second.value);
+    pairs.differences.push_back(last.value - found->second.value);
   }
   return pairs;
 }

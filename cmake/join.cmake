@@ -3,7 +3,8 @@
 # noticed. DISSENT_JOIN is
 #   OFF    each source alone
 #   TESTS  the tests' sources
-#   ALL    all sources, as the sanitizers' builds do: that each compiles alone is known from the others
+#   ALL    all sources, as the sanitizers' builds do
+# That each source compiles alone is known from the release build for the library, from the preset `dev` for the tests.
 set(DISSENT_JOIN OFF CACHE STRING "Compile sources of a folder together: OFF, TESTS or ALL")
 
 # names_within(SOURCE OUT): the names that the unnamed namespaces of a source define, of types, functions and constants.

@@ -114,7 +114,7 @@ def runs(results):
         seeds = [row["seeds"] for row in rows]
         lines.append((study, model, problem, span(min(seeds), max(seeds)) if done else "none",
                       max(row["last"] for row in rows) if done else "-", f"{done} of {wanted}",
-                      "all is there" if done == wanted else "not run" if done == 0 else f"{wanted - done} campaigns"))
+                      "nothing" if done == wanted else "not run" if done == 0 else f"{wanted - done} campaigns"))
     return table(("study", "model", "problem", "seeds of each method", "rounds", "campaigns", "missing"), lines)
 
 
@@ -128,8 +128,8 @@ def origin(results):
         when = part.get("when") or " to ".join(
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(moment)) for moment in (min(times), max(times)))
         lines.append((f"`{part['file']}`", ", ".join(part["problems"]), f"{part['version']}, `{part['commit']}`",
-                      f"`{part['command']}`", part["machine"], part["device"], when))
-    return table(("file", "problems", "version, commit", "command", "machine", "device", "from, to (UTC)"), lines)
+                      f"`{part['command']}`", part.get("note", "-"), part["machine"], part["device"], when))
+    return table(("file", "problems", "version, commit", "command", "note", "machine", "device", "from, to (UTC)"), lines)
 
 
 def verdicts(results, whose):

@@ -285,8 +285,7 @@ void add_learn(Command& app) {
   const auto arguments = std::make_shared<Arguments>();
   command.argument("DIR", arguments->directory, "The campaign's directory: state, rounds.csv, chosen.csv, model");
   add_table_options(command, arguments->tables);
-  const std::string problems =
-      fmt::format("In place of tables: {}, or an HDF5 or NPZ file", fmt::join(problem_names(), ", "));
+  const std::string problems = fmt::format("{}; or a .h5 or .npz file", fmt::join(problem_names(), ", "));
   command.option("--problem", arguments->problem, {.help = problems, .shown = "NAME"});
   command.option("--data-seed", arguments->data_seed,
                  {.help = "Seed of the problem's pool and test rows", .shown = "S"});

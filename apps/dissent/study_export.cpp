@@ -61,6 +61,11 @@ void run_export(const Arguments& arguments) {
         "--output: '{}' must end in .csv or .csv.gz; - is standard output", arguments.output);
   check(!arguments.choices || !arguments.measurements, "--choices and --measurements are two tables; give one");
   const StudyResults results = read_study(arguments);
+  check(!arguments.measurements || !results.measurements.empty(), "{}: study '{}' has no measurements", results.source,
+        results.study);
+  check(arguments.measurements || !results.runs.empty() || results.measurements.empty(),
+        "{}: study '{}' has no campaigns, but {}; --measurements exports them", results.source, results.study,
+        counted(results.measurements.size(), "measurement"));
   const std::string csv = arguments.choices        ? chosen_rows(arguments, results)
                           : arguments.measurements ? measurements_csv(results)
                                                    : rounds_csv(results);

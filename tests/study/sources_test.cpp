@@ -36,6 +36,42 @@ TEST(Sources, OfOneStudyArePutTogether) {
   EXPECT_EQ(studies[0].measurements.size(), 1u);
 }
 
+TEST(Sources, OfOneCampaignTheOneThatEndedCounts) {
+  const TempDir directory;
+  StudyResults here = made_study("s", "hetero", 1);
+  StudyResults there = here;
+  here.runs[0].state = CellState::kRunning;
+  there.runs[0].state = CellState::kDone;
+  const std::string running = directory.write("a.csv", rounds_csv(here));
+  const std::string done = directory.write("b.csv", rounds_csv(there));
+  for (const std::vector<std::string>& files : {std::vector{running, done}, std::vector{done, running}}) {
+    EXPECT_EQ(read_sources(files).at(0).runs.at(0).state, CellState::kDone);
+  }
+}
+
+TEST(Sources, OfOtherSettingsAreRefused) {
+  const TempDir directory;
+  StudyResults here = made_study("s", "hetero", 1);
+  StudyResults there = here;
+  here.runs[0].epochs = 250;
+  there.runs[0].epochs = 1000;
+  const std::vector<std::string> files = {directory.write("a.csv", rounds_csv(here)),
+                                          directory.write("b.csv", rounds_csv(there))};
+  EXPECT_THROW(read_sources(files), InputError);
+  there.runs[0].epochs = 0;  // not known
+  directory.write("b.csv", rounds_csv(there));
+  EXPECT_EQ(read_sources(files).at(0).runs.size(), 1u);
+}
+
+TEST(Sources, MeasurementsThatAreThereTwiceCountOnce) {
+  const TempDir directory;
+  StudyResults measured{.study = "s", .source = "s"};
+  measured.measurements = {{.kind = "seconds", .estimator = "kl", .value = 1},
+                           {.kind = "seconds", .estimator = "kl", .value = 2}};
+  const std::string file = directory.write("a.csv", measurements_csv(measured));
+  EXPECT_EQ(read_sources(std::vector{file, file}).at(0).measurements.size(), 2u);
+}
+
 TEST(Sources, AreChosenByName) {
   const TempDir directory;
   const std::vector<std::string> files = {directory.write("a.csv", rounds_csv(made_study("first", "hetero", 1))),

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dissent/device/device_error.hpp"
 #include "dissent/device/score_joint.hpp"
 #include "dissent/device/score_methods.hpp"
 #include "dissent/device/score_pointers.hpp"
@@ -65,7 +66,11 @@ class CudaScores final : public ScoreDevice {
   }
   std::unique_ptr<RowsOnDevice> take_rows(const MixtureView<double>& mixture) override {
     const CurrentCard current(card_);
-    return make_joint_rows(mixture);
+    try {
+      return make_joint_rows(mixture);
+    } catch (const DeviceMemoryError&) {
+      return nullptr;
+    }
   }
   std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<float>& mixture) override {
     const Selected selected = select();

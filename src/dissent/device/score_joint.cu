@@ -1,8 +1,5 @@
 // A block takes a row. For each component j in turn, the map from (e, e^2) to r_ij lies in shared memory; a thread
 // takes a sample and keeps its r_ij in registers.
-#include <algorithm>
-#include <vector>
-
 #include "dissent/device/cuda_memory.hpp"
 #include "dissent/device/score_joint.hpp"
 #include "dissent/device/score_lanes.cuh"
@@ -135,6 +132,9 @@ __device__ double log_sum_of_tiny(const RatioMap<M>& map, const JointSamples& sa
     }
   }
   const double high = merge_block(most);
+  if (!isfinite(high)) {
+    return high;
+  }
   Sum sum;
   for (int k = static_cast<int>(threadIdx.x); k < samples.count; k += kThreads) {
     map.run(samples, k, ratio);
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kThreads) weigh_rows(__grid_constant__ const J
     log_deficit = score::log_add_exp(log_deficit, component_log_deficit(map, call.samples[j]));
   }
   if (threadIdx.x == 0) {
-    call.out[blockIdx.x] = fmin(log_deficit, call.most);
+    call.out[blockIdx.x] = log_deficit > call.most ? call.most : log_deficit;  // keeps NaN
   }
 }
 
@@ -188,7 +188,7 @@ void launch(const JointCall& call, std::size_t num_components, std::size_t num_r
       return;
     }
     const std::size_t bytes = map_bytes(num_components, static_cast<std::size_t>(call.num_outputs));
-    score::allow_shared_bytes(weigh_rows<M>, bytes);
+    score::allow_shared_bytes(weigh_rows<M>, kMostSharedBytes);  // the same for all threads that launch it
     weigh_rows<M><<<static_cast<unsigned>(num_rows), kThreads, bytes, stream>>>(call);
     DISSENT_CUDA_LAUNCHED("weigh_rows");
   }
@@ -231,9 +231,10 @@ class JointRows final : public RowsOnDevice {
       }
     }
     launch<2>(call, num_components_, num_rows_, stream_);
-    DISSENT_CUDA(cudaMemcpyAsync(out.data(), out_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_));
     done_.record(stream_);
-    done_.wait();
+    done_.wait();  // asleep, which a copy to memory that is not pinned would not be
+    DISSENT_CUDA(cudaMemcpyAsync(out.data(), out_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_));
+    stream_.wait();
   }
 
  private:

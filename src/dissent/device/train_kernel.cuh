@@ -1,8 +1,9 @@
 // Training in one launch: each block of threads lives with its components for many steps, drawing rows, computing
 // gradients and taking Adam's steps by itself; what components share is added up within a cluster of blocks.
 //
-// A thread is a row of a tile of the batch (train_block.cuh). train_sums.cuh has layers, train_product.cuh gradients of
-// weights, train_network.cuh a network's hidden layers, train_loss.cuh the loss, train_step.cuh a step.
+// A thread is a row of a tile of the batch (train_block.cuh). train_tensor.cuh has sums by tensor cores, train_layer.cuh
+// layers, train_product.cuh gradients of weights, train_network.cuh a network's hidden layers, train_loss.cuh the loss,
+// train_step.cuh a step.
 #pragma once
 
 #include <cuda/atomic>

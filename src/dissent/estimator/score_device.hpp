@@ -13,8 +13,8 @@
 
 namespace dissent {
 
-// Noise of one row of a batch that component j draws, and r_ij of the rows chosen before (acquisition/sampled.hpp has the
-// formula): noise [D][count], chosen [M - 1][count], rows `stride` apart.
+// Noise of one row of a batch that component j draws, and r_ij of the rows chosen before (acquisition/sampled.hpp has
+// the formula): noise [D][count], chosen [M - 1][count], rows `stride` apart.
 struct ComponentNoise {
   const double* noise;
   const double* chosen;
@@ -59,7 +59,8 @@ class ScoreDevice {
   virtual std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<double>& mixture,
                                              std::size_t count, const EstimateOptions& options) = 0;
 
-  // Copies the rows of a diagonal mixture, for batchbald. Null for shapes that the device has no kernel for.
+  // Copies the rows of a diagonal mixture, for batchbald. Null for shapes that the device has no kernel for, and where
+  // its memory is full.
   virtual std::unique_ptr<RowsOnDevice> take_rows(const MixtureView<double>& mixture) = 0;
 
   // Of arrays in the device's own memory, which mixture points at; weighted and diagonal. Returns the columns of

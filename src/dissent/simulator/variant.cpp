@@ -49,8 +49,12 @@ const Variant& find_variant(std::string_view name) {
 }
 
 EnvironmentOptions expert_environment(const Variant& variant, EnvironmentOptions options) {
-  options.start_speed = variant.start_speed;
-  options.max_steps = variant.max_steps;
+  if (variant.start_speed > 0) {
+    options.start_speed = variant.start_speed;
+  }
+  if (variant.max_steps > 0) {
+    options.max_steps = variant.max_steps;
+  }
   return options;
 }
 

@@ -1,6 +1,7 @@
 #include "dissent/study/sources.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -26,6 +27,36 @@ std::vector<StudyResults> studies_of(StudyStore& store, std::span<const std::str
   return studies;
 }
 
+// All but what says how far it came. A file of version 0.6 or before does not tell epochs, nor an axis without a value.
+bool same_settings(const StudyRun& one, const StudyRun& other) {
+  const auto axes = [](const StudyRun& run) {
+    std::map<std::string, std::string> given(run.axes.begin(), run.axes.end());
+    std::erase_if(given, [](const auto& axis) { return axis.second.empty(); });
+    return given;
+  };
+  return std::tie(one.problem, one.model, one.acquisition, one.seed, one.data_seed) ==
+             std::tie(other.problem, other.model, other.acquisition, other.seed, other.data_seed) &&
+         axes(one) == axes(other) && (one.epochs == 0 || other.epochs == 0 || one.epochs == other.epochs);
+}
+
+// What of a campaign counts where two sources have it: more rounds, then that it has ended, then what is newer.
+auto progress_of(const StudyRun& run) {
+  return std::tuple(run.rounds.size(), run.state == CellState::kDone, run.changed);
+}
+
+auto values_of(const Measurement& one) {
+  return std::tie(one.kind, one.problem, one.model, one.estimator, one.outputs, one.components, one.samples, one.seed,
+                  one.at, one.value);
+}
+
+// Without those that are there: a store may stand beside its own export.
+void add_measurements(StudyResults& whole, const StudyResults& more) {
+  const auto less = [](const Measurement& one, const Measurement& other) { return values_of(one) < values_of(other); };
+  const std::set<Measurement, decltype(less)> known(whole.measurements.begin(), whole.measurements.end(), less);
+  std::ranges::copy_if(more.measurements, std::back_inserter(whole.measurements),
+                       [&](const Measurement& measured) { return !known.contains(measured); });
+}
+
 void put_together(StudyResults& whole, const StudyResults& more) {
   std::map<std::string, std::size_t> position;
   for (std::size_t k = 0; k < whole.runs.size(); ++k) {
@@ -35,11 +66,16 @@ void put_together(StudyResults& whole, const StudyResults& more) {
     const auto found = position.find(run.name);
     if (found == position.end()) {
       whole.runs.push_back(run);
-    } else if (run.rounds.size() > whole.runs[found->second].rounds.size()) {
-      whole.runs[found->second] = run;
+      continue;
+    }
+    StudyRun& before = whole.runs[found->second];
+    check(same_settings(run, before), "{}: study '{}' has '{}' with other settings than {}; give one of them",
+          more.source, whole.study, run.name, whole.source);
+    if (progress_of(run) > progress_of(before)) {
+      before = run;
     }
   }
-  whole.measurements.insert(whole.measurements.end(), more.measurements.begin(), more.measurements.end());
+  add_measurements(whole, more);
   whole.source += ", " + more.source;
 }
 
