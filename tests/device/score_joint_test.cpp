@@ -38,15 +38,6 @@ Mixture<double> drawn(const Case& shape) {
   return mixture;
 }
 
-std::vector<ComponentNoise> parts(const SampleNoise& noise, const ChosenRatios& chosen) {
-  std::vector<ComponentNoise> result;
-  for (std::size_t j = 0; j < chosen.size(); ++j) {
-    const Panel<const double> ratios = chosen[j].panel();
-    result.push_back({noise.powers(j).data, ratios.data, ratios.stride, noise.num_samples(j), noise.log_share(j)});
-  }
-  return result;
-}
-
 class JointOnCard : public OnCard, public testing::WithParamInterface<Case> {};
 
 TEST_P(JointOnCard, WeighsRowsAsTheProcessorDoes) {
@@ -63,7 +54,7 @@ TEST_P(JointOnCard, WeighsRowsAsTheProcessorDoes) {
   std::vector<double> got(mixture.num_inputs);
   for (const SampleNoise* noise : {&first, &second}) {
     sampled_log_deficit(*noise, mixture.view(), chosen, expected);
-    rows->log_deficits(parts(*noise, chosen), most, got);
+    rows->log_deficits(component_noise(*noise, chosen), most, got);
     for (std::size_t n = 0; n < got.size(); ++n) {
       ASSERT_NEAR(got[n], expected[n], 1e-11 * std::max(1.0, std::abs(expected[n]))) << "row " << n;
     }

@@ -32,7 +32,7 @@ class SampledPicks {
   void log_deficits(std::span<double> out) const {
     const SampleNoise own = noise();
     if (there_) {
-      there_->log_deficits(noise_of(own), std::log(own.weights().entropy), out);
+      there_->log_deficits(component_noise(own, chosen_), std::log(own.weights().entropy), out);
       return;
     }
     for_blocks(task_.executor, out.size(), kBlock, [&](std::size_t begin, std::size_t end, std::size_t) {
@@ -62,15 +62,6 @@ class SampledPicks {
   SampleNoise noise() const {
     const Weights& weights = task_.model.weights();
     return {weights, num_samples_, rows_.num_outputs, task_.stream, kNoiseDraw + num_taken_ * weights.size()};
-  }
-
-  std::vector<ComponentNoise> noise_of(const SampleNoise& own) const {
-    std::vector<ComponentNoise> result;
-    for (std::size_t j = 0; j < chosen_.size(); ++j) {
-      const Panel<const double> chosen = chosen_[j].panel();
-      result.push_back({own.powers(j).data, chosen.data, chosen.stride, own.num_samples(j), own.log_share(j)});
-    }
-    return result;
   }
 
   std::size_t num_samples_;

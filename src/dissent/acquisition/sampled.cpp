@@ -104,6 +104,15 @@ ChosenRatios no_ratios(const SampleNoise& noise) {
   return ratios;
 }
 
+std::vector<ComponentNoise> component_noise(const SampleNoise& noise, const ChosenRatios& chosen) {
+  std::vector<ComponentNoise> result;
+  for (std::size_t j = 0; j < chosen.size(); ++j) {
+    const Panel<const double> ratios = chosen[j].panel();
+    result.push_back({noise.powers(j).data, ratios.data, ratios.stride, noise.num_samples(j), noise.log_share(j)});
+  }
+  return result;
+}
+
 void add_ratios(const SampleNoise& noise, const MixtureView<double>& mixture, std::size_t row, ChosenRatios& chosen) {
   for (std::size_t j = 0; j < mixture.num_components; ++j) {
     const std::size_t count = noise.num_samples(j);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dissent/base/random.hpp"
+#include "dissent/estimator/score_device.hpp"
 #include "dissent/matrix/panel.hpp"
 #include "dissent/mixture/mixture.hpp"
 
@@ -43,6 +44,9 @@ using ChosenRatios = std::vector<PanelBuffer<double>>;
 
 // ChosenRatios of no rows at all: ln(w_i / w_j).
 ChosenRatios no_ratios(const SampleNoise& noise);
+
+// Both, for a device that weighs rows; they must outlive what it is given.
+std::vector<ComponentNoise> component_noise(const SampleNoise& noise, const ChosenRatios& chosen);
 
 // Adds the ratios of input `row`.
 void add_ratios(const SampleNoise& noise, const MixtureView<double>& mixture, std::size_t row, ChosenRatios& chosen);
