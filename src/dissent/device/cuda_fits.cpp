@@ -233,7 +233,7 @@ class CudaFits final : public FitDevice {
     }
     const CurrentCard current(card_);
     const TrainShape shape(problem, device::most_shared());
-    if (device::shared_bytes(shape.kind.rows, shape.memory) > device::most_shared()) {
+    if (device::shared_bytes(shape.kind.rows, device::without_copies(shape.memory)) > device::most_shared()) {
       return fmt::format("layers of {} units cannot be trained there: they are too wide", shape.widest());
     }
     return "";

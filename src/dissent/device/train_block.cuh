@@ -1,5 +1,6 @@
-// A block of threads of the training kernel: a thread is a row of a tile of the batch, and shared memory holds columns
-// [unit][row] over these rows.
+// A block of threads of the training kernel: a thread is a row of a tile of the batch, a warp has 32 of them for its
+// own. Shared memory holds columns [unit][row] over the rows of a warp: panels, which no other warp looks at but where
+// sums over all rows are formed.
 //
 // Places in shared memory are given as offsets in floats, so that the compiler knows which memory is meant.
 #pragma once
@@ -14,38 +15,46 @@ extern __shared__ float4 shared_memory[];
 
 __device__ __forceinline__ float* shared_floats() { return reinterpret_cast<float*>(shared_memory); }
 
-// A load or store of several numbers waits once for all of them.
+__device__ __forceinline__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % 32; }
+__device__ __forceinline__ int warp_of_block() { return static_cast<int>(threadIdx.x) / 32; }
+
+// Loads of several numbers are waited for once for all of them.
 constexpr int kAhead = 8;
 
-// kRows threads. Regions of shared memory, in this order.
+// The thread's own row of a column.
+__device__ __forceinline__ float& own_row(int panel, int column) {
+  return shared_floats()[panel + column * kPanelStride + lane_of_warp()];
+}
+
+// kRows threads. Regions of shared memory, in this order: the warps' panels, then what the block has in common.
 template <int kRows>
 struct Block {
-  static constexpr int kStride = kRows + 4;  // of columns: fragments of tensor cores then fall into different banks
   static constexpr int kWarps = kRows / 32;
 
+  int panels;            // size of a warp's
   int base;              // units of the component's last hidden layer, then gradients of its layers
   int flow;              // the same of the conditioner
-  int columns;           // [kProductColumns]: what a product is formed with, and then the warps' parts of it
-  int copies;            // of parameters and gradients
+  int columns;           // [kProductColumns]: what a product is formed with, and then the warp's part of it
+  int heads;             // [2 kOutputsAtOnce]: means and log-stddevs of some outputs
+  int stage;             // weights of the spline's outputs (train_loss.cuh); behind them are copies of parameters
   float* scratch;        // [..][kRows], in the card's memory: a row's own warp alone reads it
   bool active;           // there is such a row
   bool busy;             // the warp has such a row: else it only takes part in what all threads do
   std::uint32_t source;  // which row of the data it is
 
-  __device__ __forceinline__ Block(const TrainMemory& memory, float* scratch_memory)
-      : base(0),
-        flow(memory.base_units * kStride),
-        columns(flow + memory.flow_units * kStride),
-        copies(columns + kProductColumns * kStride),
+  // The tile has `count` rows.
+  __device__ __forceinline__ Block(int base_units, int flow_units, float* scratch_memory, int count,
+                                   std::uint32_t source_row)
+      : panels(panel_size(base_units, flow_units)),
+        base(panels * warp_of_block()),
+        flow(base + base_units * kPanelStride),
+        columns(flow + flow_units * kPanelStride),
+        heads(columns + kProductColumns * kPanelStride),
+        stage(panels * kWarps),
         scratch(scratch_memory),
-        active(false),
-        busy(false),
-        source(0) {}
-
-  // The thread's own row of a column.
-  static __device__ __forceinline__ float& at(int region, int unit) {
-    return shared_floats()[region + unit * kStride + static_cast<int>(threadIdx.x)];
-  }
+        active(static_cast<int>(threadIdx.x) < count),
+        busy(32 * warp_of_block() < count),
+        source(source_row) {}
 };
 
 // The thread's own row of columns in the card's memory.
@@ -53,15 +62,17 @@ template <int kRows>
 struct ScratchColumn {
   float* data;
 
-  __device__ __forceinline__ explicit ScratchColumn(float* columns) : data(columns + static_cast<int>(threadIdx.x)) {}
+  __device__ __forceinline__ explicit ScratchColumn(float* columns) : data(columns + static_cast<int>(threadIdx.x)) {
+    __builtin_assume(__isGlobal(data));
+  }
   __device__ __forceinline__ float& operator[](int unit) const { return data[unit * kRows]; }
 };
 
-// to(k, from(k)) for k < count, several loads at a time.
+// to(k, from(k)) for k < count and on to the next multiple of eight: what is there does no harm.
 template <class From, class To>
 __device__ __forceinline__ void copy_ahead(int count, const From& from, const To& to) {
-  int k = 0;
-  for (; k + kAhead <= count; k += kAhead) {
+#pragma unroll 1
+  for (int k = 0; k < count; k += kAhead) {
     float value[kAhead];
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) {
@@ -71,9 +82,6 @@ __device__ __forceinline__ void copy_ahead(int count, const From& from, const To
     for (int a = 0; a < kAhead; ++a) {
       to(k + a, value[a]);
     }
-  }
-  for (; k < count; ++k) {
-    to(k, from(k));
   }
 }
 

@@ -21,13 +21,24 @@ inline constexpr int kProductRows = 32;     // a product of gradients, of rows .
 inline constexpr int kProductColumns = 32;  // ... and columns
 inline constexpr int kUnitsAtOnce = 32;     // of a layer, that a warp forms the sums of
 
-// Offsets are in the flat block of parameters; weights are [outputs][inputs].
+inline constexpr int kPanelStride = 36;  // floats from one column of a warp's 32 rows to the next, in shared memory:
+                                         // what tensor cores are given then comes from different banks
+
+// To a multiple of eight, which is what tensor cores take.
+constexpr int rounded_up(int count) { return (count + 7) / 8 * 8; }
+
+// Offsets are in the flat block of parameters; weights are [outputs][inputs]. A copy in shared memory is padded with
+// zeros to [rounded_up(outputs)][copy_stride(inputs)], with the biases in column rounded_up(inputs).
 struct DenseLayer {
   int inputs = 0;
   int outputs = 0;
   int weight = 0;
   int bias = 0;
+  int copy = 0;  // where it begins in that of the network
 };
+
+constexpr int copy_stride(int inputs) { return rounded_up(inputs) + 4; }
+constexpr int copy_size(int inputs, int outputs) { return rounded_up(outputs) * copy_stride(inputs); }
 
 struct DenseNet {
   int num_layers = 0;  // 0: there is none
@@ -40,13 +51,18 @@ struct DenseNet {
 constexpr int kept_units(const DenseNet& net) {
   int sum = 0;
   for (int l = 0; l + 2 < net.num_layers; ++l) {
-    sum += net.layers[l].outputs;
+    sum += rounded_up(net.layers[l].outputs);
   }
   return sum;
 }
 
-// Of the kernels, that which has room for the conditioner's last hidden layer; 0 without a flow.
-constexpr int padded_flow_width(int units) { return units == 0 ? 0 : (units <= 24 ? 24 : 32); }
+// Of the kernels, that which has room for the conditioner's last hidden layer and a bias; 0 without a flow.
+constexpr int padded_flow_width(int units) { return units == 0 ? 0 : rounded_up(units + 1) <= 24 ? 24 : 32; }
+
+// Weights of one output's spline in shared memory, {high, low} of each: floats of all, and numbers from one parameter's
+// to the next.
+constexpr int stage_stride(int flow_width) { return flow_width + 4; }
+constexpr int stage_size(int flow_width) { return 2 * rounded_up(kSplineParams) * stage_stride(flow_width); }
 
 // Threads of a block: few for batches of as many rows. For larger ones more or most of them, or some where there is
 // more to do than the card has room for; the bits are the same.
@@ -60,12 +76,11 @@ constexpr int blocks_together(int rows) { return rows == kSomeRows ? 3 : (rows <
 
 // What jobs of one launch have in common.
 struct TrainKind {
-  int rows = 0;            // threads of a block, at least
-  int most_rows = 0;       // ... and at most
-  int flow_width = 0;      // padded
-  int group = 1;           // blocks of a job
-  bool copies = false;     // of parameters in shared memory ...
-  bool gradients = false;  // ... and of gradients
+  int rows = 0;          // threads of a block, at least
+  int most_rows = 0;     // ... and at most
+  int flow_width = 0;    // padded
+  int group = 1;         // blocks of a job
+  bool in_turn = false;  // a block has several components of a job, and no copies of them
 
   bool operator==(const TrainKind&) const = default;
 };
@@ -115,12 +130,19 @@ struct TrainTasks {
 
 // Sizes of the regions of a block's shared memory, for the largest of the jobs that are run together.
 struct TrainMemory {
-  int flow_units = 0;      // of the widest hidden layer of the conditioner, and one more for the bias
-  int base_units = 0;      // the same of the components
-  int flow_copy = 0;       // copies of the parameters of the flow ...
-  int base_copy = 0;       // ... and of a component; 0: none
-  bool gradients = false;  // as many for the gradient
+  int flow_units = 0;     // columns of a panel for the widest hidden layer of the conditioner and the bias ...
+  int base_units = 0;     // ... and of the components
+  int stage = 0;          // floats: weights of the spline's outputs, one or two at a time, ...
+  int flow_copy = 0;      // ... copies of the hidden layers of the flow ...
+  int base_copy = 0;      // ... and of a component; 0: none, ...
+  int flow_gradient = 0;  // ... and the gradients of all their parameters; 0: in the card's memory
+  int base_gradient = 0;
 };
+
+// Floats of a warp's panels.
+constexpr int panel_size(int base_units, int flow_units) {
+  return (base_units + flow_units + kProductColumns + 2 * kOutputsAtOnce) * kPanelStride;
+}
 
 inline constexpr std::size_t kMostShared = 225 * 1024;  // bytes, of a block
 inline constexpr std::size_t kThirdShared = 74 * 1024;  // where three are to share a multiprocessor

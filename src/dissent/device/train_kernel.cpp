@@ -15,20 +15,44 @@ std::size_t most_shared() {
 }
 
 std::size_t shared_bytes(int rows, const TrainMemory& memory) {
-  const int columns = memory.flow_units + memory.base_units + kProductColumns;
-  const int copies = (memory.flow_copy + memory.base_copy) * (memory.gradients ? 2 : 1);
-  return sizeof(float) * static_cast<std::size_t>(columns * (rows + 4) + copies);
+  const int together = memory.stage + memory.flow_copy + memory.base_copy + memory.flow_gradient + memory.base_gradient;
+  return sizeof(float) *
+         static_cast<std::size_t>(rows / 32 * panel_size(memory.base_units, memory.flow_units) + together);
+}
+
+TrainMemory without_copies(TrainMemory memory) {
+  memory.flow_copy = memory.base_copy = memory.flow_gradient = memory.base_gradient = 0;
+  return memory;
 }
 
 TrainMemory merged(const TrainMemory& a, const TrainMemory& b) {
   return {.flow_units = std::max(a.flow_units, b.flow_units),
           .base_units = std::max(a.base_units, b.base_units),
+          .stage = std::max(a.stage, b.stage),
           .flow_copy = std::max(a.flow_copy, b.flow_copy),
           .base_copy = std::max(a.base_copy, b.base_copy),
-          .gradients = a.gradients || b.gradients};
+          .flow_gradient = std::max(a.flow_gradient, b.flow_gradient),
+          .base_gradient = std::max(a.base_gradient, b.base_gradient)};
 }
 
 namespace {
+
+// With as many copies as there is room for: of all, of parameters alone, or of none.
+TrainMemory with_room(int rows, const TrainMemory& memory, std::size_t bytes) {
+  TrainMemory parameters = memory;
+  parameters.flow_gradient = parameters.base_gradient = 0;
+  for (const TrainMemory& tried : {memory, parameters}) {
+    if (shared_bytes(rows, tried) <= bytes) {
+      return tried;
+    }
+  }
+  return without_copies(memory);
+}
+
+// Bytes that each of the blocks on a multiprocessor can have.
+std::size_t share_of_shared(int rows) {
+  return (most_shared() + kStaticShared) / static_cast<std::size_t>(blocks_together(rows)) - kStaticShared;
+}
 
 // As many threads a block as leave all jobs room on the card at a time.
 int choose_rows(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory) {
@@ -37,10 +61,8 @@ int choose_rows(const TrainKind& kind, const TrainTasks& tasks, const TrainMemor
   DISSENT_CUDA(cudaGetDevice(&card));
   DISSENT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, card));
   for (int rows = kind.most_rows; rows > kind.rows; rows /= 2) {
-    const int together = blocks_together(rows);
-    if (tasks.num_jobs * kind.group <= processors * together &&
-        shared_bytes(rows, memory) + kStaticShared <=
-            (most_shared() + kStaticShared) / static_cast<std::size_t>(together)) {
+    if (tasks.num_jobs * kind.group <= processors * blocks_together(rows) &&
+        shared_bytes(rows, without_copies(memory)) <= share_of_shared(rows)) {
       return rows;
     }
   }
@@ -49,8 +71,10 @@ int choose_rows(const TrainKind& kind, const TrainTasks& tasks, const TrainMemor
 
 }  // namespace
 
-void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream) {
-  switch (choose_rows(kind, tasks, memory)) {
+void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& wanted, cudaStream_t stream) {
+  const int rows = choose_rows(kind, tasks, wanted);
+  const TrainMemory memory = with_room(rows, wanted, rows == kSomeRows ? kThirdShared : share_of_shared(rows));
+  switch (rows) {
     case kFewRows:
       return launch_training_64(kind, tasks, memory, stream);
     case kMoreRows:

@@ -1,9 +1,9 @@
 // Training in one launch: each block of threads lives with its components for many steps, drawing rows, computing
 // gradients and taking Adam's steps by itself; what components share is added up within a cluster of blocks.
 //
-// A thread is a row of a tile of the batch (train_block.cuh). train_tensor.cuh has sums by tensor cores, train_layer.cuh
-// layers, train_product.cuh gradients of weights, train_network.cuh a network's hidden layers, train_loss.cuh the loss,
-// train_step.cuh a step.
+// A thread is a row of a tile of the batch (train_block.cuh). train_tensor.cuh has sums by tensor cores,
+// train_layer.cuh layers, train_product.cuh gradients of weights, train_network.cuh a network's hidden layers,
+// train_loss.cuh the loss, train_step.cuh a step.
 #pragma once
 
 #include <cuda/atomic>
@@ -27,20 +27,21 @@ struct BlockState {
   int task;
 };
 
-// Where a block keeps copies, if it does; the gradient's begin with zeros, and gaps between networks stay so.
+// Where a block keeps copies, if it does. What is copied has gaps, which are zero, as those of the gradient between
+// networks are; so are those of the spline's weights.
 template <int kRows>
-__device__ __forceinline__ Resident make_resident(const TrainMemory& memory, float* copies) {
-  const int size = memory.flow_copy + memory.base_copy;
-  if (size == 0) {
-    return {};
+__device__ __forceinline__ Resident make_resident(int stage, const TrainMemory& memory) {
+  const int flow = stage + memory.stage;
+  const int base = flow + memory.flow_copy;
+  const int gradients = base + memory.base_copy;
+  const int end = gradients + memory.flow_gradient + memory.base_gradient;
+  for (int k = stage + static_cast<int>(threadIdx.x); k < end; k += kRows) {
+    shared_floats()[k] = 0;
   }
-  if (!memory.gradients) {
-    return {copies, copies + memory.flow_copy, nullptr, nullptr};
-  }
-  for (int k = threadIdx.x; k < size; k += kRows) {
-    copies[size + k] = 0;
-  }
-  return {copies, copies + memory.flow_copy, copies + size, copies + size + memory.flow_copy};
+  __syncthreads();
+  float* at = memory.base_gradient > 0 ? shared_floats() + gradients : nullptr;
+  return {memory.base_copy > 0 ? flow : -1, memory.base_copy > 0 ? base : -1, at,
+          at == nullptr ? nullptr : at + memory.flow_gradient};
 }
 
 // Epochs [begin, end) of a job; the mean loss of the last, or NaN.
@@ -50,8 +51,8 @@ __device__ __forceinline__ double run_epochs(BlockState<kRows>& state, const Tra
   const int rank = static_cast<int>(cluster.block_rank());
   const int group = static_cast<int>(cluster.num_blocks());
   const TrainJob& job = state.job;
-  const Block<kRows> block(memory, job.scratch + static_cast<std::size_t>(rank) * job.scratch_size);
-  const Resident resident = make_resident<kRows>(memory, shared_floats() + block.copies);
+  const int stage = kRows / 32 * panel_size(memory.base_units, memory.flow_units);  // what comes before are panels
+  const Resident resident = make_resident<kRows>(stage, memory);
   const float* base_gradient = resident.base_gradient != nullptr
                                    ? resident.base_gradient - job.networks[rank].begin
                                    : job.gradient + static_cast<std::size_t>(rank) * job.block_size;
@@ -64,13 +65,13 @@ __device__ __forceinline__ double run_epochs(BlockState<kRows>& state, const Tra
         const std::size_t at = static_cast<std::size_t>(c) * job.num_rows;
         order_rows<kRows>({job.seed, static_cast<std::uint64_t>(job.first_component + c), job.first_stream + epoch},
                           steps > 1, {job.samples + at, job.orders + at, job.draws + at, job.num_rows},
-                          reinterpret_cast<std::uint32_t*>(shared_memory), block.copies);
+                          reinterpret_cast<std::uint32_t*>(shared_memory), stage);
       }
     }
     double sum = 0;
     for (int first = 0; first < job.num_rows; first += job.batch_size, ++step) {
       const int last = min(job.num_rows, first + job.batch_size);
-      const double part = batch_gradient<kRows, kFlowWidth>(block, job, state.network, state.nets, rank, group, first,
+      const double part = batch_gradient<kRows, kFlowWidth>(memory, job, state.network, state.nets, rank, group, first,
                                                             last, resident, state.warps);
       const double mean = update<kRows>(job, *step, cluster, static_cast<int>((step - job.steps) % 2), part,
                                         base_gradient, state.warps);

@@ -15,6 +15,9 @@ std::size_t most_shared();
 // Those that a block of `rows` threads takes.
 std::size_t shared_bytes(int rows, const TrainMemory& memory);
 
+// The same without copies, which are made only where there is room.
+TrainMemory without_copies(TrainMemory memory);
+
 // Enough for either.
 TrainMemory merged(const TrainMemory& a, const TrainMemory& b);
 

@@ -1,184 +1,198 @@
-// Layers forward and backward, of the warp's own rows (train_tensor.cuh). Weights are read where they are.
+// Layers forward and backward, of the warp's own rows (train_tensor.cuh).
+//
+// Weights are read where they are: in the card's memory, or in padded copies in shared memory.
 #pragma once
 
 #include "dissent/device/train_tensor.cuh"
 
 namespace dissent::device {
 
-// What sums begin with: biases of the columns, or zero without any.
-template <int kTiles>
-__device__ __forceinline__ void begin_with(const float* biases, int columns, Sums<kTiles>& sums) {
-#pragma unroll
-  for (int n = 0; n < kTiles; ++n) {
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const float bias = biases != nullptr && sum_column(n, e) < columns ? biases[sum_column(n, e)] : 0.0F;
-#pragma unroll
-      for (int m = 0; m < 2; ++m) {
-        sums.at[m][n][e] = bias;
-        sums.at[m][n][e + 2] = bias;
-      }
-    }
-  }
+// The larger; NaN where one is.
+__device__ __forceinline__ float larger_or_nan(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
 }
 
-// each(sum, row, column) for all sums of the lane that are of use.
-template <int kTiles, class Each>
-__device__ __forceinline__ void for_sums(int columns, Sums<kTiles>& sums, const Each& each) {
-#pragma unroll
-  for (int n = 0; n < kTiles; ++n) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      if (sum_column(n, e) < columns) {
-#pragma unroll
-        for (int m = 0; m < 2; ++m) {
-          each(sums.at[m][n][e], sum_row(m, e), sum_column(n, e));
-        }
-      }
-    }
-  }
-}
+// What forward sums begin with and what becomes of them.
+constexpr int kAddToOut = 1;  // they are added to what is there
+constexpr int kRelu = 2;
 
-// A ReLU's way back.
-template <int kTiles>
-__device__ __forceinline__ void keep_where_positive(const Sums<kTiles>& units, Sums<kTiles>& sums) {
-#pragma unroll
-  for (int n = 0; n < kTiles; ++n) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-#pragma unroll
-      for (int m = 0; m < 2; ++m) {
-        sums.at[m][n][e] = units.at[m][n][e] > 0 ? sums.at[m][n][e] : 0.0F;
-      }
-    }
-  }
-}
-
-// Puts the gradient with respect to units, in columns, in their place.
+// The sums of some outputs, from columns of a panel into those of another or the same: nothing is stored before the
+// end. kept: the same in scratch memory; may be null.
 template <int kRows, int kTiles>
-__device__ __forceinline__ void replace_units(int region, int count, Sums<kTiles>& grad) {
+__device__ __forceinline__ void store_outputs(int out, int outputs, int flags, float* kept, Sums<kTiles>& sums) {
+  const float least = (flags & kRelu) != 0 ? 0.0F : __uint_as_float(0xff800000U);
+  __syncwarp();
+  for_sums(outputs, sums, [&](float& sum, int row, int column) {
+    sum = larger_or_nan(sum, least);
+    shared_floats()[out + column * kPanelStride + row] = sum;
+  });
+  if (kept != nullptr) {
+    __builtin_assume(__isGlobal(kept));
+    float* own = kept + 32 * warp_of_block();
+    for_sums(outputs, sums, [&](float sum, int row, int column) { own[column * kRows + row] = sum; });
+  }
+  __syncwarp();
+}
+
+template <int kTiles, class Bias>
+__device__ __forceinline__ void begin_sums(int out, int outputs, int flags, const Bias& bias, Sums<kTiles>& sums) {
+  set_zero(sums);
+  if ((flags & kAddToOut) != 0) {
+    for_sums(outputs, sums,
+             [&](float& sum, int row, int column) { sum = shared_floats()[out + column * kPanelStride + row]; });
+  } else {
+    for_sums(outputs, sums, [&](float& sum, int, int column) { sum = bias(column); });
+  }
+}
+
+template <int kRows, int kTiles>
+__device__ __noinline__ void forward_near(int in, int count, int weights, int stride, int out, int outputs, int flags,
+                                          int biases, float* kept) {
+  Sums<kTiles> sums;
+  begin_sums(
+      out, outputs, flags, [&](int column) { return shared_floats()[biases + column * stride]; }, sums);
+  add_products<kTiles>(in, count, NearWeights<kTiles>(weights, 1, stride, outputs), sums);
+  store_outputs<kRows>(out, outputs, flags, kept, sums);
+}
+
+template <int kRows, int kTiles>
+__device__ __noinline__ void forward_far(int in, int count, const float* weights, int stride, const float* biases,
+                                         int out, int outputs, int flags, float* kept) {
+  __builtin_assume(__isGlobal(biases));
+  Sums<kTiles> sums;
+  begin_sums(
+      out, outputs, flags, [&](int column) { return biases[min(column, outputs - 1)]; }, sums);
+  add_products<kTiles>(in, count, FarWeights<kTiles>(weights, count, 1, stride, outputs), sums);
+  store_outputs<kRows>(out, outputs, flags, kept, sums);
+}
+
+// A layer, and where its parameters are.
+struct LayerWeights {
+  const DenseLayer& layer;
+  const float* parameters;  // in the card's memory, by offsets of the flat block
+  int copy;                 // of the network, in shared memory; negative: none
+
+  __device__ __forceinline__ bool near() const { return copy >= 0; }
+};
+
+// Inputs [first, first + count) of a layer, in a panel; the last bring the ReLU.
+// kept: of all outputs, in scratch memory, or null.
+template <int kRows>
+__device__ __forceinline__ void dense_forward(const LayerWeights& weights, int in, int first, int count, int out,
+                                              float* kept) {
+  const DenseLayer& layer = weights.layer;
+  const bool last = first + count == layer.inputs;
+  const int flags = (first > 0 ? kAddToOut : 0) | (last ? kRelu : 0);
+#pragma unroll 1
+  for (int o = 0; o < layer.outputs; o += kUnitsAtOnce) {
+    const int outputs = min(kUnitsAtOnce, layer.outputs - o);
+    const int to = out + o * kPanelStride;
+    float* keep = last && kept != nullptr ? kept + o * kRows : nullptr;
+    if (weights.near()) {
+      const int stride = copy_stride(layer.inputs);
+      const int row = weights.copy + layer.copy + o * stride;
+      const int biases = row + rounded_up(layer.inputs);
+      if (outputs <= 24) {
+        forward_near<kRows, 3>(in, count, row + first, stride, to, outputs, flags, biases, keep);
+      } else {
+        forward_near<kRows, 4>(in, count, row + first, stride, to, outputs, flags, biases, keep);
+      }
+    } else {
+      const float* from = weights.parameters + layer.weight + o * layer.inputs + first;
+      const float* biases = weights.parameters + layer.bias + o;
+      if (outputs <= 24) {
+        forward_far<kRows, 3>(in, count, from, layer.inputs, biases, to, outputs, flags, keep);
+      } else {
+        forward_far<kRows, 4>(in, count, from, layer.inputs, biases, to, outputs, flags, keep);
+      }
+    }
+  }
+}
+
+// Puts the gradient with respect to units, in columns of a panel, in their place: a ReLU's way back.
+template <int kTiles>
+__device__ __forceinline__ void replace_units(int panel, int count, Sums<kTiles>& grad) {
   for_sums(count, grad, [&](float sum, int row, int column) {
-    float& unit = shared_floats()[region + column * Block<kRows>::kStride + row];
+    float& unit = shared_floats()[panel + column * kPanelStride + row];
     unit = unit > 0 ? sum : 0.0F;
   });
   __syncwarp();
 }
 
-// Inputs of a layer that are in columns, to some of its outputs.
-struct ForwardCall {
-  int in;  // offset in shared memory
-  int inputs;
-  const float* weights;  // [outputs][by_output]
-  int by_output;
-  const float* biases;  // null: the sums are added to what is in `out`
-  int out;              // may be `in`: nothing is stored before the end
-  int outputs;
-  bool relu;
-  float* kept;  // the same in scratch memory; may be null
-};
-
-template <int kRows, int kTiles>
-__device__ __noinline__ void forward_tiles(ForwardCall call) {
-  constexpr int kStride = Block<kRows>::kStride;
+// The gradient with respect to units, which is zero where those are, into a panel or, if that is not null, into scratch
+// memory.
+template <int kRows, int kTiles, class Weights>
+__device__ __forceinline__ void backward_tiles(int in, int outputs, const Weights& weights, int inputs,
+                                               const float* units, int out, float* carried) {
+  __builtin_assume(__isGlobal(units));
+  const int warp_row = 32 * warp_of_block();
+  Sums<kTiles> values;  // they may be far: asked for first
+  set_zero(values);
+  for_sums(inputs, values, [&](float& unit, int row, int column) { unit = units[column * kRows + warp_row + row]; });
   Sums<kTiles> sums;
-  begin_with(call.biases, call.outputs, sums);
-  if (call.biases == nullptr) {
-    for_sums(call.outputs, sums,
-             [&](float& sum, int row, int column) { sum = shared_floats()[call.out + column * kStride + row]; });
-  }
-  add_products<kRows, kTiles>(call.in, call.inputs, SumWeights<kTiles>(call.weights, 1, call.by_output, call.outputs),
-                              sums);
+  set_zero(sums);
+  add_products<kTiles>(in, outputs, weights, sums);
   __syncwarp();
-  for_sums(call.outputs, sums, [&](float sum, int row, int column) {
-    const float value = call.relu && sum < 0 ? 0.0F : sum;
-    shared_floats()[call.out + column * kStride + row] = value;
-    if (call.kept != nullptr) {
-      call.kept[column * kRows + row] = value;
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+#pragma unroll
+      for (int m = 0; m < 2; ++m) {
+        sums.at[m][n][e] = values.at[m][n][e] > 0 ? sums.at[m][n][e] : 0.0F;
+      }
     }
-  });
+  }
+  if (carried == nullptr) {
+    for_sums(inputs, sums,
+             [&](float sum, int row, int column) { shared_floats()[out + column * kPanelStride + row] = sum; });
+  } else {
+    __builtin_assume(__isGlobal(carried));
+    for_sums(inputs, sums, [&](float sum, int row, int column) { carried[column * kRows + warp_row + row] = sum; });
+  }
   __syncwarp();
 }
-
-template <int kRows>
-__device__ __forceinline__ void forward(const ForwardCall& call) {
-  switch ((call.outputs + 7) / 8) {
-    case 1:
-      forward_tiles<kRows, 1>(call);
-      break;
-    case 2:
-      forward_tiles<kRows, 2>(call);
-      break;
-    case 3:
-      forward_tiles<kRows, 3>(call);
-      break;
-    default:
-      forward_tiles<kRows, 4>(call);
-      break;
-  }
-}
-
-// Inputs [first, first + inputs) of a layer, in columns; the first bring the biases, the last the ReLU.
-// kept: of all outputs, in scratch memory, or null.
-template <int kRows>
-__device__ __forceinline__ void dense_forward(const DenseLayer& layer, const float* parameters, int in, int first,
-                                              int inputs, int out, float* kept) {
-  const bool last = first + inputs == layer.inputs;
-  for (int o = 0; o < layer.outputs; o += kUnitsAtOnce) {
-    forward<kRows>({in, inputs, parameters + layer.weight + o * layer.inputs + first, layer.inputs,
-                    first == 0 ? parameters + layer.bias + o : nullptr, out + o * Block<kRows>::kStride,
-                    min(kUnitsAtOnce, layer.outputs - o), last, last && kept != nullptr ? kept + o * kRows : nullptr});
-  }
-}
-
-// Outputs of a layer whose gradients are in columns, to the gradient of some of its inputs.
-struct BackwardCall {
-  int in;  // offset in shared memory
-  int outputs;
-  const float* weights;  // [outputs][by_output]
-  int by_output;
-  int inputs;
-  const float* units;  // the inputs' values [..][by_unit]: the gradient is zero where they are ...
-  int by_unit;
-  int out;         // ... and goes here, which may be `in` ...
-  float* carried;  // ... or into scratch memory, if this is not null
-};
 
 template <int kRows, int kTiles>
-__device__ __noinline__ void backward_tiles(BackwardCall call) {
-  Sums<kTiles> units;  // they may be far: asked for first
-  for_sums(call.inputs, units,
-           [&](float& unit, int row, int column) { unit = call.units[column * call.by_unit + row]; });
-  Sums<kTiles> sums;
-  begin_with(nullptr, 0, sums);
-  add_products<kRows, kTiles>(call.in, call.outputs, SumWeights<kTiles>(call.weights, call.by_output, 1, call.inputs),
-                              sums);
-  __syncwarp();
-  keep_where_positive(units, sums);
-  for_sums(call.inputs, sums, [&](float sum, int row, int column) {
-    if (call.carried != nullptr) {
-      call.carried[column * kRows + row] = sum;
+__device__ __noinline__ void backward_near(int in, int outputs, int weights, int stride, int inputs, const float* units,
+                                           int out, float* carried) {
+  backward_tiles<kRows, kTiles>(in, outputs, NearWeights<kTiles>(weights, stride, 1, inputs), inputs, units, out,
+                                carried);
+}
+
+template <int kRows, int kTiles>
+__device__ __noinline__ void backward_far(int in, int outputs, const float* weights, int stride, int inputs,
+                                          const float* units, int out, float* carried) {
+  backward_tiles<kRows, kTiles>(in, outputs, FarWeights<kTiles>(weights, outputs, stride, 1, inputs), inputs, units,
+                                out, carried);
+}
+
+// From the gradient of a layer's outputs, in a panel, to that of its inputs [first, first + kUnitsAtOnce), whose values
+// are `units` [input][kRows]: into columns of the same panel, or to `carried` [input][kRows].
+template <int kRows>
+__device__ __forceinline__ void dense_backward(const LayerWeights& weights, int panel, int first, const float* units,
+                                               float* carried) {
+  const DenseLayer& layer = weights.layer;
+  const int inputs = min(kUnitsAtOnce, layer.inputs - first);
+  const float* values = units + first * kRows;
+  float* carry = carried == nullptr ? nullptr : carried + first * kRows;
+  if (weights.near()) {
+    const int stride = copy_stride(layer.inputs);
+    const int from = weights.copy + layer.copy + first;
+    if (inputs <= 24) {
+      backward_near<kRows, 3>(panel, layer.outputs, from, stride, inputs, values, panel, carry);
     } else {
-      shared_floats()[call.out + column * Block<kRows>::kStride + row] = sum;
+      backward_near<kRows, 4>(panel, layer.outputs, from, stride, inputs, values, panel, carry);
     }
-  });
-  __syncwarp();
-}
-
-template <int kRows>
-__device__ __forceinline__ void backward(const BackwardCall& call) {
-  switch ((call.inputs + 7) / 8) {
-    case 1:
-      backward_tiles<kRows, 1>(call);
-      break;
-    case 2:
-      backward_tiles<kRows, 2>(call);
-      break;
-    case 3:
-      backward_tiles<kRows, 3>(call);
-      break;
-    default:
-      backward_tiles<kRows, 4>(call);
-      break;
+  } else {
+    const float* from = weights.parameters + layer.weight + first;
+    if (inputs <= 24) {
+      backward_far<kRows, 3>(panel, layer.outputs, from, layer.inputs, inputs, values, panel, carry);
+    } else {
+      backward_far<kRows, 4>(panel, layer.outputs, from, layer.inputs, inputs, values, panel, carry);
+    }
   }
 }
 

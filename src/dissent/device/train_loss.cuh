@@ -12,42 +12,79 @@ constexpr float kLogStddevMax = 2;
 
 constexpr int kSplineTiles = (kSplineParams + 7) / 8;
 
-// Sums over a network's last hidden units, which are in its region, into block.columns.
-template <int kRows, int kTiles>
-__device__ __forceinline__ void sum_to_columns(const Block<kRows>& block, const Net<kRows>& net,
-                                               const SumWeights<kTiles>& weights, Sums<kTiles>& sums) {
-  add_products<kRows, kTiles>(net.region, net.heads().inputs, weights, sums);
+// Sums into columns of a panel.
+template <int kTiles>
+__device__ __forceinline__ void put_sums(int panel, Sums<kTiles>& sums) {
   __syncwarp();  // other lanes have read what was there
-  for_sums(8 * kTiles, sums, [&](float sum, int row, int column) {
-    shared_floats()[block.columns + column * Block<kRows>::kStride + row] = sum;
-  });
+  for_sums(8 * kTiles, sums,
+           [&](float sum, int row, int column) { shared_floats()[panel + column * kPanelStride + row] = sum; });
   __syncwarp();
 }
 
-// Means and log-stddevs of outputs [first, first + kOutputsAtOnce) of the row; those beyond the last are of no use.
+// Means and log-stddevs of outputs [first, first + kOutputsAtOnce) into block.heads; those beyond the last are of no
+// use.
 template <int kRows>
 __device__ __forceinline__ void compute_heads(const Block<kRows>& block, const Net<kRows>& net, int first,
-                                              int num_outputs, float (&heads)[2 * kOutputsAtOnce]) {
+                                              int num_outputs) {
   static_assert(2 * kOutputsAtOnce == 8);
   const DenseLayer& head = net.heads();
   const auto output = [&](int n) {
     return min((n < kOutputsAtOnce ? first : num_outputs + first - kOutputsAtOnce) + n, 2 * num_outputs - 1);
   };
-  SumWeights<1> weights(net.parameters + head.weight, 1, 0, 1);
-  weights.column[0] = output(static_cast<int>(threadIdx.x) % 32 / 4) * head.inputs;
+  FarWeights<1> weights(net.parameters + head.weight, head.inputs, 1, 0, 1);
+  weights.column[0] = output(lane_of_warp() / 4) * head.inputs;
   Sums<1> sums;
-#pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    sums.at[0][0][e] = net.parameters[head.bias + output(sum_column(0, e))];
-    sums.at[1][0][e] = sums.at[0][0][e];
-  }
-  sum_to_columns<kRows, 1>(block, net, weights, sums);
-#pragma unroll
-  for (int o = 0; o < 2 * kOutputsAtOnce; ++o) {
-    heads[o] = Block<kRows>::at(block.columns, o);
-  }
-  __syncwarp();
+  for_sums(8, sums, [&](float& sum, int, int column) { sum = net.parameters[head.bias + output(column)]; });
+  add_products<1>(block.base, head.inputs, weights, sums);
+  put_sums(block.heads, sums);
 }
+
+// The weights of a spline's parameters, of one output, in shared memory and in two parts: [parameter][kStride], the
+// biases in the column behind the last, and zeros. All warps read them.
+template <int kRows, int kFlowWidth>
+struct SplineWeights {
+  static constexpr int kStride = stage_stride(kFlowWidth);
+  static constexpr int kWarps = Block<kRows>::kWarps;
+
+  static __device__ __forceinline__ int place(const Block<kRows>& block, int output) {
+    return block.stage + output % 2 * stage_size(kFlowWidth);
+  }
+
+  // each(k, from) for the parameters k = the warp's number, and so on in turn, of the lane's column; where it is.
+  template <class Each>
+  static __device__ __forceinline__ void for_own(const Net<kRows>& net, int output, const Each& each) {
+    const DenseLayer& last = net.heads();
+    const int lane = lane_of_warp();
+    const int row = output * kSplineParams + warp_of_block();
+    const bool bias = lane == last.inputs;
+    const float* from = net.parameters + (bias ? last.bias + row : last.weight + row * last.inputs + lane);
+    const int step = kWarps * (bias ? 1 : last.inputs);
+    __builtin_assume(__isGlobal(from));
+    if (lane <= last.inputs) {
+#pragma unroll
+      for (int k = 0; k < kSplineParams; k += kWarps) {
+        if (warp_of_block() + k < kSplineParams) {
+          each(k, from);
+        }
+        from += step;
+      }
+    }
+  }
+
+  // Asks for them, ...
+  static __device__ __forceinline__ void expect(const Net<kRows>& net, int output) {
+    for_own(net, output, [](int, const float* from) { asm volatile("prefetch.global.L1 [%0];" ::"l"(from)); });
+  }
+
+  // ... and puts them into their place.
+  static __device__ __forceinline__ void put(const Block<kRows>& block, const Net<kRows>& net, int output) {
+    float* to = shared_floats() + place(block, output) + 2 * (warp_of_block() * kStride + lane_of_warp());
+    for_own(net, output, [&](int k, const float* from) {
+      const Split parts = split(*from);
+      *reinterpret_cast<float2*>(to + 2 * k * kStride) = {__uint_as_float(parts.high), __uint_as_float(parts.low)};
+    });
+  }
+};
 
 // The spline of one output: raw parameters, value, gradient. Leaves the gradient of the parameters in block.columns and
 // adds that of the conditioner's last hidden units to `grad`.
@@ -55,47 +92,36 @@ template <int kRows, int kTiles>
 __device__ __forceinline__ SplineResult spline_output(const Block<kRows>& block, const Net<kRows>& net, int output,
                                                       float y, float bound, const SplinePull& pull,
                                                       Sums<kTiles>& grad) {
-  const DenseLayer& last = net.heads();
-  const float* weights = net.parameters + last.weight + output * kSplineParams * last.inputs;
+  using Weights = SplineWeights<kRows, 8 * kTiles>;
+  const int weights = Weights::place(block, output);
   Sums<kSplineTiles> sums;
-  begin_with(net.parameters + last.bias + output * kSplineParams, kSplineParams, sums);
-  sum_to_columns<kRows, kSplineTiles>(block, net, SumWeights<kSplineTiles>(weights, 1, last.inputs, kSplineParams),
-                                      sums);
+  few_products<kTiles>(block.flow, net.heads().inputs + 1, PairWeights<kSplineTiles, Weights::kStride, false>(weights),
+                       sums);
+  put_sums(block.columns, sums);
   float raw[kSplineParams];
 #pragma unroll
   for (int p = 0; p < kSplineParams; ++p) {
-    raw[p] = Block<kRows>::at(block.columns, p);
+    raw[p] = own_row(block.columns, p);
   }
   const SplineResult result = cubic_step<kSplineBins>(y, bound, pull, raw);
 #pragma unroll
   for (int p = 0; p < kSplineParams; ++p) {
-    Block<kRows>::at(block.columns, p) = block.active ? raw[p] : 0.0F;
+    own_row(block.columns, p) = block.active ? raw[p] : 0.0F;
   }
   __syncwarp();
-  add_products<kRows, kTiles>(block.columns, kSplineParams, SumWeights<kTiles>(weights, last.inputs, 1, last.inputs),
-                              grad);
+  Sums<kTiles> part;
+  few_products<kSplineTiles>(block.columns, kSplineParams, PairWeights<kTiles, Weights::kStride, true>(weights), part);
+  add_sums(part, grad);
   return result;
 }
 
-__device__ __forceinline__ float pick(const float (&values)[2 * kOutputsAtOnce], int first, int k) {
-  const float low = k == 0 ? values[first] : values[first + 1];
-  const float high = k == 2 ? values[first + 2] : values[first + 3];
-  return k < 2 ? low : high;
-}
-
 // The gradient of the conditioner's last layer, of one output: that of its parameters is in block.columns.
-template <int kRows>
+template <int kRows, int kTiles>
 __device__ __forceinline__ void spline_gradient(const Block<kRows>& block, const Net<kRows>& conditioner, int output) {
   const DenseLayer& last = conditioner.heads();
-  const ProductColumn column =
-      by_outputs(last, conditioner.gradient, output * kSplineParams, 0, static_cast<int>(threadIdx.x) % 32);
-  if (last.inputs < 16) {
-    product<kRows, 1, kSplineTiles>(conditioner.region, last.inputs + 1, block.columns, kSplineParams, column,
-                                    conditioner.add, block.busy);
-  } else {
-    product<kRows, 2, kSplineTiles>(conditioner.region, last.inputs + 1, block.columns, kSplineParams, column,
-                                    conditioner.add, block.busy);
-  }
+  product<kRows, 2, kTiles>(
+      block.columns, block.panels, block.busy, block.columns, kSplineParams, block.flow, last.inputs + 1,
+      layer_column(last, conditioner.gradient, output * kSplineParams, 0, lane_of_warp()), conditioner.add);
 }
 
 // The row's loss, summed over outputs. Gradients with respect to heads go to `head_gradients` [2 D][kRows], those of
@@ -107,31 +133,42 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
   const int D = job.num_outputs;
   const float* targets = job.targets + static_cast<std::size_t>(block.source) * D;
   const ScratchColumn<kRows> own_gradients(head_gradients);
+  using Weights = SplineWeights<kRows, 8 * kTiles>;
+  if constexpr (kTiles > 0) {
+    Weights::put(block, conditioner, 0);
+    __syncthreads();
+  }
   float loss = 0;
   float next = __ldg(targets);
   for (int first = 0; first < D; first += kOutputsAtOnce) {
     const int count = min(kOutputsAtOnce, D - first);
-    float heads[2 * kOutputsAtOnce] = {};
     if (block.busy) {
-      compute_heads(block, base, first, D, heads);
+      compute_heads(block, base, first, D);
     }
 #pragma unroll 1
     for (int k = 0; k < count; ++k) {
       const int output = first + k;
       const float y = next;
       next = __ldg(targets + min(output + 1, D - 1));
-      const float mean = pick(heads, 0, k);
-      const float raw = pick(heads, kOutputsAtOnce, k);
+      const float mean = own_row(block.heads, k);
+      const float raw = own_row(block.heads, kOutputsAtOnce + k);
       const float log_stddev = raw < kLogStddevMin ? kLogStddevMin : (raw > kLogStddevMax ? kLogStddevMax : raw);
       const float precision = quick_exp(-2 * log_stddev);
       SplineResult z{y, 0};
       if constexpr (kTiles > 0) {
         if (output < job.num_transformed) {
+          const bool more = output + 1 < job.num_transformed;
+          if (more) {
+            Weights::expect(conditioner, output + 1);
+          }
           if (block.busy) {
             z = spline_output<kRows, kTiles>(block, conditioner, output, y, job.tail_bound,
                                              {mean, precision * scale, -scale}, grad);
           }
-          spline_gradient(block, conditioner, output);
+          if (more) {
+            Weights::put(block, conditioner, output + 1);
+          }
+          spline_gradient<kRows, kTiles>(block, conditioner, output);
         }
       }
       const float residual = mean - z.value;
@@ -151,27 +188,27 @@ __device__ __forceinline__ void fill_heads(const Block<kRows>& block, const Scra
                                            int count) {
   __syncwarp();  // other lanes have read what was there
   copy_ahead(
-      count, [&](int k) { return given[first + k]; },
-      [&](int k, float value) { Block<kRows>::at(block.columns, k) = value; });
+      count, [&](int k) { return given[first + k]; }, [&](int k, float value) { own_row(block.columns, k) = value; });
   __syncwarp();
 }
 
 // The gradient with respect to kUnitsAtOnce of the last hidden layer's units, which takes their place.
-template <int kRows, int kTiles>
-__device__ __noinline__ void units_gradient(const Block<kRows>& block, const Net<kRows>& net, float* head_gradients,
-                                            int first) {
+template <int kRows>
+__device__ __forceinline__ void units_gradient(const Block<kRows>& block, const Net<kRows>& net,
+                                               const ScratchColumn<kRows>& given, int first) {
+  constexpr int kTiles = kUnitsAtOnce / 8;
   const DenseLayer& head = net.heads();
-  const ScratchColumn<kRows> given(head_gradients);
-  const int inputs = min(8 * kTiles, head.inputs - first);
+  const int inputs = min(kUnitsAtOnce, head.inputs - first);
   Sums<kTiles> sums;
-  begin_with(nullptr, 0, sums);
+  set_zero(sums);
+#pragma unroll 1
   for (int c = 0; c < head.outputs; c += kProductColumns) {
     const int count = min(kProductColumns, head.outputs - c);
     fill_heads(block, given, c, count);
     const float* weights = net.parameters + head.weight + c * head.inputs + first;
-    add_products<kRows, kTiles>(block.columns, count, SumWeights<kTiles>(weights, head.inputs, 1, inputs), sums);
+    add_products<kTiles>(block.columns, count, FarWeights<kTiles>(weights, count, head.inputs, 1, inputs), sums);
   }
-  replace_units<kRows, kTiles>(net.region + first * Block<kRows>::kStride, inputs, sums);
+  replace_units(block.base + first * kPanelStride, inputs, sums);
 }
 
 // The heads' weights, and the gradient with respect to the last hidden layer's units, which takes their place.
@@ -180,23 +217,21 @@ __device__ __forceinline__ void backward_heads(const Block<kRows>& block, const 
                                                float* head_gradients) {
   const DenseLayer& head = net.heads();
   const ScratchColumn<kRows> given(head_gradients);
-  for (int c = 0; c < head.outputs; c += kProductColumns) {
-    const int count = min(kProductColumns, head.outputs - c);
-    for (int m = 0; m < head.inputs + 1; m += kProductRows) {
+#pragma unroll 1
+  for (int c = 0; c < head.outputs; c += kProductRows) {
+    const int count = min(kProductRows, head.outputs - c);
+#pragma unroll 1
+    for (int m = 0; m < head.inputs + 1; m += kProductColumns) {
       if (block.busy) {
         fill_heads(block, given, c, count);
       }
-      call_product<kRows>(net.region + m * Block<kRows>::kStride, min(kProductRows, head.inputs + 1 - m), block.columns,
-                          count, by_outputs(head, net.gradient, c, m, static_cast<int>(threadIdx.x) % 32), net.add,
-                          block.busy);
+      any_product(block, block.columns, count, block.base + m * kPanelStride, min(kProductColumns, head.inputs + 1 - m),
+                  layer_column(head, net.gradient, c, m, lane_of_warp()), net.add);
     }
   }
+#pragma unroll 1
   for (int i = 0; block.busy && i < head.inputs; i += kUnitsAtOnce) {
-    if (head.inputs - i <= 24) {
-      units_gradient<kRows, 3>(block, net, head_gradients, i);
-    } else {
-      units_gradient<kRows, 4>(block, net, head_gradients, i);
-    }
+    units_gradient(block, net, given, i);
   }
 }
 

@@ -8,51 +8,40 @@
 
 namespace dissent::device {
 
-// Where the numbers of a product go, for one n: m to to[m * stride], but for one m of its own.
+// Where the numbers of a product go, for one n: m to to[m * stride].
 struct ProductColumn {
   float* to;
   int stride;
-  int own;       // that m; -1: none
-  float* apart;  // where it goes
 };
 
 // The gradient of a layer from output number `output` and input number `input` on; the input behind the last is the
-// bias's. m counts outputs, n inputs ...
-__device__ __forceinline__ ProductColumn by_inputs(const DenseLayer& layer, float* gradient, int output, int input,
-                                                   int n) {
+// bias's. m counts outputs, n inputs.
+__device__ __forceinline__ ProductColumn layer_column(const DenseLayer& layer, float* gradient, int output, int input,
+                                                      int n) {
   return input + n == layer.inputs
-             ? ProductColumn{gradient + layer.bias + output, 1, -1, nullptr}
-             : ProductColumn{gradient + layer.weight + output * layer.inputs + input + n, layer.inputs, -1, nullptr};
-}
-
-// ... or m inputs, n outputs.
-__device__ __forceinline__ ProductColumn by_outputs(const DenseLayer& layer, float* gradient, int output, int input,
-                                                    int n) {
-  return {gradient + layer.weight + (output + n) * layer.inputs + input, 1, layer.inputs - input,
-          gradient + layer.bias + output + n};
+             ? ProductColumn{gradient + layer.bias + output, 1}
+             : ProductColumn{gradient + layer.weight + output * layer.inputs + input + n, layer.inputs};
 }
 
 // The numbers of a product over the warp's own rows.
 template <int kTall, int kWide>
 using ProductSums = float[kTall][kWide][4];
 
-// sum[m][n] over the warp's 32 rows of a[m][row] columns[n][row], for 16 kTall values of m and 8 kWide of n. What is
-// beyond the `rows` of a is of no use, nor is what was not put into the columns.
-template <int kRows, int kTall, int kWide>
+// sum[m][n] over the warp's 32 rows of a[m][row] b[n][row], of columns of two panels, for 16 kTall values of m and
+// 8 kWide of n. What is beyond the `rows` of a is of no use, nor is what was not put into b.
+template <int kTall, int kWide>
 __device__ __forceinline__ void warp_product(int a, int rows, int b, ProductSums<kTall, kWide>& sum) {
-  constexpr int kStride = Block<kRows>::kStride;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int first = static_cast<int>(threadIdx.x) - lane + lane % 4;
+  const int lane = lane_of_warp();
   const float* shared = shared_floats();
   int a_at[kTall][2];
 #pragma unroll
   for (int m = 0; m < kTall; ++m) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      a_at[m][e] = a + min(m * 16 + e * 8 + lane / 4, rows - 1) * kStride + first;
+      a_at[m][e] = a + min(m * 16 + e * 8 + lane / 4, rows - 1) * kPanelStride + lane % 4;
     }
   }
-  const int b_at = b + lane / 4 * kStride + first;
+  const int b_at = b + lane / 4 * kPanelStride + lane % 4;
 #pragma unroll
   for (int k = 0; k < 32; k += 8) {
     std::uint32_t a_part[2][kTall][4];  // [high or low]
@@ -70,109 +59,115 @@ __device__ __forceinline__ void warp_product(int a, int rows, int b, ProductSums
     for (int n = 0; n < kWide; ++n) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        const Split value = split(shared[b_at + n * 8 * kStride + k + e * 4]);
+        const Split value = split(shared[b_at + n * 8 * kPanelStride + k + e * 4]);
         b_part[0][n][e] = value.high;
         b_part[1][n][e] = value.low;
       }
     }
-    add_terms<kTall, kWide>(a_part, b_part, sum);
+    if (k == 0) {
+      add_terms<true, kTall, kWide>(a_part, b_part, sum);
+    } else {
+      add_terms<false, kTall, kWide>(a_part, b_part, sum);
+    }
   }
 }
 
-// Where element [m][n] of a warp's part stands: in its own 32 rows of the columns, which have served.
-template <int kRows>
-__device__ __forceinline__ int staged(int columns, int warp, int m, int n) {
-  return columns + m * Block<kRows>::kStride + warp * 32 + n;
-}
-
-template <int kRows, int kTall, int kWide>
+// Element [m][n] of a warp's part is at m * kPanelStride + n of its columns.
+template <int kTall, int kWide>
 __device__ __forceinline__ void stage_parts(int columns, const ProductSums<kTall, kWide>& sum) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = lane_of_warp();
 #pragma unroll
   for (int m = 0; m < kTall; ++m) {
 #pragma unroll
     for (int n = 0; n < kWide; ++n) {
-      const int low = staged<kRows>(columns, warp, m * 16 + lane / 4, n * 8 + 2 * (lane % 4));
-      const int high = low + 8 * Block<kRows>::kStride;
-      *reinterpret_cast<float2*>(shared_floats() + low) = {sum[m][n][0], sum[m][n][1]};
-      *reinterpret_cast<float2*>(shared_floats() + high) = {sum[m][n][2], sum[m][n][3]};
+      float* low = shared_floats() + columns + (m * 16 + lane / 4) * kPanelStride + n * 8 + 2 * (lane % 4);
+      *reinterpret_cast<float2*>(low) = {sum[m][n][0], sum[m][n][1]};
+      *reinterpret_cast<float2*>(low + 8 * kPanelStride) = {sum[m][n][2], sum[m][n][3]};
     }
   }
 }
 
 // Adds the warps' parts and stores the sums: lanes are columns, warps take rows in turn.
 template <int kRows>
-__device__ __forceinline__ void add_parts(int columns, int rows, int count, const ProductColumn& column, bool add) {
+__device__ __forceinline__ void add_parts(int columns, int panels, int rows, int count, const ProductColumn& column,
+                                          bool add) {
   constexpr int kWarps = Block<kRows>::kWarps;
-  constexpr int kMost = kProductRows / kWarps;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  float before[kMost];
-  if (lane < count) {
+  const int lane = lane_of_warp();
+  const int warp = warp_of_block();
+  const int most = lane < count ? rows : 0;
+  if (add) {  // what they are added to may be far
 #pragma unroll
-    for (int k = 0; k < kMost; ++k) {
-      const int m = warp + k * kWarps;
-      before[k] = add && m < rows ? *(m == column.own ? column.apart : column.to + m * column.stride) : 0.0F;
+    for (int m = warp; m < kProductRows; m += kWarps) {
+      if (m < most) {
+        asm volatile("prefetch.L1 [%0];" ::"l"(column.to + m * column.stride));
+      }
     }
   }
   __syncthreads();  // all parts are there
-  if (lane < count) {
+  constexpr int kBatch = kProductRows / kWarps < 4 ? kProductRows / kWarps : 4;
+  const float* parts = shared_floats() + columns - warp * panels + lane;
+#pragma unroll 1
+  for (int first = warp; first < most; first += kBatch * kWarps) {
+    float* to[kBatch];
+    float total[kBatch];
 #pragma unroll
-    for (int k = 0; k < kMost; ++k) {
-      const int m = warp + k * kWarps;
-      if (m < rows) {
-        const float* part = shared_floats() + staged<kRows>(columns, 0, m, lane);
-        float total = before[k];
+    for (int k = 0; k < kBatch; ++k) {
+      to[k] = column.to + min(first + k * kWarps, most - 1) * column.stride;
+      total[k] = add ? *to[k] : 0.0F;
+    }
 #pragma unroll
-        for (int w = 0; w < kWarps; ++w) {
-          total += part[w * 32];
-        }
-        *(m == column.own ? column.apart : column.to + m * column.stride) = total;
+    for (int w = 0; w < kWarps; ++w) {
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        total[k] += parts[w * panels + (first + k * kWarps) * kPanelStride];
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (first + k * kWarps < most) {
+        *to[k] = total[k];
       }
     }
   }
 }
 
-// Sums over the rows of the tile of a[m] columns[n], m < rows <= 16 kTall, n < count <= 8 kWide, go to `column`, which
-// is that of n = this thread's lane. The columns are lost. All threads of the block call it; the columns of a busy warp
-// must be there, and are free afterwards.
+// Sums over the rows of the tile of a[m] b[n], of columns of two panels, m < rows <= 16 kTall, n < count <= 8 kWide, go
+// to `column`, which is that of n = this thread's lane. The columns of the block are lost, which may be one of the two.
+// All threads of the block call it; what a busy warp has must be there, and is free afterwards.
 template <int kRows, int kTall, int kWide>
-__device__ __forceinline__ void product(int a, int rows, int columns, int count, const ProductColumn& column, bool add,
-                                        bool busy) {
+__device__ __forceinline__ void product(int columns, int panels, bool busy, int a, int rows, int b, int count,
+                                        const ProductColumn& column, bool add) {
   ProductSums<kTall, kWide> sum = {};
   if (busy) {
-    warp_product<kRows, kTall, kWide>(a, rows, columns, sum);
+    warp_product<kTall, kWide>(a, rows, b, sum);
   }
   __syncwarp();
-  stage_parts<kRows, kTall, kWide>(columns, sum);
-  add_parts<kRows>(columns, rows, count, column, add);
+  stage_parts<kTall, kWide>(columns, sum);
+  add_parts<kRows>(columns, panels, rows, count, column, add);
   __syncthreads();
 }
 
 // The same as a call, for where it is not in a loop: the program stays small.
-template <int kRows, int kWide>
-__device__ __noinline__ void product_tiles(int a, int rows, int columns, int count, float* to, int stride, int own,
-                                           float* apart, bool add, bool busy) {
-  if (rows > 16) {
-    product<kRows, 2, kWide>(a, rows, columns, count, {to, stride, own, apart}, add, busy);
-  } else {
-    product<kRows, 1, kWide>(a, rows, columns, count, {to, stride, own, apart}, add, busy);
-  }
+template <int kRows, int kTall, int kWide>
+__device__ __noinline__ void product_call(int columns, int panels, bool busy, int a, int rows, int b, int count,
+                                          float* to, int stride, bool add) {
+  product<kRows, kTall, kWide>(columns, panels, busy, a, rows, b, count, {to, stride}, add);
 }
 
 template <int kRows>
-__device__ __forceinline__ void call_product(int a, int rows, int columns, int count, const ProductColumn& column,
-                                             bool add, bool busy) {
-  const auto [to, stride, own, apart] = column;
-  if (count <= 8) {
-    product_tiles<kRows, 1>(a, rows, columns, count, to, stride, own, apart, add, busy);
-  } else if (count <= 16) {
-    product_tiles<kRows, 2>(a, rows, columns, count, to, stride, own, apart, add, busy);
+__device__ __forceinline__ void any_product(const Block<kRows>& block, int a, int rows, int b, int count,
+                                            const ProductColumn& column, bool add) {
+  const auto call = [&](auto run) {
+    run(block.columns, block.panels, block.busy, a, rows, b, count, column.to, column.stride, add);
+  };
+  if (rows <= 16 && count <= 24) {
+    call(product_call<kRows, 1, 3>);
+  } else if (count <= 8) {
+    call(product_call<kRows, 2, 1>);
   } else if (count <= 24) {
-    product_tiles<kRows, 3>(a, rows, columns, count, to, stride, own, apart, add, busy);
+    call(product_call<kRows, 2, 3>);
   } else {
-    product_tiles<kRows, 4>(a, rows, columns, count, to, stride, own, apart, add, busy);
+    call(product_call<kRows, 2, 4>);
   }
 }
 

@@ -51,11 +51,12 @@ std::vector<TrainQueue::Request*> TrainQueue::take(Request& own, TrainMemory& me
   std::vector<Request*> taken{&own};
   std::size_t count = own.jobs.size();
   memory = own.memory;
-  const std::size_t most = own.kind.copies ? kThirdShared : shared_bytes(own.kind.rows, memory);
+  const int rows = own.kind.rows;
+  const std::size_t most = std::max(kThirdShared, shared_bytes(rows, without_copies(memory)));
   std::erase(waiting_, &own);
   std::erase_if(waiting_, [&](Request* request) {
     const TrainMemory both = merged(memory, request->memory);
-    if (request->kind != own.kind || shared_bytes(own.kind.rows, both) > std::max(most, kThirdShared) ||
+    if (request->kind != own.kind || shared_bytes(rows, without_copies(both)) > most ||
         count + request->jobs.size() > kRoom) {
       return false;
     }

@@ -14,9 +14,13 @@ DenseNet dense_net(const Mlp& mlp, std::span<const float> block) {
   const std::span<const float> own = mlp.range(block);
   net.begin = static_cast<int>(own.data() - block.data());
   net.end = net.begin + static_cast<int>(own.size());
+  int copy = 0;
   for (const Mlp::Layer& layer : mlp.layers()) {
-    net.layers[net.num_layers++] = {static_cast<int>(layer.num_inputs), static_cast<int>(layer.num_outputs),
-                                    static_cast<int>(layer.weight), static_cast<int>(layer.bias)};
+    const auto inputs = static_cast<int>(layer.num_inputs);
+    const auto outputs = static_cast<int>(layer.num_outputs);
+    net.layers[net.num_layers++] = {inputs, outputs, static_cast<int>(layer.weight), static_cast<int>(layer.bias),
+                                    copy};
+    copy += copy_size(inputs, outputs);
   }
   return net;
 }
@@ -29,20 +33,11 @@ int widest_hidden(const DenseNet& net) {
   return most;
 }
 
-// With copies of what fits beside the rest, so that three blocks still share a multiprocessor.
-TrainMemory with_copies(const TrainShape& shape) {
-  TrainMemory more = shape.memory;
-  more.flow_copy = shape.conditioner.end - shape.conditioner.begin;
-  for (const DenseNet& net : shape.networks) {
-    more.base_copy = std::max(more.base_copy, net.end - net.begin);
-  }
-  if (shared_bytes(shape.kind.rows, more) > kThirdShared) {
-    return shape.memory;
-  }
-  TrainMemory most = more;
-  most.gradients = shape.conditioner.num_layers == 0 || shape.kind.group >= static_cast<int>(shape.networks.size());
-  return shared_bytes(shape.kind.rows, most) <= kThirdShared ? most : more;
-}
+// Columns of a panel that has room for the units of a layer and the bias.
+int panel_columns(int units) { return std::max(rounded_up(units), units + 1); }
+
+// That of a network's hidden layers, which come before the last.
+int hidden_copy(const DenseNet& net) { return net.num_layers == 0 ? 0 : net.layers[net.num_layers - 1].copy; }
 
 }  // namespace
 
@@ -59,9 +54,10 @@ TrainShape::TrainShape(const FitProblem& problem, std::size_t most_shared) {
     conditioner = dense_net(problem.flow->layers().front().conditioner(), block);
     kind.flow_width = padded_flow_width(conditioner.layers[conditioner.num_layers - 1].inputs);
     kind.group = std::min(static_cast<int>(networks.size()), kMaxGroup);
-    memory.flow_units = widest_hidden(conditioner) + 1;
+    memory.flow_units = panel_columns(widest_hidden(conditioner));
+    memory.stage = (problem.flow->layers().front().num_transformed() > 1 ? 2 : 1) * stage_size(kind.flow_width);
   }
-  memory.base_units = base + 1;
+  memory.base_units = panel_columns(base);
   const bool few = problem.batch_size <= kFewRows || shared_bytes(kSomeRows, memory) > most_shared;
   kind.rows = few ? kFewRows : kSomeRows;
   kind.most_rows = kind.rows;
@@ -69,13 +65,26 @@ TrainShape::TrainShape(const FitProblem& problem, std::size_t most_shared) {
          kind.most_rows < static_cast<int>(std::min(problem.batch_size, kMostBatch))) {
     kind.most_rows *= 2;
   }
-  memory = with_copies(*this);
-  kind.copies = memory.base_copy > 0;
-  kind.gradients = memory.gradients;
+  kind.in_turn = problem.flow != nullptr && kind.group < static_cast<int>(networks.size());
+  if (!kind.in_turn) {
+    memory.flow_copy = hidden_copy(conditioner);
+    memory.flow_gradient = conditioner.end - conditioner.begin;
+    for (const DenseNet& net : networks) {
+      memory.base_copy = std::max(memory.base_copy, hidden_copy(net));
+      memory.base_gradient = std::max(memory.base_gradient, net.end - net.begin);
+    }
+  }
   const int heads = networks.front().layers[networks.front().num_layers - 1].outputs;
-  scratch_size = kind.most_rows * (kept + kept_units(conditioner) + heads + std::max(base, memory.flow_units));
+  const int carried = std::max(memory.base_units, memory.flow_units);
+  scratch_size = kind.most_rows * (kept + kept_units(conditioner) + heads + carried);
 }
 
-int TrainShape::widest() const { return std::max(memory.base_units, memory.flow_units) - 1; }
+int TrainShape::widest() const {
+  int most = widest_hidden(conditioner);
+  for (const DenseNet& net : networks) {
+    most = std::max(most, widest_hidden(net));
+  }
+  return most;
+}
 
 }  // namespace dissent::device

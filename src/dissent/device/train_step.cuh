@@ -24,31 +24,34 @@ struct Scratch {
 };
 
 // Adds the gradient of some rows of a batch; returns the row's loss.
-// nets: the component's network and, with a flow, the conditioner, in shared memory.
+// nets: the component's network and, with a flow, the conditioner; they and the job are in shared memory.
+// A call, so that what a step has to remember does not take registers from what is done for each output.
 template <int kRows, int kFlowWidth>
-__device__ __forceinline__ float tile_gradient(const Block<kRows>& block, const TrainJob& job, const Net<kRows>* nets,
-                                               float scale) {
+__device__ __noinline__ float tile_gradient(int base_units, int flow_units, float* scratch_memory, int count,
+                                            std::uint32_t source, const TrainJob* job_at, const Net<kRows>* nets,
+                                            float scale) {
+  __builtin_assume(__isShared(job_at));
+  __builtin_assume(__isShared(nets));
+  const TrainJob& job = *job_at;
+  const Block<kRows> block(base_units, flow_units, scratch_memory, count, source);
   constexpr int kNets = kFlowWidth > 0 ? 2 : 1;
   const Net<kRows>& base = nets[0];
-  const Net<kRows>& flow = nets[kNets - 1];
   const Scratch<kRows> scratch(block.scratch, job, *base.layers_of);
 #pragma unroll 1
   for (int n = 0; block.busy && n < kNets; ++n) {  // one program for both
-    forward_hidden(block, job, nets[n]);
+    forward_hidden(block, job, nets[n], n == 0 ? block.base : block.flow);
   }
   Sums<kFlowWidth / 8> grad = {};
-  const float loss = loss_of_outputs(block, job, base, flow, scale, grad, scratch.head_gradients);
+  const float loss = loss_of_outputs(block, job, base, nets[kNets - 1], scale, grad, scratch.head_gradients);
   if constexpr (kFlowWidth > 0) {
     if (block.busy) {
-      replace_units<kRows>(flow.region, flow.heads().inputs, grad);
+      replace_units(block.flow, nets[1].heads().inputs, grad);
     }
   }
+  backward_heads(block, base, scratch.head_gradients);
 #pragma unroll 1
-  for (int n = kNets - 1; n >= 0; --n) {
-    if (n == 0) {
-      backward_heads(block, base, scratch.head_gradients);
-    }
-    backward_hidden(block, job, nets[n], scratch.carried);
+  for (int n = 0; n < kNets; ++n) {
+    backward_hidden(block, job, nets[n], n == 0 ? block.base : block.flow, scratch.carried);
   }
   return loss;
 }
@@ -63,48 +66,63 @@ __device__ __forceinline__ void copy_words(const T& from, T& to) {
   }
 }
 
-// Copies [begin, end) of a block to `to`, if that is anywhere; where its offsets begin then.
+// The hidden layers' parameters into their padded copy, if there is one.
 template <int kRows>
-__device__ __forceinline__ const float* fetch(const float* parameters, int begin, int end, float* to) {
-  if (to == nullptr) {
-    return parameters;
+__device__ __forceinline__ void fetch(const DenseNet& net, const float* parameters, int copy) {
+  constexpr int kWarps = Block<kRows>::kWarps;
+  constexpr int kRowsAhead = 4;
+  if (copy < 0) {
+    return;
   }
-  for (int k = begin + static_cast<int>(threadIdx.x); k < end; k += kAhead * kRows) {
-    float value[kAhead];
+  __builtin_assume(__isGlobal(parameters));
+#pragma unroll 1
+  for (int l = 0; l + 1 < net.num_layers; ++l) {
+    const DenseLayer& layer = net.layers[l];
+    const int stride = copy_stride(layer.inputs);
+#pragma unroll 1
+    for (int i = lane_of_warp(); i <= layer.inputs; i += 32) {
+      const bool bias = i == layer.inputs;
+      const float* from = parameters + (bias ? layer.bias : layer.weight + i);
+      const int step = bias ? 1 : layer.inputs;
+      float* to = shared_floats() + copy + layer.copy + (bias ? rounded_up(i) : i);
+#pragma unroll 1
+      for (int o = warp_of_block(); o < layer.outputs; o += kRowsAhead * kWarps) {
+        float value[kRowsAhead];
 #pragma unroll
-    for (int a = 0; a < kAhead; ++a) {
-      value[a] = k + a * kRows < end ? parameters[k + a * kRows] : 0.0F;
-    }
+        for (int a = 0; a < kRowsAhead; ++a) {
+          value[a] = from[min(o + a * kWarps, layer.outputs - 1) * step];
+        }
 #pragma unroll
-    for (int a = 0; a < kAhead; ++a) {
-      if (k + a * kRows < end) {
-        to[k - begin + a * kRows] = value[a];
+        for (int a = 0; a < kRowsAhead; ++a) {
+          if (o + a * kWarps < layer.outputs) {
+            to[(o + a * kWarps) * stride] = value[a];
+          }
+        }
       }
     }
   }
-  return to - begin;
 }
 
-// Copies in shared memory of what a step reads and adds to, where they fit: else null.
+// Where copies in shared memory are of what a step reads, or negative, and of what it adds to, or null.
 struct Resident {
-  float* flow_parameters;
-  float* base_parameters;
+  int flow;
+  int base;
   float* flow_gradient;
   float* base_gradient;
 };
 
 // The gradient of one batch, of the components of this block; the sum of their mean losses.
 template <int kRows, int kFlowWidth>
-__device__ __forceinline__ double batch_gradient(Block<kRows> block, const TrainJob& job, DenseNet& network,
+__device__ __forceinline__ double batch_gradient(const TrainMemory& memory, const TrainJob& job, DenseNet& network,
                                                  Net<kRows>* nets, int rank, int group, int begin, int end,
                                                  const Resident& resident, double* warps) {
+  float* scratch_memory = job.scratch + static_cast<std::size_t>(rank) * job.scratch_size;
   float* gradient = job.gradient + static_cast<std::size_t>(rank) * job.block_size;
   const DenseNet& conditioner = job.conditioner;
   const float scale = 1.0F / (static_cast<float>(end - begin) * static_cast<float>(job.num_outputs));
   const int tiles = (end - begin + kRows - 1) / kRows;
   const int rows = ((end - begin + tiles - 1) / tiles + 31) / 32 * 32;  // whole warps, about as many each time
-  const float* flow_parameters =
-      fetch<kRows>(job.parameters, conditioner.begin, conditioner.end, resident.flow_parameters);
+  fetch<kRows>(conditioner, job.parameters, resident.flow);
   const int row = static_cast<int>(threadIdx.x);
   double loss = 0;
   for (int c = rank; c < job.num_components; c += group) {
@@ -114,32 +132,34 @@ __device__ __forceinline__ double batch_gradient(Block<kRows> block, const Train
       copy_words<kRows>(job.networks[c], network);
       __syncthreads();
     }
-    const float* base_parameters = fetch<kRows>(job.parameters, network.begin, network.end, resident.base_parameters);
+    fetch<kRows>(network, job.parameters, resident.base);
     for (int first = begin; first < end; first += rows) {
       __syncthreads();
       if (row == 0) {
-        const Scratch<kRows> scratch(block.scratch, job, network);
-        nets[0] = {
-            &network,        block.base,
-            scratch.base,    0,
-            base_parameters, resident.base_gradient != nullptr ? resident.base_gradient - network.begin : gradient,
-            first > begin};
+        const Scratch<kRows> scratch(scratch_memory, job, network);
+        nets[0] = {&network,
+                   scratch.base,
+                   0,
+                   job.parameters,
+                   resident.base,
+                   resident.base_gradient != nullptr ? resident.base_gradient - network.begin : gradient,
+                   first > begin};
         if constexpr (kFlowWidth > 0) {
           nets[1] = {&job.conditioner,
-                     block.flow,
                      scratch.flow,
                      job.num_outputs - job.num_transformed,
-                     flow_parameters,
+                     job.parameters,
+                     resident.flow,
                      resident.flow_gradient != nullptr ? resident.flow_gradient - conditioner.begin : gradient,
                      first > begin || c > rank};
         }
       }
       __syncthreads();
       const int count = min(rows, end - first);
-      block.active = row < count;
-      block.busy = row / 32 * 32 < count;
-      block.source = order[first + (block.active ? row : 0)];
-      loss = add_warps<kRows>(loss, tile_gradient<kRows, kFlowWidth>(block, job, nets, scale), warps);
+      const std::uint32_t source = order[first + (row < count ? row : 0)];
+      const float own = tile_gradient<kRows, kFlowWidth>(memory.base_units, memory.flow_units, scratch_memory, count,
+                                                         source, &job, nets, scale);
+      loss = add_warps<kRows>(loss, own, warps);
     }
   }
   if (resident.flow_gradient != nullptr) {  // for the others
