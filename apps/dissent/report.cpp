@@ -11,6 +11,7 @@
 #include "console.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/base/file_kind.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
@@ -18,6 +19,7 @@
 #include "dissent/report/campaign_page.hpp"
 #include "dissent/report/model_page.hpp"
 #include "dissent/report/page_text.hpp"
+#include "dissent/study/source.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
 #include "page_files.hpp"
@@ -52,6 +54,10 @@ bool is_directory(const std::string& path) {
 }
 
 Page model_report(const ReportOptions& options) {
+  const FileLook look = look_at_file(options.source());
+  check(look.kind == FileKind::kMissing || look.kind == FileKind::kSafetensors,
+        "{}: it looks like {}; give a model of 'dissent fit', the folder of a campaign, {}", options.source(),
+        look.name, kKnownSources);
   check(options.pool.empty(), "--pool is for a campaign; '{}' is a model", options.source());
   const Ensemble model = Ensemble::load(options.source());
   ThreadPool threads(options.threads);
@@ -83,7 +89,8 @@ Page study_page_of(const ReportOptions& options) {
 }
 
 Page page_of(const ReportOptions& options) {
-  if (std::ranges::all_of(options.sources, names_study)) {
+  const auto is_study = [](const std::string& source) { return bool(study_source(source)); };
+  if (std::ranges::all_of(options.sources, is_study)) {
     return study_page_of(options);
   }
   check(options.sources.size() == 1, "a page of several is for studies; of models and campaigns give one");
@@ -149,7 +156,7 @@ CommandFiles files_of(const ReportOptions& options) {
     if (is_directory(source)) {
       files.campaign = source;
     } else {
-      files.read.push_back(names_study(source) ? study_file(source) : source);
+      files.read.push_back(study_source(source).file());
     }
   }
   return files;

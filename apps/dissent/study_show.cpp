@@ -12,6 +12,7 @@
 #include "dissent/base/value_json.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/study/comparison_tables.hpp"
+#include "dissent/study/source.hpp"
 #include "dissent/study/sources.hpp"
 #include "options.hpp"
 
@@ -24,7 +25,6 @@ struct Format {
 };
 constexpr Format kFormats[] = {{"text", ".txt"},  {"markdown", ".md"}, {"md", ".md"},
                                {"latex", ".tex"}, {"csv", ".csv"},     {"json", ".json"}};
-constexpr std::string_view kSqlite = "sqlite:";
 
 struct Arguments {
   std::vector<std::string> sources;
@@ -160,7 +160,7 @@ void run_show(const Arguments& arguments) {
 CommandFiles files_of(const Arguments& arguments) {
   CommandFiles files{.read = {}, .written = {arguments.output}};
   for (const std::string& source : arguments.sources) {
-    files.read.push_back(source.starts_with(kSqlite) ? source.substr(kSqlite.size()) : source);
+    files.read.push_back(study_source(source).file());
   }
   return files;
 }

@@ -229,7 +229,12 @@ class ShowTest(CliTest):
         self.refuse(*show, "--ours", "kll", says="method 'kll' is not known; did you mean 'kl'?")
         self.refuse(*show, "--rounds", "2.5", says="--rounds = 2.5")
         self.refuse("study", "show", "nothing.csv", says="nothing.csv")
-        self.refuse("study", "show", "runs.db", says="give sqlite:FILE or postgresql://")
+        self.refuse("study", "show", "runs.db", says="runs.db: there is no such file; give a store of studies (sqlite:FILE")
+        with open(self.path("chart.png"), "wb") as file:
+            file.write(b"\x89PNG\r\n")
+        for command in (("study", "show", "chart.png"), ("study", "export", "chart.png"),
+                        ("report", "chart.png", "-o", "page.html"), ("study", "status", "sqlite:chart.png")):
+            self.refuse(*command, says="chart.png: it looks like a PNG picture; give a ")
         with open(self.path("other.csv"), "w") as file:
             file.write("a,b\n1,2\n")
         self.refuse("study", "show", "other.csv", says="it is no file that 'dissent study export' writes")

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/file_kind.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/study/refuse_source.hpp"
 #include "dissent/study/store_schema.hpp"
 
 namespace dissent {
@@ -14,8 +16,9 @@ namespace {
 void check_place(const std::string& file, StudyStore::Access access) {
   std::error_code unknown;
   check(!std::filesystem::is_directory(file, unknown), "store 'sqlite:{}' is a folder; name a file", file);
-  check(access == StudyStore::Access::kWrite || std::filesystem::exists(file, unknown), "{}: there is no such file",
-        file);
+  if (access == StudyStore::Access::kRead && look_at_file(file).kind != FileKind::kSqlite) {
+    refuse_source(file);
+  }
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const auto state = std::filesystem::status(folder, unknown).type();
   check(folder.empty() || state != std::filesystem::file_type::not_found, "store 'sqlite:{}': there is no folder '{}'",

@@ -1,0 +1,18 @@
+// What a file seems to hold, by its first bytes: whatever its name says.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dissent {
+
+enum class FileKind { kMissing, kUnreadable, kFolder, kEmpty, kText, kGzip, kSqlite, kSafetensors, kOther };
+
+struct FileLook {
+  FileKind kind = FileKind::kMissing;
+  std::string_view name;  // with its article, for messages: "a PNG picture"; empty where there is nothing
+};
+
+FileLook look_at_file(const std::string& path);
+
+}  // namespace dissent
