@@ -39,7 +39,7 @@ struct ReportOptions {
   std::string pool;
   std::vector<std::string> studies;
   std::string output;
-  std::string format = "html";
+  std::string format = {};  // empty: as the output's ending says
   int threads = 0;
   bool json = false;
   bool quiet = false;
@@ -108,28 +108,42 @@ std::string written(const Page& page, const ReportOptions& options) {
   return options.format == "csv" ? report::to_csv(page) : report::to_html(page, page_files());
 }
 
-bool has_ending(const ReportOptions& options) {
-  std::string_view ending = ".csv";
-  if (options.format == "html") {
-    ending = options.output.ends_with(".htm") ? ".htm" : ".html";
-  } else if (options.format == "latex") {
-    ending = ".tex";
-  } else if (options.format != "csv") {
-    ending = ".md";
+struct Ending {
+  std::string_view format;
+  std::string_view text;
+};
+constexpr Ending kEndings[] = {{"html", ".html"},   {"html", ".htm"},  {"md", ".md"},
+                               {"markdown", ".md"}, {"latex", ".tex"}, {"csv", ".csv"}};
+
+// As typed, else as the output's ending says; html where it says nothing.
+std::string format_of(const ReportOptions& options) {
+  const auto fits = [&](const Ending& one) { return options.output.ends_with(one.text); };
+  const auto found = std::ranges::find_if(kEndings, fits);
+  if (options.format.empty()) {
+    return std::string(found == std::end(kEndings) ? "html" : found->format);
   }
-  return options.output.ends_with(ending);
+  check_name("format", options.format, kFormats);
+  return options.format;
 }
 
-void run_report(const ReportOptions& options) {
-  check_name("format", options.format, kFormats);
+bool has_ending(const ReportOptions& options) {
+  return std::ranges::any_of(
+      kEndings, [&](const Ending& one) { return one.format == options.format && options.output.ends_with(one.text); });
+}
+
+void run_report(ReportOptions options) {
+  const bool typed = !options.format.empty();
+  options.format = format_of(options);
   if (options.format == "html") {
     page_files();  // fails before any work, in a build without
   }
   check(options.output != "-" || !options.json, "--json and --output - both go to standard output; give a file");
   if (options.output != "-") {
     check_writable(options.output);
-    check(has_ending(options), "--output: '{}' must end in .{}, since --format is {}; - is standard output",
-          options.output, options.format, options.format);
+    check(typed || has_ending(options), "--output: '{}' must end in .html, .md, .tex or .csv; - is standard output",
+          options.output);
+    check(has_ending(options), "--output: '{}' must end in {}, since --format is {}; - is standard output",
+          options.output, std::ranges::find(kEndings, options.format, &Ending::format)->text, options.format);
   }
   const Page page = page_of(options);
   const std::string text = written(page, options);
@@ -184,7 +198,8 @@ void add_report(Command& app) {
                  Need::kRequired);
   command.option(
       "--format", options->format,
-      {.help = "html; markdown or md: texts and tables; latex: tables; csv: a line per cell", .shown = "NAME"});
+      {.help = "html; markdown or md: texts and tables; latex: tables; csv: a line per cell. By the output's ending",
+       .shown = "NAME"});
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
