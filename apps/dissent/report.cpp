@@ -55,7 +55,7 @@ bool is_directory(const std::string& path) {
 
 Page model_report(const ReportOptions& options) {
   const FileLook look = look_at_file(options.source());
-  check(look.kind == FileKind::kMissing || look.kind == FileKind::kSafetensors,
+  check(!is_other_than_safetensors(look) && look.kind != FileKind::kEmpty,
         "{}: it looks like {}; give a model of 'dissent fit', the folder of a campaign, {}", options.source(),
         look.name, kKnownSources);
   check(options.pool.empty(), "--pool is for a campaign; '{}' is a model", options.source());

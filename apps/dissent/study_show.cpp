@@ -37,6 +37,7 @@ struct Arguments {
   std::string format;
   std::string table;
   std::string output = "-";
+  bool json = false;
 };
 
 // As it is typed, or by the ending of the output.
@@ -133,7 +134,11 @@ std::string as_text(const std::vector<Comparison>& comparisons, const std::vecto
   return format_tables(tables, format);
 }
 
-void run_show(const Arguments& arguments) {
+void run_show(Arguments arguments) {
+  if (arguments.json) {
+    check(arguments.format.empty() || arguments.format == "json", "--json and --format {}: give one", arguments.format);
+    arguments.format = "json";
+  }
   const std::string_view format = format_of(arguments);
   check_used(arguments, format);
   const std::vector<std::size_t> rounds = rounds_of(arguments);
@@ -194,6 +199,7 @@ void add_study_show(Command& study) {
   command.option("--table", arguments->table,
                  {.help = fmt::format("For CSV: {}", fmt::join(record_names(), ", ")), .shown = "NAME"});
   command.option("-o,--output", arguments->output, {.help = "Where to write; - is standard output", .shown = "FILE"});
+  command.flag("--json", arguments->json, "The same as --format json");
   command.files([arguments] { return files_of(*arguments); });
   command.run([arguments] { run_show(*arguments); });
 }

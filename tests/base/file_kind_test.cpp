@@ -23,8 +23,8 @@ TEST(FileKind, IsToldByTheFirstBytes) {
       {"SQLite format 3\0 and more"s, FileKind::kSqlite},
       {"SQLite format 3, a note"s, FileKind::kText},
       {"\x10\0\0\0\0\0\0\0{\"a\":1}"s, FileKind::kSafetensors},
-      {"\x10\0\0\0\0\0\0\0"s, FileKind::kOther},
-      {"a\0b"s, FileKind::kOther},
+      {"\x10\0\0\0\0\0\0\0"s, FileKind::kUnknown},
+      {"a\0b"s, FileKind::kUnknown},
       {"\x89PNG\r\n\x1a\n"s, FileKind::kOther},
   };
   for (const auto& [content, kind] : cases) {

@@ -112,6 +112,7 @@ class ShowTest(CliTest):
 
     def test_json_has_everything(self):
         whole = json.loads(self.run_ok("study", "show", "rounds.csv", "--format", "json", "--metric", "log_likelihood"))
+        self.assertEqual(json.loads(self.run_ok("study", "show", "rounds.csv", "--json", "--metric", "log_likelihood")), whole)
         self.assertEqual(whole["studies"][0]["metric"], "log_likelihood")
         self.assertEqual(len(whole["studies"][0]["paired"]), 2 * 2 * 6)
         self.assertEqual(len(whole["verdicts"]), 12)
@@ -224,6 +225,7 @@ class ShowTest(CliTest):
         self.refuse(*show, "--format", "csv", "--table", "curve", says="table 'curve' is not known; did you mean 'curves'?")
         self.refuse(*show, "--table", "areas", says="--table is for CSV, and the format is text")
         self.refuse(*show, "--format", "json", "--rounds", "5", says="--rounds is for tables of text; json has every round")
+        self.refuse(*show, "--json", "--format", "csv", says="--json and --format csv: give one")
         self.refuse(*show, "-o", "show.pdf", says="'show.pdf' must end in .txt, .md, .tex, .csv or .json")
         self.refuse(*show, "-o", "show.md", "--format", "latex", says="'show.md' must end in .tex, since --format is latex")
         self.refuse(*show, "--ours", "kll", says="method 'kll' is not known; did you mean 'kl'?")

@@ -61,10 +61,15 @@ FileLook look_at_content(const std::string& path) {
   if (is_safetensors(head)) {
     return {FileKind::kSafetensors, "a safetensors file"};
   }
-  return is_text(head) ? FileLook{FileKind::kText, "text"} : FileLook{FileKind::kOther, "a file of some other kind"};
+  return is_text(head) ? FileLook{FileKind::kText, "text"} : FileLook{FileKind::kUnknown, "a file of some other kind"};
 }
 
 }  // namespace
+
+bool is_other_than_safetensors(const FileLook& look) {
+  return look.kind == FileKind::kFolder || look.kind == FileKind::kText || look.kind == FileKind::kGzip ||
+         look.kind == FileKind::kSqlite || look.kind == FileKind::kOther;
+}
 
 FileLook look_at_file(const std::string& path) {
   std::error_code unknown;

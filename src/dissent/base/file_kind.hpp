@@ -6,7 +6,7 @@
 
 namespace dissent {
 
-enum class FileKind { kMissing, kUnreadable, kFolder, kEmpty, kText, kGzip, kSqlite, kSafetensors, kOther };
+enum class FileKind { kMissing, kUnreadable, kFolder, kEmpty, kText, kGzip, kSqlite, kSafetensors, kOther, kUnknown };
 
 struct FileLook {
   FileKind kind = FileKind::kMissing;
@@ -14,5 +14,9 @@ struct FileLook {
 };
 
 FileLook look_at_file(const std::string& path);
+
+// Whether it is something known that no safetensors file is: a text, a picture, a folder. What is damaged, empty or not
+// known is left to its reader, who can say more.
+bool is_other_than_safetensors(const FileLook& look);
 
 }  // namespace dissent

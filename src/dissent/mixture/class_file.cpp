@@ -18,7 +18,7 @@ constexpr const char* kProbabilities = "probabilities";
 void check_archive(const std::string& path) {
   const FileLook look = look_at_file(path);
   const bool other = look.kind == FileKind::kText || look.kind == FileKind::kGzip || look.kind == FileKind::kSqlite ||
-                     look.kind == FileKind::kSafetensors;
+                     look.kind == FileKind::kSafetensors;  // but no kOther: an archive is one
   check(!other,
         "{}: it looks like {}; give predictions of an ensemble: an archive (.npz) with arrays 'mean' and 'stddev', or "
         "'MEAN.npy,STDDEV.npy'{}",

@@ -246,7 +246,8 @@ Grid parse_grid(std::string_view text, const std::string& source) {
     try {
       return build_grid(reader, toml::parse(text, source));
     } catch (const toml::parse_error& error) {
-      reader.fail_at(error.source(), "{}", error.description());
+      reader.fail_at(error.source(), "{}{}", error.description(),
+                     source.ends_with(".toml") ? "" : "; a grid is a file in TOML");
     }
   });
 }

@@ -8,6 +8,7 @@
 #include "dissent/base/file_kind.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/study/refuse_source.hpp"
+#include "dissent/study/source.hpp"
 #include "dissent/study/store_schema.hpp"
 
 namespace dissent {
@@ -33,7 +34,8 @@ std::string_view cell_state_name(CellState state) {
 }
 
 std::unique_ptr<StudyStore> StudyStore::open(const std::string& url, Access access, double patience) {
-  DatabaseUrl parsed = parse_database_url(url);
+  const StudySource source = study_source(url);
+  DatabaseUrl parsed = parse_database_url(source.is_store() ? source.url() : url);
   if (parsed.kind == DatabaseKind::kSqlite) {
     check_place(parsed.target, access);
   }
