@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include "dissent/base/error.hpp"
 #include "dissent/table/table.hpp"
@@ -62,9 +62,10 @@ std::vector<float> scaled_weights(std::span<const double> weights, std::span<con
     sum += ordered[n] / largest;
   }
   const double mean = sum / static_cast<double>(num_trained);
+  constexpr double kLeast = std::numeric_limits<float>::min();  // so that none comes to nothing
   std::vector<float> scaled(ordered.size());
   std::ranges::transform(ordered, scaled.begin(),
-                         [&](double weight) { return static_cast<float>(weight / largest / mean); });
+                         [&](double weight) { return static_cast<float>(std::max(kLeast, weight / largest / mean)); });
   return scaled;
 }
 
