@@ -198,7 +198,7 @@ void add_report(Command& app) {
                  Need::kRequired);
   command.option(
       "--format", options->format,
-      {.help = "html; markdown or md: texts and tables; latex: tables; csv: a line per cell. By the output's ending",
+      {.help = "html, markdown, md, latex (tables) or csv (a line per cell); by default as the output's ending says",
        .shown = "NAME"});
   add_threads(command, options->threads);
   add_json(command, options->json);
