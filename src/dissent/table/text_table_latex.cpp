@@ -11,7 +11,7 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kMostLines = 40;        // of a table that stays on one page
-constexpr std::size_t kComfortableWrap = 25;  // characters of a line of a sentence; below, a smaller type is taken
+constexpr std::size_t kComfortableLine = 20;  // characters of a sentence; with fewer, a smaller type is taken
 
 // What a line of the class `article` takes: its text is 345 pt wide. A size takes so many characters of plain words;
 // between columns there are two spaces of `gap` characters each.
@@ -34,7 +34,7 @@ struct Widths {
   std::vector<std::size_t> whole;
 };
 
-constexpr std::string_view kBreaks = " :=/";  // a line may break after these
+constexpr std::string_view kBreaks = " :=/_";  // a line may break after these
 
 // Parts that do not break, each with the sign that it ends in.
 std::vector<std::string_view> parts_of(std::string_view text) {
@@ -108,7 +108,7 @@ struct Layout {
 
 bool has_sentence(const TextTable& table, std::size_t column) {
   return std::ranges::any_of(table.rows,
-                             [&](const auto& row) { return width_of(row[column].text) > kComfortableWrap; });
+                             [&](const auto& row) { return width_of(row[column].text) > kComfortableLine; });
 }
 
 std::size_t num_lines(const TextTable& table, const std::vector<std::size_t>& width) {
@@ -123,17 +123,15 @@ std::size_t num_lines(const TextTable& table, const std::vector<std::size_t>& wi
   return lines;
 }
 
-// The largest type in which no sentence is cut into short lines; else the largest in which the table fits.
+// The usual type, unless it cuts sentences into short lines; else the largest in which words fit.
 Layout layout_of(const TextTable& table) {
   const Widths widths = widths_of(table);
-  const std::size_t widest = std::ranges::max(widths.whole);
-  const auto find = [&](std::size_t least) {
-    return std::ranges::find_if(
-        kSizes, [&](const TypeSize& size) { return longest_line(widths, size) >= std::min(least, widest); });
-  };
-  auto size = find(kComfortableWrap);
-  size = size == std::end(kSizes) ? find(1) : size;
-  size = size == std::end(kSizes) ? std::prev(size) : size;
+  const std::size_t comfortable = std::min(kComfortableLine, std::ranges::max(widths.whole));
+  const TypeSize* size = std::begin(kSizes);
+  if (longest_line(widths, *size) < comfortable) {
+    const auto fits = [&](const TypeSize& one) { return longest_line(widths, one) > 0; };
+    size = std::find_if(std::next(size), std::prev(std::end(kSizes)), fits);
+  }
   const std::size_t line = longest_line(widths, *size);
   Layout layout;
   layout.size = size->command;
