@@ -196,10 +196,9 @@ void add_report(Command& app) {
   command.texts("--study", options->studies, {.help = "Studies of a store, on one page", .shown = "NAMES"});
   command.option("-o,--output", options->output, {.help = "The page; - is standard output", .shown = "FILE"},
                  Need::kRequired);
-  command.option(
-      "--format", options->format,
-      {.help = "html, markdown, md, latex (tables) or csv (a line per cell); by default as the output's ending says",
-       .shown = "NAME"});
+  command.option("--format", options->format,
+                 {.help = "html, md or markdown, latex (tables), csv (a line per cell); by default as the output ends",
+                  .shown = "NAME"});
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);
