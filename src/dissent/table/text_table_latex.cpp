@@ -23,7 +23,7 @@ struct TypeSize {
 constexpr TypeSize kSizes[] = {
     {"", 66, 1.2},
     {"\\scriptsize\\setlength{\\tabcolsep}{2pt}\n", 84, 0.5},
-    {"\\tiny\\setlength{\\tabcolsep}{2pt}\n", 96, 0.6},
+    {"\\tiny\\setlength{\\tabcolsep}{1.2pt}\n", 98, 0.35},
 };
 
 constexpr std::size_t kWidestWord = 30;  // that is counted on
