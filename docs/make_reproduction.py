@@ -132,10 +132,16 @@ def origin(results):
     return table(("file", "problems", "version, commit", "command", "note", "machine", "device", "from, to (UTC)"), lines)
 
 
+def seeds_of(results, claim):
+    """How many a verdict rests on at least; of an open claim from the fewest of its findings to the most, 0 without."""
+    found = [row["seeds"] for row in results.shown["findings"] if row["claim"] == claim["name"]] or [0]
+    return span(min(found), max(found)) if claim["verdict"] == OPEN else str(claim["seeds"])
+
+
 def verdicts(results, whose):
     rows = [row for row in results.verdicts.values() if row["of_paper"] == (whose == "paper")]
     return table(("claim", "verdict", "seeds", "test", "note"),
-                 [(f"`{row['name']}`: {row['claim']}", f"**{row['verdict']}**", row["seeds"] or "-", row["test"],
+                 [(f"`{row['name']}`: {row['claim']}", f"**{row['verdict']}**", seeds_of(results, row), row["test"],
                    row["note"] or "-") for row in rows])
 
 

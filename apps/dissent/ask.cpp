@@ -139,7 +139,8 @@ std::size_t choose(const Arguments& arguments, Laboratory& laboratory, Device* d
     }
     return laboratory.ask(
         arguments.choice.batch,
-        {.executor = &threads, .progress = fit_bar(arguments.quiet || arguments.json), .device = fits_of(device)});
+        {.executor = &threads, .progress = fit_bar(arguments.quiet || arguments.json), .device = fits_of(device)},
+        scores_of(device));
   } catch (const InputError&) {
     laboratory.abandon();
     throw;

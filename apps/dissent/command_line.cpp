@@ -131,6 +131,15 @@ void check_commands(const CLI::App& app, std::span<const std::string> typed) {
   }
 }
 
+// "help study run" is "study run --help".
+std::vector<std::string> with_help(std::vector<std::string> words) {
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
 }  // namespace
 
 Command::Command(std::unique_ptr<Parser> parser) : parser_(std::move(parser)) {}
@@ -209,11 +218,11 @@ Program::Program(const std::string& name, const std::string& description, const 
 }
 
 void Program::run(int argc, char** argv) {
-  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const std::vector<std::string> words = with_help({argv + std::min(argc, 1), argv + argc});
   CLI::App& app = *parser_->app;
   check_commands(app, words);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // which it takes from the back
   } catch (const CLI::Success& help_or_version) {
     std::ostringstream text;
     app.exit(help_or_version, text, text);

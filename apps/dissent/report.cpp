@@ -11,6 +11,7 @@
 #include "console.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/base/file_kind.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/base/threads.hpp"
 #include "dissent/base/version.hpp"
@@ -18,6 +19,7 @@
 #include "dissent/report/campaign_page.hpp"
 #include "dissent/report/model_page.hpp"
 #include "dissent/report/page_text.hpp"
+#include "dissent/study/source.hpp"
 #include "dissent/table/read_table.hpp"
 #include "options.hpp"
 #include "page_files.hpp"
@@ -37,7 +39,7 @@ struct ReportOptions {
   std::string pool;
   std::vector<std::string> studies;
   std::string output;
-  std::string format = "html";
+  std::string format = {};  // empty: as the output's ending says
   int threads = 0;
   bool json = false;
   bool quiet = false;
@@ -52,6 +54,10 @@ bool is_directory(const std::string& path) {
 }
 
 Page model_report(const ReportOptions& options) {
+  const FileLook look = look_at_file(options.source());
+  check(!is_other_than_safetensors(look) && look.kind != FileKind::kEmpty,
+        "{}: it looks like {}; give a model of 'dissent fit', the folder of a campaign, {}", options.source(),
+        look.name, kKnownSources);
   check(options.pool.empty(), "--pool is for a campaign; '{}' is a model", options.source());
   const Ensemble model = Ensemble::load(options.source());
   ThreadPool threads(options.threads);
@@ -83,7 +89,8 @@ Page study_page_of(const ReportOptions& options) {
 }
 
 Page page_of(const ReportOptions& options) {
-  if (std::ranges::all_of(options.sources, names_study)) {
+  const auto is_study = [](const std::string& source) { return bool(study_source(source)); };
+  if (std::ranges::all_of(options.sources, is_study)) {
     return study_page_of(options);
   }
   check(options.sources.size() == 1, "a page of several is for studies; of models and campaigns give one");
@@ -101,28 +108,42 @@ std::string written(const Page& page, const ReportOptions& options) {
   return options.format == "csv" ? report::to_csv(page) : report::to_html(page, page_files());
 }
 
-bool has_ending(const ReportOptions& options) {
-  std::string_view ending = ".csv";
-  if (options.format == "html") {
-    ending = options.output.ends_with(".htm") ? ".htm" : ".html";
-  } else if (options.format == "latex") {
-    ending = ".tex";
-  } else if (options.format != "csv") {
-    ending = ".md";
+struct Ending {
+  std::string_view format;
+  std::string_view text;
+};
+constexpr Ending kEndings[] = {{"html", ".html"},   {"html", ".htm"},  {"md", ".md"},
+                               {"markdown", ".md"}, {"latex", ".tex"}, {"csv", ".csv"}};
+
+// As typed, else as the output's ending says; html where it says nothing.
+std::string format_of(const ReportOptions& options) {
+  const auto fits = [&](const Ending& one) { return options.output.ends_with(one.text); };
+  const auto found = std::ranges::find_if(kEndings, fits);
+  if (options.format.empty()) {
+    return std::string(found == std::end(kEndings) ? "html" : found->format);
   }
-  return options.output.ends_with(ending);
+  check_name("format", options.format, kFormats);
+  return options.format;
 }
 
-void run_report(const ReportOptions& options) {
-  check_name("format", options.format, kFormats);
+bool has_ending(const ReportOptions& options) {
+  return std::ranges::any_of(
+      kEndings, [&](const Ending& one) { return one.format == options.format && options.output.ends_with(one.text); });
+}
+
+void run_report(ReportOptions options) {
+  const bool typed = !options.format.empty();
+  options.format = format_of(options);
   if (options.format == "html") {
     page_files();  // fails before any work, in a build without
   }
   check(options.output != "-" || !options.json, "--json and --output - both go to standard output; give a file");
   if (options.output != "-") {
     check_writable(options.output);
-    check(has_ending(options), "--output: '{}' must end in .{}, since --format is {}; - is standard output",
-          options.output, options.format, options.format);
+    check(typed || has_ending(options), "--output: '{}' must end in .html, .md, .tex or .csv; - is standard output",
+          options.output);
+    check(has_ending(options), "--output: '{}' must end in {}, since --format is {}; - is standard output",
+          options.output, std::ranges::find(kEndings, options.format, &Ending::format)->text, options.format);
   }
   const Page page = page_of(options);
   const std::string text = written(page, options);
@@ -149,7 +170,7 @@ CommandFiles files_of(const ReportOptions& options) {
     if (is_directory(source)) {
       files.campaign = source;
     } else {
-      files.read.push_back(names_study(source) ? study_file(source) : source);
+      files.read.push_back(study_source(source).file());
     }
   }
   return files;
@@ -175,9 +196,9 @@ void add_report(Command& app) {
   command.texts("--study", options->studies, {.help = "Studies of a store, on one page", .shown = "NAMES"});
   command.option("-o,--output", options->output, {.help = "The page; - is standard output", .shown = "FILE"},
                  Need::kRequired);
-  command.option(
-      "--format", options->format,
-      {.help = "html; markdown or md: texts and tables; latex: tables; csv: a line per cell", .shown = "NAME"});
+  command.option("--format", options->format,
+                 {.help = "html, md or markdown, latex (tables), csv (a line per cell); by default as the output ends",
+                  .shown = "NAME"});
   add_threads(command, options->threads);
   add_json(command, options->json);
   add_quiet(command, options->quiet);

@@ -18,6 +18,7 @@
 #include "dissent/device/device.hpp"
 #include "dissent/device/device_error.hpp"
 #include "dissent/study/run.hpp"
+#include "dissent/study/source.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "study_account.hpp"
@@ -126,7 +127,7 @@ void run_until_stopped(const Arguments& arguments, StudyStore& store, const Grid
 
 // SQLite locks files by means that a network's file systems lack.
 void check_store(const Arguments& arguments, const Rank& rank) {
-  check(rank.on_one_machine || !arguments.store.starts_with("sqlite:"),
+  check(rank.on_one_machine || study_source(arguments.store).kind != SourceKind::kStoreFile,
         "--store {}: processes on several machines need a server: postgresql://USER@HOST/DATABASE", arguments.store);
 }
 

@@ -8,6 +8,7 @@
 #include "dissent/base/file.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/study/export.hpp"
+#include "dissent/study/source.hpp"
 #include "dissent/study/sources.hpp"
 #include "dissent/table/text_file.hpp"
 #include "options.hpp"
@@ -26,14 +27,9 @@ struct Arguments {
 
 // Files that an output must not replace.
 CommandFiles files_of(const Arguments& arguments) {
-  constexpr std::string_view kSqlite = "sqlite:";
   CommandFiles files{.read = {}, .written = {arguments.output}};
   for (const std::string& store : arguments.stores) {
-    if (store.starts_with(kSqlite)) {
-      files.read.push_back(store.substr(kSqlite.size()));
-    } else if (is_export_file(store)) {
-      files.read.push_back(store);
-    }
+    files.read.push_back(study_source(store).file());
   }
   return files;
 }
@@ -49,9 +45,10 @@ StudyResults read_study(const Arguments& arguments) {
 }
 
 std::string chosen_rows(const Arguments& arguments, const StudyResults& results) {
-  check(arguments.stores.size() == 1 && !is_export_file(arguments.stores.front()),
+  const StudySource source = study_source(arguments.stores.front());
+  check(arguments.stores.size() == 1 && source.is_store(),
         "--choices: the rows that were chosen are in a store; give one");
-  const auto store = StudyStore::open(arguments.stores.front(), StudyStore::Access::kRead);
+  const auto store = StudyStore::open(source.url(), StudyStore::Access::kRead);
   return choices_csv(results, store->choices(results.study));
 }
 

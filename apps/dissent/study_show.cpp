@@ -12,6 +12,7 @@
 #include "dissent/base/value_json.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/study/comparison_tables.hpp"
+#include "dissent/study/source.hpp"
 #include "dissent/study/sources.hpp"
 #include "options.hpp"
 
@@ -24,7 +25,6 @@ struct Format {
 };
 constexpr Format kFormats[] = {{"text", ".txt"},  {"markdown", ".md"}, {"md", ".md"},
                                {"latex", ".tex"}, {"csv", ".csv"},     {"json", ".json"}};
-constexpr std::string_view kSqlite = "sqlite:";
 
 struct Arguments {
   std::vector<std::string> sources;
@@ -37,6 +37,7 @@ struct Arguments {
   std::string format;
   std::string table;
   std::string output = "-";
+  bool json = false;
 };
 
 // As it is typed, or by the ending of the output.
@@ -133,7 +134,11 @@ std::string as_text(const std::vector<Comparison>& comparisons, const std::vecto
   return format_tables(tables, format);
 }
 
-void run_show(const Arguments& arguments) {
+void run_show(Arguments arguments) {
+  if (arguments.json) {
+    check(arguments.format.empty() || arguments.format == "json", "--json and --format {}: give one", arguments.format);
+    arguments.format = "json";
+  }
   const std::string_view format = format_of(arguments);
   check_used(arguments, format);
   const std::vector<std::size_t> rounds = rounds_of(arguments);
@@ -160,7 +165,7 @@ void run_show(const Arguments& arguments) {
 CommandFiles files_of(const Arguments& arguments) {
   CommandFiles files{.read = {}, .written = {arguments.output}};
   for (const std::string& source : arguments.sources) {
-    files.read.push_back(source.starts_with(kSqlite) ? source.substr(kSqlite.size()) : source);
+    files.read.push_back(study_source(source).file());
   }
   return files;
 }
@@ -194,6 +199,7 @@ void add_study_show(Command& study) {
   command.option("--table", arguments->table,
                  {.help = fmt::format("For CSV: {}", fmt::join(record_names(), ", ")), .shown = "NAME"});
   command.option("-o,--output", arguments->output, {.help = "Where to write; - is standard output", .shown = "FILE"});
+  command.flag("--json", arguments->json, "The same as --format json");
   command.files([arguments] { return files_of(*arguments); });
   command.run([arguments] { run_show(*arguments); });
 }

@@ -18,6 +18,7 @@ def fit(
     target_names: Sequence[str],
     inputs: np.ndarray,
     targets: np.ndarray,
+    weights: np.ndarray,
     encoding: str,
     threads: int,
     device: str,

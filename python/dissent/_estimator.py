@@ -19,7 +19,7 @@ from ._progress import Progress, reporter
 from ._sklearn import BaseEstimator, RegressorMixin, validate_data
 from ._tables import apply, encode, needs_encoding
 from ._uncertainty import Uncertainty, _name, _threads, named
-from ._weights import repeated, weights_of
+from ._weights import weighed, weights_of
 
 
 class _Weights(TypedDict, total=False):
@@ -46,8 +46,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         A pandas table may have columns of texts, categories, booleans and dates, and missing cells; the model keeps how
         they became numbers, and ``fit_report_["columns"]`` says it.
 
-        `sample_weight` (N,), a keyword, is how many times each row counts: whole numbers, as if the table had the row
-        so often, or not at all for 0. Others are a ValueError: no model here weighs the loss of a row.
+        `sample_weight` (N,), a keyword, is how much each row counts. Whole numbers are taken as if the table had the
+        row so often, or not at all for 0. Where some are not whole, the loss of each row is weighed, relative to the
+        mean weight; a Gaussian process, which has no such loss, refuses those, as does a card.
 
         `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
         What it raises ends the training and leaves the estimator as it was.
@@ -64,7 +65,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
             self.__dict__ = before
             raise
 
-    def _fit(self, X: Any, y: Any, progress: Progress, repeats: Optional[Any]) -> Self:
+    def _fit(self, X: Any, y: Any, progress: Progress, sample_weight: Optional[Any]) -> Self:
         X, y = without_tensors(X, "X"), without_tensors(y, "y")
         named = y
         table = encode(X) if needs_encoding(X) else None
@@ -72,8 +73,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         X, y = validate_data(
             self, X if table is None else table.values, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=2
         )
-        if repeats is not None:
-            X, y = repeated(X, y, repeats)
+        X, y, weights = weighed(X, y, sample_weight, weighs_loss=self._model != "gp")
         targets = np.require(y, np.float64, ["C", "A"])
         if table is not None:
             self.feature_names_in_, self.n_features_in_ = np.array(columns, dtype=object), len(columns or ())
@@ -88,7 +88,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         with reporter(progress) as tell:
             how = "" if table is None else table.encoding
             device = _name(getattr(self, "device", "cpu"), "device")
-            model, report = _core.fit(options, inputs, outputs, X, targets, how, self._threads(), device, tell)
+            model, report = _core.fit(options, inputs, outputs, X, targets, weights, how, self._threads(), device, tell)
         self.model_ = model
         self.fit_report_ = report if table is None else {**report, "columns": table.told}
         self.n_iter_ = report["epochs_run"]

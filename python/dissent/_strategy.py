@@ -116,7 +116,7 @@ class QueryStrategy(BaseEstimator):
         fit_reg : bool
             Whether to fit a clone of `reg` to the labelled samples first; it must be fitted otherwise.
         sample_weight : None
-            Stands where scikit-activeml has it; the ensembles know no weights of samples.
+            Stands where scikit-activeml has it; a query knows no weights of samples.
         candidates : array, optional
             Indices (K,) of the samples to choose from, or other samples (K, C); by default those without a label.
         batch_size : int
@@ -146,7 +146,7 @@ class QueryStrategy(BaseEstimator):
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y", **allowing_nan(check_array))
         check_consistent_length(X, y)
         if sample_weight is not None:
-            raise ValueError("sample_weight: the ensembles know no weights of samples; give None")
+            raise ValueError("sample_weight: a query knows no weights of samples; give None")
         missing = np.isnan(y.reshape(len(y), -1))
         if (missing.any(1) != missing.all(1)).any():
             raise ValueError("y has rows with some of their labels; give all of a row or none")

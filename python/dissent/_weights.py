@@ -1,15 +1,24 @@
-"""Weights of rows: how many times each counts.
+"""Weights of rows: how much each counts.
 
-They are no parameter in the signature of fit(), where scikit-learn looks for weights of any size: boosting, which has
-those, draws rows by them instead when it finds none.
+Whole numbers repeat rows, for every kind of model. Others weigh the loss of each row, which networks alone can do. They
+are no parameter in the signature of fit(), where scikit-learn looks for weights of any size: boosting, which has those,
+draws rows by them instead when it finds none, and so can do with a Gaussian process.
 """
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any, Mapping, NamedTuple, Optional
 
 import numpy as np
 
 from ._arrays import as_array
+
+_MOST_TIMES = 2**31
+
+
+class Weighed(NamedTuple):
+    X: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray  # of the rows; empty where all count alike
 
 
 def weights_of(keywords: Mapping[str, Any]) -> Optional[Any]:
@@ -20,18 +29,28 @@ def weights_of(keywords: Mapping[str, Any]) -> Optional[Any]:
     return keywords.get("sample_weight")
 
 
-def repeated(X: np.ndarray, y: np.ndarray, weights: Any) -> Tuple[np.ndarray, np.ndarray]:
-    """Each row as often as its weight says."""
-    counts = np.asarray(as_array(weights, "sample_weight"))
-    if counts.shape != (len(X),):
-        raise ValueError(f"sample_weight has shape {list(counts.shape)}; give one for each of the {len(X)} rows")
-    wrong = np.flatnonzero(~((counts >= 0) & (counts == np.floor(counts)) & (counts < 2**31)))
-    if len(wrong) > 0:
-        raise ValueError(
-            f"sample_weight[{wrong[0]}] = {counts[wrong[0]]:g}; a weight is how many times a row counts, "
-            "a whole number >= 0"
-        )
-    if np.sum(counts) < 2:
+def weighed(X: np.ndarray, y: np.ndarray, weights: Optional[Any], weighs_loss: bool) -> Weighed:
+    """Each row as often as its weight says, where weights are whole numbers; else with its weight beside it."""
+    if weights is None:
+        return Weighed(X, y, np.empty(0))
+    given = np.asarray(as_array(weights, "sample_weight"), np.float64)
+    if given.shape != (len(X),):
+        raise ValueError(f"sample_weight has shape {list(given.shape)}; give one for each of the {len(X)} rows")
+    whole = (given == np.floor(given)) & (given < _MOST_TIMES)
+    if not weighs_loss:
+        _refuse(given, (given >= 0) & whole, "a weight is how many times a row counts, a whole number >= 0")
+    _refuse(given, (given >= 0) & np.isfinite(given), "a weight is a finite number >= 0")
+    if not whole.all():
+        if np.count_nonzero(given) < 2:
+            raise ValueError("sample_weight leaves fewer than 2 rows to fit")
+        return Weighed(X, y, np.ascontiguousarray(given))
+    if np.sum(given) < 2:
         raise ValueError("sample_weight leaves fewer than 2 rows to fit")
-    times = counts.astype(np.int64)
-    return np.repeat(X, times, axis=0), np.repeat(y, times, axis=0)
+    times = given.astype(np.int64)
+    return Weighed(np.repeat(X, times, axis=0), np.repeat(y, times, axis=0), np.empty(0))
+
+
+def _refuse(weights: np.ndarray, right: np.ndarray, rule: str) -> None:
+    wrong = np.flatnonzero(~right)
+    if len(wrong) > 0:
+        raise ValueError(f"sample_weight[{wrong[0]}] = {weights[wrong[0]]:g}; {rule}")

@@ -55,7 +55,8 @@ class OpenCampaign {
       check_batch(laboratory_.data(), batch);
     }
     FitTeller tell(progress);
-    fitting(threads, device, tell, [&](const FitControl& control) { return laboratory_.ask(batch, control); });
+    fitting(threads, device, tell,
+            [&](const FitControl& control, ScoreDevice* scores) { return laboratory_.ask(batch, control, scores); });
     return pending_rows();
   }
 

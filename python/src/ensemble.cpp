@@ -20,11 +20,12 @@ constexpr double kProcessRow = 1e5;  // nanoseconds: a Gaussian process compares
 
 py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
-                       const std::string& encoding, int threads, const std::string& device,
+                       const Doubles& weights, const std::string& encoding, int threads, const std::string& device,
                        const py::object& progress) {
   FitOptions options;
   set_fields(options, values_of<FitOptions>(given));
   TrainingRows rows{input_names, target_names, span_of(inputs), span_of(targets)};
+  rows.weights = span_of(weights);
   if (!encoding.empty()) {
     rows.encoding = parse_encoding(encoding).kept();
   }
@@ -172,8 +173,8 @@ void bind_ensemble(py::module_& module) {
   module.def("spread_factors", &factors_of, matrix("mean"), matrix("stddev"), py::arg("weights"), matrix("values"));
   module.def("fit_fields", &fit_fields);
   module.def("fit", &fit_ensemble, py::arg("options"), py::arg("input_names"), py::arg("target_names"),
-             matrix("inputs"), matrix("targets"), py::arg("encoding"), py::arg("threads"), py::arg("device"),
-             py::arg("progress"));
+             matrix("inputs"), matrix("targets"), matrix("weights"), py::arg("encoding"), py::arg("threads"),
+             py::arg("device"), py::arg("progress"));
 }
 
 }  // namespace dissent::python

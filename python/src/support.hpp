@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,13 +75,19 @@ auto unlocked(int threads, double work, const Body& body) {
   return body(executor);
 }
 
-// Likewise body(control), with what a fit needs: threads, the device that trains networks, and what it tells.
+// Likewise body(control), with what a fit needs: threads, the device that trains networks, and what it tells; or
+// body(control, scores), with the device that scores as well.
 template <class Tell, class Body>
 auto fitting(int threads, const std::string& device, Tell& tell, const Body& body) {
   constexpr double kAllThreads = 1e12;  // nanoseconds: training is worth every thread
   return unlocked(threads, kAllThreads, [&](Executor& executor) {
     const std::shared_ptr<Device> opened = open_device(device);
-    return body(FitControl{.executor = &executor, .progress = std::ref(tell), .device = fits_of(opened.get())});
+    const FitControl control{.executor = &executor, .progress = std::ref(tell), .device = fits_of(opened.get())};
+    if constexpr (std::is_invocable_v<Body, const FitControl&, ScoreDevice*>) {
+      return body(control, scores_of(opened.get()));
+    } else {
+      return body(control);
+    }
   });
 }
 

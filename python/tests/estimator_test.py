@@ -106,6 +106,32 @@ class Weights(PackageTest):
             model.fit(x, y, weight=np.ones(30))
         self.assertFalse(hasattr(model, "model_"))
 
+    def test_weights_of_any_size_are_for_networks(self):
+        x, y = rows(40)
+        weights = np.where(np.arange(40) % 2, 0.75, 0.5)
+        for make_one in (dissent.ProbabilisticEnsemble, dissent.FlowEnsemble):
+            make_it = lambda: make_one(3, epochs=30, random_state=0)
+            plain = make_it().fit(x, y)
+            weighed = make_it().fit(x, y, sample_weight=weights)
+            self.assertFalse(np.array_equal(weighed.predict(x), plain.predict(x)))
+            self.assert_same_bits(make_it().fit(x, y, sample_weight=weights / 2).predict(x), weighed.predict(x))
+            self.assert_same_bits(make_it().fit(x, y, sample_weight=np.full(40, 0.3)).predict(x), plain.predict(x))
+            without = np.where(np.arange(40) < 30, weights, 0)
+            self.assert_same_bits(make_it().fit(x, y, sample_weight=without).predict(x),
+                                  make_it().fit(x[:30], y[:30], sample_weight=weights[:30]).predict(x))
+            for wrong in (-0.5, np.nan, np.inf):
+                with self.assertRaisesRegex(ValueError, rf"sample_weight\[1\] = {wrong:g}; a weight is a finite number >= 0"):
+                    make_it().fit(x, y, sample_weight=[0.5, wrong] + [1] * 38)
+
+    def test_a_heavy_half_draws_the_mean(self):
+        """Two values at each input; the prediction goes where the weight is."""
+        x = np.repeat(np.linspace(-1, 1, 40), 2)[:, None]
+        y = np.tile([0.0, 1.0], 40)
+        for heavy, near in ((0, 0.1), (1, 0.9)):
+            weights = np.where(y == heavy, 0.9, 0.1)
+            model = dissent.ProbabilisticEnsemble(5, epochs=300, random_state=0).fit(x, y, sample_weight=weights)
+            self.assertLess(abs(model.predict(x).mean() - near), 0.15)
+
     def test_in_a_pipeline(self):
         x, y = rows(30)
         weights = np.arange(30) % 2

@@ -125,6 +125,21 @@ class BadInput(CliTest):
         os.mkfifo(self.path("pipe.npz"))
         self.refuse("pipe.npz", says="not a regular file")
 
+    def test_another_kind_of_file(self):
+        for name, content, says in (
+            ("data.csv", b"x,y\n1,2\n", "data.csv: it looks like text; give predictions of an ensemble"),
+            ("runs.db", b"SQLite format 3\0", "runs.db: it looks like a database of SQLite; give predictions"),
+            ("y.model", b"\x10\0\0\0\0\0\0\0{}", "'dissent predict' makes them of a model and inputs"),
+        ):
+            with open(self.path(name), "wb") as file:
+                file.write(content)
+            self.refuse(name, says=says)
+        for command in ("show", "evaluate", "predict"):
+            inputs = () if command == "show" else ("data.csv",)
+            output = ("-o", "p.csv") if command == "predict" else ()
+            self.run_bad(2, command, "runs.db", *inputs, *output,
+                         says="runs.db: it looks like a database of SQLite; give a model")
+
     def test_truncated_and_lying_npy(self):
         np.save(self.path("s.npy"), self.stddev)
         whole = npy_bytes(self.mean)

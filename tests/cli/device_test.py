@@ -1,6 +1,9 @@
 """--device: where there is a card fits run on it and repeat to the byte; where there is none one line says why."""
 
+import csv
 import json
+import os
+import subprocess
 
 import numpy as np
 
@@ -20,17 +23,22 @@ seed = "0-2"
 """
 
 
+def write_files(test):
+    """What the commands below read."""
+    random = np.random.default_rng(0)
+    x = random.uniform(-3, 3, 80)
+    np.savetxt(test.path("data.csv"), np.stack([x, np.sin(x)], 1), delimiter=",", header="x,y", comments="")
+    np.savetxt(test.path("pool.csv"), random.uniform(-4, 4, (60, 1)), header="x", comments="")
+    mean, stddev = mixture(n=100, m=5, d=3, dtype="f4")
+    test.save("in.npz", mean=mean, stddev=stddev)
+    with open(test.path("small.toml"), "w") as file:
+        file.write(GRID)
+
+
 class Device(CliTest):
     def setUp(self):
         super().setUp()
-        random = np.random.default_rng(0)
-        x = random.uniform(-3, 3, 80)
-        np.savetxt(self.path("data.csv"), np.stack([x, np.sin(x)], 1), delimiter=",", header="x,y", comments="")
-        np.savetxt(self.path("pool.csv"), random.uniform(-4, 4, (60, 1)), header="x", comments="")
-        mean, stddev = mixture(n=100, m=5, d=3, dtype="f4")
-        self.save("in.npz", mean=mean, stddev=stddev)
-        with open(self.path("small.toml"), "w") as file:
-            file.write(GRID)
+        write_files(self)
 
     def commands(self):
         """All that take --device, without it."""
@@ -98,3 +106,58 @@ class Device(CliTest):
             self.skipTest("there is no card")
         fit = dissent("fit", "data.csv", "--targets", "y", "--model", "gp", "--output", "m.model", "--device", "cuda", cwd=self.dir)
         self.assertEqual((fit.returncode, fit.stderr), (0, "gp is fitted on the CPU: --device cuda trains networks alone\n"))
+
+
+class FakeDevice(CliTest):
+    """The way from --device down to what batchbald hands to a card, by a program whose card is a plain formula and whose
+    fits leave networks as they were drawn."""
+
+    CHOICE = ("--acquisition", "batchbald:100", "--batch", 3)
+
+    def setUp(self):
+        super().setUp()
+        write_files(self)
+
+    def run_fake(self, *arguments, fits, calls):
+        """On card 1, which says at the end what it was asked for."""
+        run = subprocess.run([os.environ["DISSENT_FAKE_DEVICE"], *map(str, arguments), "--device", "cuda:1"], cwd=self.dir,
+                             text=True, capture_output=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr.splitlines()[-1:], [f"fake card 1: {fits} fits, {calls} calls"], run.stderr)
+        return run.stdout
+
+    def test_a_suggestion_is_that_of_the_processor(self):
+        self.run_ok("fit", "data.csv", *FIT, "--output", "m.model", "--quiet")
+        suggest = ("suggest", "--fitted", "m.model", "--pool", "pool.csv", *self.CHOICE, "--json")
+        found = []
+        for output, run in (("cpu.csv", self.run_ok), ("card.csv", lambda *given: self.run_fake(*given, fits=0, calls=3))):
+            run(*suggest, "--output", output)
+            with open(self.path(output), newline="") as file:
+                found.append([[float(row[name]) for name in ("row", "x", "score", "epistemic")] for row in csv.DictReader(file)])
+        self.assertEqual(len(found[0]), 3)
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
+
+    def test_other_methods_ask_nothing_of_it(self):
+        self.run_ok("fit", "data.csv", *FIT, "--output", "m.model", "--quiet")
+        self.run_fake("suggest", "--fitted", "m.model", "--pool", "pool.csv", "--batch", 3, "--output", "next.csv", "--quiet",
+                      "--acquisition", "kl", fits=0, calls=0)
+
+    def test_suggest_fits_there_and_fits_again(self):
+        tables = ("--labelled", "data.csv", "--pool", "pool.csv")
+        self.run_fake("suggest", *tables, *FIT, *self.CHOICE, "--output", "next.csv", "--json", fits=2, calls=6)
+
+    def test_a_campaign_that_asks(self):
+        tables = ("--labelled", "data.csv", "--pool", "pool.csv")
+        self.run_fake("ask", "lab", *tables, *FIT, *self.CHOICE, "--output", "todo.csv", "--quiet", fits=1, calls=3)
+        with open(self.path("todo.csv")) as file:
+            self.assertEqual(len(file.read().splitlines()), 4)
+
+    def test_a_campaign_that_learns(self):
+        self.run_fake("learn", "out", "--problem", "hetero", "--model", "pne", "--epochs", 2, "--components", 3,
+                      "--candidates", 50, *self.CHOICE, "--rounds", 2, "--quiet", fits=3, calls=6)
+
+    def test_a_study(self):
+        with open(self.path("bald.toml"), "w") as file:
+            file.write(GRID.replace('"kl"', '"batchbald:100"').replace('"flow"', '"pne"').replace(
+                "epochs = 5", "epochs = 5\nbatch = 3\ncandidates = 50\ncomponents = 3"))
+        self.run_fake("study", "run", "bald.toml", "--store", "sqlite:runs.db", "--quiet", fits=6, calls=9)

@@ -25,9 +25,11 @@ class Help(CliTest):
         for command in (("score",), ("estimators",), ("collect",), ("policy",), ("policy", "train")):
             self.assertIn(command, commands())
         self.assertIn("dissent score", self.run_ok("--help"))
+        self.assertEqual(self.run_ok("help"), self.run_ok("--help"))
+        self.run_bad(2, "help", "scor", says="'scor' is not a command; did you mean 'score'?")
         for command in commands():
-            for flag in ("--help", "-h"):
-                text = self.run_ok(*command, flag)
+            for asked in ((*command, "--help"), (*command, "-h"), ("help", *command)):
+                text = self.run_ok(*asked)
                 name = " ".join(command)
                 self.assertIn(f"Usage: dissent {name}", text)
                 self.assertIn(f"Examples:\n  dissent {name}", text)

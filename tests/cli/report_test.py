@@ -229,3 +229,15 @@ class ReportRefuses(ReportTest):
         self.table("no_target.csv", 5, 0, ("x", "z"))
         bad("y.model", "--table", "no_target.csv", "-o", "r.md", says="'y'")
         self.run_bad(2, "report", "y.model", "-o", "r.md", "--format", "pdf", says="html")
+        if self.has_pages():
+            self.run_bad(2, "report", "y.model", "-o", "r.pdf", says="'r.pdf' must end in .html, .md, .tex or .csv")
+        with open(self.path("picture.model"), "wb") as file:
+            file.write(b"\x89PNG\r\n")
+        bad("picture.model", "-o", "r.md", says="picture.model: it looks like a PNG picture; give a model of 'dissent fit'")
+
+    def test_the_ending_says_the_format(self):
+        self.fitted()
+        for name, begins in (("r.md", "# "), ("r.tex", "\\begin{"), ("r.csv", "table,row,column,value")):
+            self.run_ok("report", "y.model", "-o", name, "--quiet")
+            with open(self.path(name)) as file:
+                self.assertTrue(file.read().startswith(begins), name)

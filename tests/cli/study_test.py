@@ -208,6 +208,9 @@ class Refusals(StudyTest):
         self.refuse_grid(head + "[grid]\nseed = [1, 2\n", "g.toml:")
         self.refuse_grid(head + '[grid]\nproblem = "hetero"\nepochs = 0\n', ["g.toml:4:10: ", ">= 1"])
         self.run_bad(2, "study", "run", "none.toml", says="none.toml")
+        with open(self.path("data.csv"), "w") as file:
+            file.write("x,y\n1,2\n")
+        self.run_bad(2, "study", "run", "data.csv", says=["data.csv:1:", "a grid is a file in TOML"])
 
     def test_stores(self):
         grid = self.grid()
@@ -222,6 +225,19 @@ class Refusals(StudyTest):
         self.run_bad(1, "study", "run", grid, "--store", "sqlite:text.db", says="another kind of file")
         with open(self.path("text.db")) as file:
             self.assertTrue(file.read().startswith("some notes"))
+        self.run_bad(2, "study", "status", "sqlite:text.db", says="it looks like text; give a store of studies")
+
+    def test_a_store_may_be_named_by_its_file(self):
+        grid = self.grid(rounds=1, epochs=2, last=0)
+        self.run_ok("study", "run", grid, "--store", "sqlite:runs.db", "--quiet")
+        self.assertEqual(self.status("runs.db"), self.status("sqlite:runs.db"))
+        self.assertEqual(self.export("runs.db", "--choices"), self.export("sqlite:runs.db", "--choices"))
+        self.assertIn("2 done", self.run_ok("study", "run", grid, "--store", "runs.db"))
+
+    def test_a_file_of_an_aim_that_is_not_there(self):
+        """Once, with its place, and nothing begins."""
+        self.refuse_grid('name = "a"\naim = "none.csv"\n[grid]\nproblem = "hetero"\nacquisition = "aim"\nseed = "0-9"\n',
+                         "g.toml:2:7: none.csv: there is no such file")
 
     def test_another_grid_of_the_same_name(self):
         self.run_ok("study", "run", self.grid(rounds=1, last=1), "--store", "sqlite:runs.db", "-q")

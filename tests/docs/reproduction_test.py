@@ -57,6 +57,17 @@ class Reproduction(DocsTest):
                 if verdict != maker.OPEN:
                     self.assertGreaterEqual(int(row["seeds"]), LEAST_SEEDS, row)
 
+    def test_seeds_of_an_open_claim_are_those_of_its_findings(self):
+        parts = re.split(r"^### (.*)$", next(found[3] for found in maker.BLOCK.findall(TEXT) if found[1] == "findings"),
+                         flags=re.M)
+        found = {name: [int(seeds) for seeds in re.findall(r"\| (\d+) \|$", text, re.M)]
+                 for name, text in zip(parts[1::2], parts[2::2])}
+        rows = [row for row in tables("verdicts") if row["verdict"].strip("*") == maker.OPEN]
+        self.assertGreater(len(rows), 0)
+        for row in rows:
+            seeds = found[re.match(r"`([a-z-]+)`", row["claim"])[1]] or [0]
+            self.assertEqual(row["seeds"], maker.span(min(seeds), max(seeds)), row)
+
     def test_every_claim_has_a_verdict(self):
         names = [re.match(r"`([a-z-]+)`", row["claim"])[1] for row in tables("verdicts")]
         self.assertEqual(len(names), len(set(names)))

@@ -86,6 +86,18 @@ TEST(PageHtml, CellsShowNumbersShortAndKeepThemWhole) {
   EXPECT_NE(html.find("<th scope=\"col\" class=\"n\">A</th>"), std::string::npos);
 }
 
+// On a narrow screen their cells stand below each other, each with its column's name.
+TEST(PageHtml, TablesOfSentencesStack) {
+  TableBlock table{.id = "t", .title = "T", .grid = {{{"a", "A"}, {"b", "B <i>"}, {"c", "C"}}, {{"x", "y", 1}}}};
+  const auto html = [&] { return to_html({"P", "", {{"s", "S", {table}}}}, {}); };
+  EXPECT_EQ(count(html(), "stacks") + count(html(), "data-title"), 0U);
+  table.grid.rows.push_back({"x", std::string(50, 'y'), 2});
+  EXPECT_EQ(count(html(), " class=\"stacks\">"), 1U);
+  EXPECT_EQ(count(html(), "<td class=\"short\">x</td>"), 2U);  // the first is the heading of its row
+  EXPECT_EQ(count(html(), " data-title=\"B &lt;i&gt;\">"), 2U);
+  EXPECT_EQ(count(html(), "<td class=\"n\" data-title=\"C\">"), 2U);
+}
+
 TEST(PageHtml, LoadsNothing) {
   const std::string html = to_html(hostile_page(), {"", {}});
   EXPECT_NE(html.find("default-src 'none'"), std::string::npos);

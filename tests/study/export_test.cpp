@@ -132,7 +132,7 @@ TEST(Export, OfMeasurementsSaysWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(problem_with(header + "a,seconds,,,kl,1,5,0,0,0,inf\n").find("column 'value', row 1: it is not a finite"),
             std::string::npos);
-  EXPECT_NE(problem_with("study,kind,estimator,value\na,seconds,kl,1\n").find("there is no column 'problem'"),
+  EXPECT_NE(problem_with("study,kind,estimator,value\na,seconds,kl,1\n").find("it has no column 'problem'"),
             std::string::npos);
 }
 

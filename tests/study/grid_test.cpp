@@ -144,6 +144,28 @@ TEST(Grid, ListsOfValuesBelongUnderGrid) {
   EXPECT_EQ(message_of("name = \"a\"\n[settings]\nhidden = [8, 8]\n[grid]\nproblem = \"hetero\"\n"), "accepted");
 }
 
+// Once and at its place, not campaign by campaign.
+TEST(Grid, AFileOfAnAimMustBeThere) {
+  const std::string head = "name = \"a\"\n";
+  const std::string tail = "[grid]\nproblem = \"hetero\"\nacquisition = \"aim\"\nseed = \"0-9\"\n";
+  EXPECT_EQ(message_of(head + "aim = \"none.csv\"\n" + tail), "g.toml:2:7: none.csv: there is no such file");
+  EXPECT_EQ(message_of(head + tail + "aim = [\"test\", \"none.csv\"]\n"),
+            "g.toml:6:16: none.csv: there is no such file");
+  EXPECT_EQ(message_of(head + tail + "[[where]]\nproblem = \"hetero\"\nset = { aim = \"none.csv\" }\n"),
+            "g.toml:8:15: none.csv: there is no such file");
+  EXPECT_EQ(message_of(head + "aim = \"test\"\n" + tail), "accepted");
+  const TempDir directory;
+  const std::string file = directory.write("aim.png", "\x89PNG");
+  Grid grid = parse_grid(
+      fmt::format("{}{}[[where]]\nproblem = \"hetero\"\nset = {{ aim = \"{}\" }}\n", head, tail, file), "g.toml");
+  try {
+    identify_tables(grid);
+    FAIL() << "taken";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()).find("g.toml:8:15: " + file + ": a table must end in"), 0u) << error.what();
+  }
+}
+
 class GridTables : public testing::Test {
  protected:
   // Of what identify_tables() says of a table with columns x and y and 20 rows.

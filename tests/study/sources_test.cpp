@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "dissent/base/error.hpp"
 #include "dissent/study/export.hpp"
+#include "dissent/study/source.hpp"
 #include "study/made_results.hpp"
 #include "support/temp_dir.hpp"
 
@@ -86,6 +89,58 @@ TEST(Sources, AreChosenByName) {
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean 'second'?"), std::string::npos) << error.what();
   }
+}
+
+TEST(Sources, AreToldByBeginningContentAndEnding) {
+  const TempDir directory;
+  EXPECT_EQ(study_source("sqlite:a.csv").kind, SourceKind::kStoreFile);
+  EXPECT_EQ(study_source("sqlite:a.csv").file(), "a.csv");
+  EXPECT_EQ(study_source("postgresql://u@h/d").kind, SourceKind::kServer);
+  EXPECT_EQ(study_source("postgres://u@h/d").file(), "");
+  EXPECT_EQ(study_source("a.csv").kind, SourceKind::kExport);
+  EXPECT_EQ(study_source("a.csv.gz").kind, SourceKind::kExport);
+  EXPECT_EQ(study_source("a.gz").kind, SourceKind::kNone);
+  EXPECT_EQ(study_source("runs.db").kind, SourceKind::kNone);  // there is no such file
+  const std::string file = directory.file("runs");
+  StudyStore::open("sqlite:" + file);
+  EXPECT_EQ(study_source(file).kind, SourceKind::kStoreFile);
+  EXPECT_EQ(study_source(file).url(), "sqlite:" + file);
+}
+
+TEST(Sources, WhatIsNoneIsDescribed) {
+  const TempDir directory;
+  const auto message = [&](const std::string& name, const std::string& content) {
+    const std::string path = content == "-" ? directory.file(name) : directory.write(name, content);
+    try {
+      read_sources(std::vector{path});
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("(.csv or .csv.gz)"), std::string::npos) << error.what();
+      return std::string(error.what());
+    }
+    ADD_FAILURE() << name << " was taken";
+    return std::string();
+  };
+  const auto holds = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  for (const char* name : {"chart.png", "chart.csv", "chart.csv.gz"}) {
+    holds(message(name, "\x89PNG\r\n"), "it looks like a PNG picture");
+  }
+  for (const char* name : {"empty.db", "empty.csv"}) {
+    holds(message(name, ""), "it looks like an empty file");
+  }
+  holds(message("none.csv", "-"), "there is no such file");
+  holds(message("none.db", "-"), "there is no such file");
+  holds(message("grid.toml", "name = 'a'\n"), "'dissent study run");
+  holds(message("rounds.txt", "study,cell\n"), "let its name end in .csv");
+  holds(message("rounds.gz", "\x1f\x8b\x08"), "let its name end in .csv.gz");
+  holds(message("data.csv", "a,b,c,d,e,f\n1,2,3,4,5,6\n"), "it has no column 'study', but a, b, c, d, e, ...");
+  holds(message("ranks.csv", "kind,estimator,value\na,b,1\n"), "it has no column 'study', but kind, estimator, value");
+  std::filesystem::create_directory(directory.file("campaign"));
+  holds(message("campaign", "-"), "it looks like a folder");
+  directory.write("campaign/state.safetensors", "x");
+  holds(message("campaign", "-"), "it is a campaign, which 'dissent report");
+  EXPECT_THROW(read_sources(std::vector{"sqlite:" + directory.write("text.db", "text")}), InputError);
 }
 
 TEST(Sources, PooledKeepMethodsOfOneTaskApart) {

@@ -89,18 +89,63 @@ TEST(TextTable, LatexIsWellFormed) {
     }
     const std::string latex = format_table(table, TableFormat::kLatex);
     expect_well_formed(latex, 3);
-    EXPECT_EQ(latex.find("longtable") != std::string::npos, num_rows > 40);
+    EXPECT_EQ(latex.find("longtable") != std::string::npos, num_rows >= 40);
   }
 }
 
-// A sentence wraps, and what is wide is small.
+std::string sentence(std::size_t num_words) {
+  std::string text;
+  for (std::size_t k = 0; k < num_words; ++k) {
+    text += k == 0 ? "word" : " word";
+  }
+  return text;
+}
+
+// A sentence wraps, and what is wide is small. Lines of a few words are ragged, and then "\\" would not end their row.
 TEST(TextTable, WideLatex) {
-  TextTable table{.title = "T", .columns = {"a", "b"}, .rows = {{{std::string(200, 'x')}, {"1"}}}};
-  EXPECT_NE(format_table(table, TableFormat::kLatex).find("\\begin{tabular}{p{14.4em}r}"), std::string::npos);
-  EXPECT_EQ(format_table(table, TableFormat::kLatex).find("scriptsize"), std::string::npos);
-  table.columns.insert(table.columns.end(), 6, "a longer heading");
+  TextTable table{.title = "T", .columns = {"a", "b"}, .rows = {{{sentence(40)}, {"1"}}}};
+  const auto has = [&](const std::string& part) {
+    return format_table(table, TableFormat::kLatex).find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(has("\\begin{tabular}{p{0.9")) << format_table(table, TableFormat::kLatex);
+  EXPECT_TRUE(has("\\raggedright word word"));
+  EXPECT_TRUE(has("word & 1 \\\\\n"));
+  EXPECT_FALSE(has("scriptsize"));
+  table.columns.insert(table.columns.end(), 7, "a longer heading");
   table.rows[0].insert(table.rows[0].end(), 6, {"2"});
-  EXPECT_NE(format_table(table, TableFormat::kLatex).find("\\scriptsize"), std::string::npos);
+  table.rows[0].push_back({sentence(20)});
+  EXPECT_TRUE(has("\\scriptsize"));
+  EXPECT_TRUE(has("\\raggedleft a longer heading"));
+  EXPECT_TRUE(has("word \\tabularnewline\n"));
+}
+
+// Widths of the columns that wrap, in lines, leave room for the others.
+TEST(TextTable, LatexSharesTheLine) {
+  TextTable table{.title = "T", .columns = {"claim", "rule", "where", "seeds"}};
+  table.rows = {{{sentence(12)}, {sentence(60)}, {sentence(30)}, {"5"}}};
+  const std::string latex = format_table(table, TableFormat::kLatex);
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t at = latex.find("p{"); at != std::string::npos; at = latex.find("p{", at + 1)) {
+    sum += std::stod(latex.substr(at + 2));
+    ++count;
+  }
+  EXPECT_EQ(count, 3u) << latex;
+  EXPECT_GT(sum, 0.7);
+  EXPECT_LT(sum, 0.95);
+}
+
+// What would not fit on a page breaks across pages, by its lines and not by its rows.
+TEST(TextTable, LatexOfManyLinesBreaks) {
+  TextTable table{.title = "T", .columns = {"claim", "rule"}};
+  for (int row = 0; row < 12; ++row) {
+    table.rows.push_back({{"a"}, {sentence(10)}});
+  }
+  EXPECT_EQ(format_table(table, TableFormat::kLatex).find("longtable"), std::string::npos);
+  for (std::vector<TextCell>& row : table.rows) {
+    row[1].text = sentence(80);
+  }
+  EXPECT_NE(format_table(table, TableFormat::kLatex).find("longtable"), std::string::npos);
 }
 
 TEST(TextTable, BoldIsExplainedWhereItIsSeen) {

@@ -84,6 +84,9 @@ std::string fit_identity(const Ensemble& model, const TrainOptions& train, const
   Digest digest;
   digest.add(rows.inputs);
   digest.add(rows.targets);
+  if (!rows.weights.empty()) {
+    digest.add(rows.weights);
+  }
   json["rows"] = fmt::format("{} rows, digest {:016x}", rows.inputs.size() / rows.input_names.size(), digest.value());
   return json.dump();
 }

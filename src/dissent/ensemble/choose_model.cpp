@@ -52,6 +52,7 @@ struct Fold {
   std::vector<double> targets;
   std::vector<double> held_inputs;
   std::vector<double> held_targets;
+  std::vector<double> weights;  // of those that are not held out, if any
 };
 
 Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, std::size_t fold) {
@@ -63,7 +64,8 @@ Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, s
   const std::size_t C = rows.input_names.size();
   const std::size_t D = rows.target_names.size();
   return {pick_rows(rows.inputs, C, kept), pick_rows(rows.targets, D, kept), pick_rows(rows.inputs, C, held),
-          pick_rows(rows.targets, D, held)};
+          pick_rows(rows.targets, D, held),
+          rows.weights.empty() ? std::vector<double>() : pick_rows(rows.weights, 1, kept)};
 }
 
 TrainOptions race_options(TrainOptions train, const TrainingRows& rows) {
@@ -184,7 +186,8 @@ class Race {
  private:
   // False where a fit was interrupted.
   bool run_fold(const Fold& fold) {
-    const TrainingRows rows{rows_.input_names, rows_.target_names, fold.inputs, fold.targets, rows_.source};
+    TrainingRows rows{rows_.input_names, rows_.target_names, fold.inputs, fold.targets, rows_.source};
+    rows.weights = fold.weights;
     for (Runner& runner : running_) {
       EnsembleOptions options = options_;
       options.model = runner.model;

@@ -9,7 +9,8 @@ namespace {
 
 std::unique_ptr<DeviceFit> begin_fit(FitDevice& device, const FitProblem& problem) {
   const std::string reason = problem.options.one_component_per_step ? "`one_component_per_step` cannot be trained there"
-                                                                    : device.refuses(problem);
+                             : !problem.weights.empty() ? "rows of different weights cannot be trained there"
+                                                        : device.refuses(problem);
   if (!reason.empty()) {
     throw InputError(Fault{.argument = "device", .rule = reason + "; train this model on the CPU"});
   }

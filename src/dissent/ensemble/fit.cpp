@@ -13,6 +13,7 @@
 #include "dissent/ensemble/log_targets.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/row_weights.hpp"
 #include "dissent/ensemble/spread.hpp"
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/ensemble/trainer.hpp"
@@ -150,7 +151,8 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   prepared.columns.trend = std::move(trend);
   prepared.columns.encoding = rows.encoding;
   prepared.scaled = {apply_scaling(prepared.columns.input_scaling, inputs),
-                     apply_scaling(prepared.columns.target_scaling, targets)};
+                     apply_scaling(prepared.columns.target_scaling, targets),
+                     scaled_weights(rows.weights, prepared.order, num_kept)};
   return prepared;
 }
 
@@ -172,8 +174,8 @@ FitResult fit_chosen(const EnsembleOptions& options, const TrainOptions& train, 
     return HeldOut{.density = result.model.log_density(held_inputs, held_targets, control.executor),
                    .mean = predictive_mean(result.model, held_inputs, control.executor)};
   };
-  const ModelChoice choice =
-      choose_model(options, train, rows, control.networks_only, fit_and_predict, control.executor);
+  const ModelChoice choice = choose_model(options, train, rows, control.networks_only || !rows.weights.empty(),
+                                          fit_and_predict, control.executor);
   EnsembleOptions own = options;
   own.model = choice.model;
   FitControl last = control;
@@ -193,6 +195,18 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
               const FitControl& control) {
   options.check_values();
   train.check_values();
+  if (!rows.weights.empty()) {
+    in_source(rows.source, [&] {
+      check_rows(rows);
+      check_weights(rows);
+    });
+    if (const WeighedRows weighed(rows); weighed.changed()) {
+      return fit(options, train, weighed.rows(), control);
+    }
+    check(options.model == Model::kAuto || model_kind(options.model).has_network,
+          "rows of different weights are for networks (pne, flow); {} takes every row alike",
+          model_name(options.model));
+  }
   if (options.model == Model::kAuto) {
     return fit_chosen(options, train, rows, control);
   }
@@ -208,7 +222,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
   if (train.limit_certainty) {
     if (train.calibrate_spread && model_kind(options.model).has_network) {
       const std::span<const std::uint32_t> held_out = std::span(prepared.order).last(prepared.num_held_out);
-      fit_spread(result.model, rows.inputs, rows.targets,
+      fit_spread(result.model, rows,
                  held_out.empty() ? out_of_bag_rows(result.model.options(), prepared.order.size())
                                   : held_out_rows(held_out, result.model.num_components()),
                  control.executor);

@@ -26,6 +26,7 @@ struct FitProblem {
   std::uint64_t seed;              // of the rows' order
   std::span<const float> inputs;   // [N][C] scaled, those trained on first, then those held out
   std::span<const float> targets;  // [N][D]
+  std::span<const float> weights;  // [N] of rows; empty: all count alike
   std::size_t num_rows;            // trained on
   std::size_t batch_size;
   std::vector<std::span<const std::uint32_t>> samples;   // [M] rows that a component trains on, num_rows each

@@ -13,6 +13,7 @@
 
 #include "dissent/array/safetensors.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/file_kind.hpp"
 #include "dissent/base/value_json.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/ensemble/component_model.hpp"
@@ -240,7 +241,12 @@ void Ensemble::save(const std::string& path) const {
                     {{"format", kFormat}, {"format_version", std::string(format_version())}, {"ensemble", describe()}});
 }
 
-Ensemble Ensemble::load(const std::string& path) { return read(SafetensorsFile(path)); }
+Ensemble Ensemble::load(const std::string& path) {
+  const FileLook look = look_at_file(path);
+  check(!is_other_than_safetensors(look), "{}: it looks like {}; give a model, such as 'dissent fit' writes", path,
+        look.name);
+  return read(SafetensorsFile(path));
+}
 
 Ensemble Ensemble::parse(std::span<const std::byte> bytes, const std::string& source) {
   return read(SafetensorsFile(bytes, source));

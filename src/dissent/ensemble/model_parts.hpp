@@ -26,6 +26,7 @@ struct TrainingRows {
   std::string source = {};                    // the file or table that they are from, for messages
   TableEncoding encoding = {};                // what made the inputs of its columns; empty: they are columns
   std::vector<std::size_t> row_numbers = {};  // in the source, where some of its rows are left out; empty: all are here
+  std::span<const double> weights = {};       // [num_rows], how much each counts (row_weights.hpp); empty: all alike
 
   std::size_t row_number(std::size_t row) const { return row_numbers.empty() ? row : row_numbers[row]; }
 };

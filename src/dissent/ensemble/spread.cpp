@@ -9,6 +9,7 @@
 #include "dissent/base/special.hpp"
 #include "dissent/ensemble/network_model.hpp"
 #include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/row_weights.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/table/table.hpp"
 
@@ -23,9 +24,10 @@ constexpr double kMostLogFactor = 5;
 
 // One output's predictions of unseen rows.
 struct Unseen {
-  std::vector<double> error;     // of each prediction ...
-  std::vector<double> stddev;    // ... and what it claims
-  std::vector<std::size_t> end;  // of each row's predictions
+  std::vector<double> error;       // of each prediction ...
+  std::vector<double> stddev;      // ... and what it claims
+  std::vector<std::size_t> end;    // of each row's predictions
+  std::span<const float> weights;  // of the rows, with a mean of one; empty: all count alike
 
   double typical = 0;  // size of an error
 
@@ -36,6 +38,7 @@ struct Unseen {
     const double factor = std::exp(log_factor);
     double sum = -0.5 * log_factor * log_factor;
     std::size_t k = 0;
+    std::size_t row = 0;
     for (const std::size_t last : end) {
       double highest = -std::numeric_limits<double>::infinity();
       double rest = 0;
@@ -48,7 +51,10 @@ struct Unseen {
         highest = std::max(highest, term);
         least = std::min(least, std::abs(error[k]));
       }
-      sum += log_add_exp(highest + std::log(rest), log_wide - std::log1p(least * least / (typical * typical)));
+      const double own =
+          log_add_exp(highest + std::log(rest), log_wide - std::log1p(least * least / (typical * typical)));
+      sum += weights.empty() ? own : static_cast<double>(weights[row]) * own;
+      ++row;
     }
     return sum;
   }
@@ -140,24 +146,25 @@ UnseenRows out_of_bag_rows(const EnsembleOptions& options, std::size_t num_rows)
   return result;
 }
 
-void fit_spread(Ensemble& model, std::span<const double> all_inputs, std::span<const double> all_targets,
-                const UnseenRows& all, Executor* executor) {
+void fit_spread(Ensemble& model, const TrainingRows& rows, const UnseenRows& all, Executor* executor) {
   if (all.rows.size() < kFewestRows) {
     return;
   }
   const std::size_t M = model.num_components();
   const std::size_t D = model.num_outputs();
   const UnseenRows unseen = thinned(all, M);
-  const std::vector<double> inputs = pick_rows(all_inputs, model.num_input_columns(), unseen.rows);
-  const std::vector<double> targets = pick_rows(all_targets, D, unseen.rows);
+  const std::vector<double> inputs = pick_rows(rows.inputs, model.num_input_columns(), unseen.rows);
+  const std::vector<double> targets = pick_rows(rows.targets, D, unseen.rows);
   const Mixture<double> mixture = model.predict(inputs, executor);
   std::vector<double> base(targets.size());
   std::vector<double> log_det(unseen.rows.size());
   model.to_base(inputs, targets, base, log_det, executor);
+  const std::vector<float> weights = scaled_weights(rows.weights, unseen.rows, unseen.rows.size());
   std::vector<double> factors(D);
   std::vector<double> floors(D);
   for_blocks(executor, D, 1, [&](std::size_t d, std::size_t, std::size_t) {
     Unseen output;
+    output.weights = weights;
     for (std::size_t n = 0; n < unseen.rows.size(); ++n) {
       for (std::size_t m = 0; m < M; ++m) {
         if (unseen.unseen[n * M + m] == 1) {

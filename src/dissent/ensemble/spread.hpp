@@ -28,7 +28,6 @@ UnseenRows out_of_bag_rows(const EnsembleOptions& options, std::size_t num_rows)
 
 // From the rows that were trained on or held out. Nothing happens with fewer than ten unseen rows. Of more than a
 // thousand, some are taken.
-void fit_spread(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
-                const UnseenRows& unseen, Executor* executor);
+void fit_spread(Ensemble& model, const TrainingRows& rows, const UnseenRows& unseen, Executor* executor);
 
 }  // namespace dissent

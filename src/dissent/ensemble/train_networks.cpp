@@ -26,11 +26,14 @@ constexpr std::size_t kMostRestarts = 3;          // of a unit whose loss diverg
 double loss_constant(const Ensemble& model, const TrainingRows& rows) {
   const std::size_t D = model.num_outputs();
   double logs = 0;
+  double count = 0;
   for (std::size_t k = 0; k < rows.targets.size(); ++k) {
-    logs += model.columns().is_log(k % D) ? std::log(rows.targets[k]) : 0;
+    const double weight = rows.weights.empty() ? 1 : rows.weights[k / D] / rows.weights.front();
+    logs += model.columns().is_log(k % D) ? weight * std::log(rows.targets[k]) : 0;
+    count += weight;
   }
   return 0.5 * static_cast<double>(D) * kLogTwoPi + model.columns().target_scaling.log_scale_sum() +
-         logs * static_cast<double>(D) / static_cast<double>(rows.targets.size());
+         logs * static_cast<double>(D) / count;
 }
 
 // Where the parameters of a unit are.

@@ -9,6 +9,7 @@
 
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/output_map.hpp"
+#include "dissent/ensemble/row_weights.hpp"
 #include "dissent/matrix/rows.hpp"
 
 namespace dissent {
@@ -18,6 +19,16 @@ constexpr double kLastLearningRate = 0.01;                     // of the first
 constexpr double kRestartRate = 0.3;                           // of the learning rate before
 constexpr std::uint64_t kTurnStream = std::uint64_t{1} << 40;  // beyond every component's number
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// Of values times their weights, if there are any.
+double sum_of(std::span<const float> values, std::span<const float> weights) {
+  double sum = 0;
+  for (std::size_t b = 0; b < values.size(); ++b) {
+    const auto value = static_cast<double>(values[b]);
+    sum += weights.empty() ? value : static_cast<double>(weights[b]) * value;
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -92,7 +103,8 @@ Trainer::ComponentState Trainer::make_state(std::size_t component) const {
                        .flow = {},
                        .curvature = {},
                        .grad_log_det = {},
-                       .flow_gradient = {}};
+                       .flow_gradient = {},
+                       .weights_of_rows = std::vector<float>(rows_.weights.empty() ? 0 : capacity_)};
   if (model_.options().bootstrap) {
     state.sample = bootstrap_sample(model_.options().seed, component, num_rows_);
   } else {
@@ -150,6 +162,15 @@ std::uint64_t Trainer::turns_before(std::size_t epoch, std::size_t component) {
   return state.num_turns;
 }
 
+// Those of the rows chosen; none where all count alike.
+std::span<const float> Trainer::gather_weights(ComponentState& state, std::span<const std::uint32_t> chosen) const {
+  if (rows_.weights.empty()) {
+    return {};
+  }
+  std::ranges::transform(chosen, state.weights_of_rows.begin(), [&](std::uint32_t row) { return rows_.weights[row]; });
+  return std::span(state.weights_of_rows).first(chosen.size());
+}
+
 // Leaves the gradient of the component's own parameters in gradient_, those of shared ones in the component's blocks.
 void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::size_t end) {
   ComponentState& state = states_[component];
@@ -160,6 +181,7 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
   const std::size_t batch = end - begin;
   const std::size_t D = model_.num_outputs();
   const std::uint32_t* chosen = state.order.data() + begin;
+  const std::span<const float> weights = gather_weights(state, {chosen, batch});
   pack_rows({rows_.inputs.data(), model_.num_input_columns()}, chosen, batch, state.inputs.panel());
   pack_rows({rows_.targets.data(), D}, chosen, batch, state.targets.panel());
   const Panel<float> heads = forward<float>(network, own, state.inputs.panel(), batch, state.network);
@@ -171,6 +193,8 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
     const std::size_t num_curved = flow.layers().size() > 1 ? D : flow.layers().front().num_transformed();
     gaussian_curvature(kGaussian, heads.slice(D, num_curved), batch, scale, state.curvature.panel(num_curved));
     std::ranges::fill(state.grad_log_det, -static_cast<float>(scale));
+    scale_columns(state.curvature.panel(num_curved), weights);
+    scale_columns({state.grad_log_det.data(), 1, 0}, weights);
     std::ranges::fill(std::span(state.flow_gradient).subspan(networks_.flow_begin()), 0.0F);
     const FlowResult<float> base =
         to_base_step<float>(flow, parameters, state.inputs.panel(), state.targets.panel(), batch, *state.flow,
@@ -179,12 +203,16 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
                              .grad_log_det = state.grad_log_det.data(),
                              .grad_block = state.flow_gradient});
     z = base.values;
-    for (std::size_t b = 0; b < batch; ++b) {
-      log_det_mean += static_cast<double>(base.log_det[b]);
-    }
-    log_det_mean *= scale;
+    log_det_mean = sum_of({base.log_det, batch}, weights) * scale;
   }
-  state.loss = gaussian_nll_gradient(kGaussian, heads, z, batch) - log_det_mean;
+  if (weights.empty()) {
+    state.loss = gaussian_nll_gradient(kGaussian, heads, z, batch) - log_det_mean;
+  } else {
+    state.loss = weighted_nll(kGaussian, Panel<const float>(heads), z, weights) / static_cast<double>(batch);
+    state.loss -= log_det_mean;
+    gaussian_nll_gradient(kGaussian, heads, z, batch);
+    scale_columns(heads, weights);
+  }
   std::ranges::fill(network.range(own_gradient), 0.0F);
   backward<float>(network, own, state.network, {.block = own_gradient});
 }
@@ -247,6 +275,7 @@ FitProblem Trainer::problem() const {
                      .seed = model_.options().seed,
                      .inputs = rows_.inputs,
                      .targets = rows_.targets,
+                     .weights = rows_.weights,
                      .num_rows = num_rows_,
                      .batch_size = batch_size_,
                      .samples = {},
@@ -377,13 +406,14 @@ double Trainer::run_epochs(std::size_t unit, std::size_t begin, std::size_t end,
   return loss;
 }
 
-// Summed over the rows.
+// Summed over the rows, times their weights.
 double Trainer::loss_of(std::size_t component, std::span<const std::uint32_t> chosen) {
   ComponentState& state = states_[component];
   const std::span<const float> parameters = networks_.parameters();
   const std::span<const float> own = component_block<float>(networks_.stack(), component, parameters, state.weights);
   const std::size_t batch = chosen.size();
   const std::size_t D = model_.num_outputs();
+  const std::span<const float> weights = gather_weights(state, chosen);
   pack_rows({rows_.inputs.data(), model_.num_input_columns()}, chosen.data(), batch, state.inputs.panel());
   pack_rows({rows_.targets.data(), D}, chosen.data(), batch, state.targets.panel());
   Panel<const float> z = std::as_const(state.targets).panel();
@@ -392,14 +422,14 @@ double Trainer::loss_of(std::size_t component, std::span<const std::uint32_t> ch
     const FlowResult<float> base = to_base<float>(*model_.output_map().flow(), parameters, state.inputs.panel(),
                                                   state.targets.panel(), batch, *state.flow);
     z = base.values;
-    for (std::size_t b = 0; b < batch; ++b) {
-      log_det += static_cast<double>(base.log_det[b]);
-    }
+    log_det = sum_of({base.log_det, batch}, weights);
   }
   const Panel<float> heads =
       forward<float>(networks_.stack().components[component], own, state.inputs.panel(), batch, state.network);
-  return gaussian_nll(kGaussian, Panel<const float>(heads), z, batch) * static_cast<double>(batch) -
-         log_det / static_cast<double>(D);
+  const double loss = weights.empty()
+                          ? gaussian_nll(kGaussian, Panel<const float>(heads), z, batch) * static_cast<double>(batch)
+                          : weighted_nll(kGaussian, Panel<const float>(heads), z, weights);
+  return loss - log_det / static_cast<double>(D);
 }
 
 std::span<const Trainer::ComponentState> Trainer::states_of(std::size_t unit) const {
@@ -410,18 +440,26 @@ bool Trainer::holds_out(std::size_t unit) const {
   return std::ranges::any_of(states_of(unit), [](const ComponentState& state) { return !state.held_out.empty(); });
 }
 
+double Trainer::weight_of(std::span<const std::uint32_t> rows) const {
+  double sum = 0;
+  for (const std::uint32_t row : rows) {
+    sum += static_cast<double>(rows_.weights[row]);
+  }
+  return sum;
+}
+
 double Trainer::validation_loss(std::size_t unit) {
   double sum = 0;
-  std::size_t count = 0;
+  double count = 0;
   for (const ComponentState& state : states_of(unit)) {
     const std::span<const std::uint32_t> chosen = state.held_out;
     for (std::size_t begin = 0; begin < chosen.size(); begin += batch_size_) {
       const std::size_t size = std::min(batch_size_, chosen.size() - begin);
       sum += loss_of(static_cast<std::size_t>(&state - states_.data()), chosen.subspan(begin, size));
     }
-    count += chosen.size();
+    count += rows_.weights.empty() ? static_cast<double>(chosen.size()) : weight_of(chosen);
   }
-  return sum / static_cast<double>(count);
+  return sum / count;
 }
 
 }  // namespace dissent

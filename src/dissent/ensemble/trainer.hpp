@@ -26,6 +26,7 @@ struct TrainingRows;
 struct ScaledRows {
   std::vector<float> inputs;
   std::vector<float> targets;
+  std::vector<float> weights = {};  // of rows, as scaled_weights() makes them; empty: all count alike
 };
 
 // What fit() has prepared: the rows as they were given, and scaled in the order of training, the held-out ones last.
@@ -44,8 +45,8 @@ class Trainer {
  public:
   // The last `num_held_out` rows are held out. Without any, a component that trains on a bootstrap sample holds out the
   // rows that are not in it. The model must outlive the trainer, which changes its parameters. Where another runs the
-  // steps (device_trainer.hpp), the trainer judges by held-out rows alone; without any it has no scratch memory to speak
-  // of.
+  // steps (device_trainer.hpp), the trainer judges by held-out rows alone; without any it has no scratch memory to
+  // speak of.
   Trainer(Ensemble& model, const TrainOptions& options, ScaledRows rows, std::size_t num_held_out,
           bool steps_elsewhere = false);
 
@@ -97,10 +98,11 @@ class Trainer {
     std::optional<FlowWorkspace<float>> flow;
     PanelBuffer<float> curvature;  // of the loss in base space
     AlignedVector<float> grad_log_det;
-    Block<float> flow_gradient;   // of the whole layout; only the flow's part is used
-    double loss = 0;              // of the present step
-    std::uint64_t num_turns = 0;  // with one component a step: how often its was the turn ...
-    std::size_t turns_epoch = 0;  // ... before this epoch
+    Block<float> flow_gradient;          // of the whole layout; only the flow's part is used
+    std::vector<float> weights_of_rows;  // of the present batch, where there are any
+    double loss = 0;                     // of the present step
+    std::uint64_t num_turns = 0;         // with one component a step: how often its was the turn ...
+    std::size_t turns_epoch = 0;         // ... before this epoch
   };
 
   ComponentState make_state(std::size_t component) const;
@@ -110,6 +112,8 @@ class Trainer {
   std::uint64_t turns_before(std::size_t epoch, std::size_t component);
   void compute_gradient(std::size_t component, std::size_t begin, std::size_t end);
   double sum_gradients(std::size_t first, std::size_t last);
+  std::span<const float> gather_weights(ComponentState& state, std::span<const std::uint32_t> chosen) const;
+  double weight_of(std::span<const std::uint32_t> rows) const;
   double loss_of(std::size_t component, std::span<const std::uint32_t> chosen);
   double component_epoch(std::size_t component, std::size_t epoch);
   double joint_epoch(std::size_t epoch, Executor* executor);

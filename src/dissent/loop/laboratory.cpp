@@ -169,7 +169,7 @@ void Laboratory::all_or_nothing(const Step& step) {
   write_tables();
 }
 
-std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
+std::size_t Laboratory::ask(std::size_t batch, const FitControl& control, ScoreDevice* scores) {
   const std::size_t num_pending = campaign_.num_pending();
   const std::size_t num_open = open_rows(campaign_, data_).size();
   if (num_pending == 0) {
@@ -183,7 +183,7 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control) {
     campaign_.settings.batch = batch;
     if (num_new > 0) {
       const Ensemble model = fitted_model(control);
-      choose_rows(campaign_, data_, model, num_new, control.executor);
+      choose_rows(campaign_, data_, model, num_new, control.executor, scores);
       give_reasons(model, control.executor);
       for (ChosenRow& chosen : std::span(campaign_.chosen).last(num_new)) {
         chosen.asked = seconds_now();

@@ -36,7 +36,8 @@ class Laboratory {
 
   // Chooses rows so that `batch` wait for their targets: those that wait already count, and the pool may end. Fits a
   // model if there is none. How many are new; InputError when none waits and none may be chosen.
-  std::size_t ask(std::size_t batch, const FitControl& control = {});
+  // `scores` helps to choose (LearnControl::scores); null: this processor.
+  std::size_t ask(std::size_t batch, const FitControl& control = {}, ScoreDevice* scores = nullptr);
 
   // Answers in a table, checked against the rows that were asked for: by 'row' and, where it has them, the inputs. Or,
   // if `unasked`, rows that nobody asked for, by their inputs.

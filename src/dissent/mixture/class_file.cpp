@@ -5,12 +5,26 @@
 
 #include "dissent/array/npz.hpp"
 #include "dissent/base/check_in.hpp"
+#include "dissent/base/error.hpp"
+#include "dissent/base/file_kind.hpp"
 #include "dissent/mixture/mixture_file.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr const char* kProbabilities = "probabilities";
+
+// Where a table or a model is given in place of predictions, that is what is said, and not how an archive should end.
+void check_archive(const std::string& path) {
+  const FileLook look = look_at_file(path);
+  const bool other = look.kind == FileKind::kText || look.kind == FileKind::kGzip || look.kind == FileKind::kSqlite ||
+                     look.kind == FileKind::kSafetensors;  // but no kOther: an archive is one
+  check(!other,
+        "{}: it looks like {}; give predictions of an ensemble: an archive (.npz) with arrays 'mean' and 'stddev', or "
+        "'MEAN.npy,STDDEV.npy'{}",
+        path, look.name,
+        look.kind == FileKind::kSafetensors ? "; 'dissent predict' makes them of a model and inputs" : "");
+}
 
 }  // namespace
 
@@ -19,6 +33,7 @@ bool has_classes(const std::string& input) {
   if (input.ends_with(".npy") || !std::filesystem::is_regular_file(input, none)) {
     return false;  // two files, or nothing that is there
   }
+  check_archive(input);
   const NpzFile file(input);
   return file.contains(kProbabilities) && !file.contains("mean");
 }

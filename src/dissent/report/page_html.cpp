@@ -36,7 +36,17 @@ std::string_view text_class(const Json& cell) {
   return size > kLongText ? " class=\"long\"" : size <= kShortText ? " class=\"short\"" : "";
 }
 
+// A table of sentences; where there is no room for its columns, its cells stand below each other.
+bool has_sentences(const Grid& grid) {
+  return std::ranges::any_of(grid.rows, [](const auto& row) {
+    return std::ranges::any_of(row, [](const Json& cell) {
+      return cell.is_string() && cell.get_ref<const std::string&>().size() > kLongText;
+    });
+  });
+}
+
 std::string grid_html(const Grid& grid) {
+  const bool stacks = has_sentences(grid);
   std::string out = "<thead><tr>";
   std::vector<std::string_view> kind;
   for (std::size_t k = 0; k < grid.columns.size(); ++k) {
@@ -47,7 +57,10 @@ std::string grid_html(const Grid& grid) {
   for (const auto& row : grid.rows) {
     out += "<tr>";
     for (std::size_t k = 0; k < row.size(); ++k) {
-      out += fmt::format("<td{}>{}</td>", row[k].is_string() ? text_class(row[k]) : kind[k], cell_html(row[k]));
+      const std::string title =
+          stacks && k > 0 ? fmt::format(" data-title=\"{}\"", escaped(grid.columns[k].title)) : "";
+      out +=
+          fmt::format("<td{}{}>{}</td>", row[k].is_string() ? text_class(row[k]) : kind[k], title, cell_html(row[k]));
     }
     out += "</tr>\n";
   }
@@ -72,9 +85,10 @@ std::string html_of(const TableBlock& block) {
   return fmt::format(
       "<div class=\"table\" id=\"{0}\">\n<h3 id=\"{0}-title\">{1}</h3>\n{2}"
       "<div class=\"{4}\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{0}-title\">\n"
-      "<table aria-labelledby=\"{0}-title\">\n{3}\n</table>\n</div>\n</div>\n",
+      "<table aria-labelledby=\"{0}-title\"{5}>\n{3}\n</table>\n</div>\n</div>\n",
       block.id, escaped(block.title), note, grid_html(block.grid),
-      block.grid.rows.size() > kTallTable ? "scroll tall" : "scroll");
+      block.grid.rows.size() > kTallTable ? "scroll tall" : "scroll",
+      has_sentences(block.grid) ? " class=\"stacks\"" : "");
 }
 
 std::string zoom_buttons(const Chart& chart) {

@@ -126,10 +126,9 @@ TableBlock verdict_table(const std::vector<JudgedClaim>& claims) {
   table.grid.columns = {{"claim", "Claim"}, {"verdict", "Verdict"},       {"note", "Of the paper's runs"},
                         {"seeds", "Seeds"}, {"rule", "How it is judged"}, {"by", "Claimed by"}};
   for (const JudgedClaim& claim : claims) {
-    const bool decided = claim.verdict != Verdict::kOpen;
-    table.grid.rows.push_back(
-        {claim.claim, std::string(verdict_name(claim.verdict)), claim.note, decided ? Json(claim.num_seeds) : Json(),
-         fmt::format("{} ({}.)", claim.rule, claim.test), claim.of_paper ? "the paper" : "this project"});
+    table.grid.rows.push_back({claim.claim, std::string(verdict_name(claim.verdict)), claim.note, claim.num_seeds,
+                               fmt::format("{} ({}.)", claim.rule, claim.test),
+                               claim.of_paper ? "the paper" : "this project"});
   }
   return table;
 }

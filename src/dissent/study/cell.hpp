@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "dissent/problem/problem.hpp"
 
 namespace dissent {
+
+// The aim that stands for the test rows.
+inline constexpr std::string_view kAimAtTest = "test";
 
 // Rows of one file, split anew for each data_seed and seed.
 struct GridTable {

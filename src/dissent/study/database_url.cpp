@@ -7,11 +7,10 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/study/database.hpp"
+#include "dissent/study/source.hpp"
 
 namespace dissent {
 namespace {
-
-constexpr std::string_view kSqlite = "sqlite:";
 
 // A parameter of a connection to a server, and the variable that libpq reads it from, if there is one.
 struct Timeout {
@@ -62,12 +61,12 @@ void check_escaped(const std::string& url) {
 
 // The path of sqlite:PATH. Some programs write sqlite:///PATH, and two slashes would be the root of the disk.
 std::string sqlite_path(const std::string& url) {
-  const std::string path = url.substr(kSqlite.size());
+  const std::string path = url.substr(kSqliteScheme.size());
   check(!contains(path, "\""), "store '{}': a path with quotes cannot be used", url);
   if (path.starts_with("///")) {
     return path.substr(2);
   }
-  check(!path.starts_with("//"), "store '{}' has two slashes; did you mean '{}{}'?", url, kSqlite,
+  check(!path.starts_with("//"), "store '{}' has two slashes; did you mean '{}{}'?", url, kSqliteScheme,
         path.substr(std::min<std::size_t>(path.size(), 2)));
   return path;
 }
@@ -90,9 +89,9 @@ std::string escaped(const std::string& path) {
 }  // namespace
 
 DatabaseUrl parse_database_url(const std::string& url) {
-  if (url.starts_with(kSqlite) && url.size() > kSqlite.size()) {
+  if (url.starts_with(kSqliteScheme) && url.size() > kSqliteScheme.size()) {
     const std::string path = sqlite_path(url);
-    return {DatabaseKind::kSqlite, path, fmt::format("{}{}", kSqlite, path)};
+    return {DatabaseKind::kSqlite, path, fmt::format("{}{}", kSqliteScheme, path)};
   }
   if (url.starts_with("postgresql://") || url.starts_with("postgres://")) {
     check_escaped(url);
@@ -100,7 +99,7 @@ DatabaseUrl parse_database_url(const std::string& url) {
   }
   const bool is_path = !url.empty() && !contains(url, ":");
   fail("store '{}' is not known; give sqlite:FILE or postgresql://USER@HOST/DATABASE{}", without_password(url),
-       is_path ? fmt::format("; did you mean '{}{}'?", kSqlite, url) : "");
+       is_path ? fmt::format("; did you mean '{}{}'?", kSqliteScheme, url) : "");
 }
 
 std::string with_timeouts(const std::string& url) {
@@ -123,7 +122,7 @@ std::string readable_file(const std::string& path) {
     fail_system(
         "{0}{1}: its folder may not be written, and {1}-wal holds rounds that can be read only where it may: copy both "
         "files to a folder of yours and read the copy",
-        kSqlite, path);
+        kSqliteScheme, path);
   }
   return fmt::format("file:{}?immutable=1", escaped(path));
 }

@@ -155,6 +155,32 @@ void check_given_once(const GridReader& reader, const toml::table& file) {
   }
 }
 
+void note_places(const GridReader& reader, const toml::node* node, std::map<std::string, std::string>& places) {
+  if (node == nullptr) {
+    return;
+  }
+  if (const toml::array* list = node->as_array()) {
+    for (const toml::node& item : *list) {
+      note_places(reader, &item, places);
+    }
+  } else if (const auto* text = node->as_string()) {
+    places.try_emplace(text->get(), reader.place(node->source()));
+  }
+}
+
+std::map<std::string, std::string> find_aims(const GridReader& reader, const toml::table& file) {
+  std::map<std::string, std::string> places;
+  for (const auto& view : {file["aim"], file["settings"]["aim"], file["grid"]["aim"]}) {
+    note_places(reader, view.node(), places);
+  }
+  if (const toml::array* changes = file["where"].as_array()) {
+    for (const toml::node& change : *changes) {
+      note_places(reader, change.as_table()->at_path("set.aim").node(), places);
+    }
+  }
+  return places;
+}
+
 // What all campaigns have.
 Values read_common(const GridReader& reader, const toml::table& file) {
   Values common;
@@ -190,6 +216,7 @@ Grid build_grid(GridReader& reader, const toml::table& file) {
   reader.set_tables(names);
   grid.cells = make_cells(read_axes(reader, reader.table(*axes, "[grid]")), read_common(reader, file),
                           read_changes(reader, file), tables);
+  grid.aim_places = find_aims(reader, file);
   return grid;
 }
 
@@ -219,7 +246,8 @@ Grid parse_grid(std::string_view text, const std::string& source) {
     try {
       return build_grid(reader, toml::parse(text, source));
     } catch (const toml::parse_error& error) {
-      reader.fail_at(error.source(), "{}", error.description());
+      reader.fail_at(error.source(), "{}{}", error.description(),
+                     source.ends_with(".toml") ? "" : "; a grid is a file in TOML");
     }
   });
 }

@@ -25,6 +25,7 @@
 // line and column: "quick.toml:9:1: 'acquisiton' is not known; did you mean 'acquisition'?".
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,14 +36,15 @@ namespace dissent {
 
 struct Grid {
   std::string name;
-  std::vector<Cell> cells;  // seed by seed, so that an early look sees everything
+  std::vector<Cell> cells;                             // seed by seed, so that an early look sees everything
+  std::map<std::string, std::string> aim_places = {};  // where the grid names the files of aims: "grid.toml:9:7"
 
   // The cell of this name, whatever the order of its axes. InputError, with the nearest name, if there is none.
   const Cell& find(const std::string& name) const;
 };
 
 // Notes what the tables hold, so that campaigns of a file that has changed are told from those before. InputError, with
-// line and column of the grid, for one that cannot be read or lacks columns or rows.
+// line and column of the grid, for one that cannot be read or lacks columns or rows, and for such a file of an aim.
 void identify_tables(Grid& grid);
 
 Grid read_grid(const std::string& path);

@@ -125,14 +125,18 @@ void check_pool_policy(const Cell& cell) {
                  fmt::join(variant_names(), ", "));
 }
 
+void check_file(const std::string& path) {
+  std::error_code unknown;
+  check(std::filesystem::exists(path, unknown), "{}: there is no such file", path);
+}
+
 void check_problem(const std::string& problem, const std::vector<std::string>& tables) {
   if (problem.find_first_of("./") == std::string::npos) {
     std::vector<std::string> known = problem_names();
     known.insert(known.end(), tables.begin(), tables.end());
     check_name("problem", problem, known);
   } else if (std::ranges::find(tables, problem) == tables.end()) {
-    std::error_code unknown;
-    check(std::filesystem::exists(problem, unknown), "{}: there is no such file", problem);
+    check_file(problem);
   }
 }
 
@@ -156,6 +160,10 @@ void check_grid_value(const FieldInfo& field, const Value& value, const std::vec
   check_value(field, value);
   if (field.name == "problem") {
     check_problem(std::get<std::string>(value), tables);
+  } else if (const auto* aim = std::get_if<std::string>(&value); field.name == "aim" && !aim->empty()) {
+    if (*aim != kAimAtTest) {
+      check_file(*aim);
+    }
   } else if (const Field<CampaignSettings>* setting = find_field<CampaignSettings>(field.name)) {
     CampaignSettings settings;
     setting->set(settings, value);

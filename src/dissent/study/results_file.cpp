@@ -9,7 +9,9 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/base/file_kind.hpp"
 #include "dissent/base/parse.hpp"
+#include "dissent/study/refuse_source.hpp"
 #include "dissent/study/results.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/text_file.hpp"
@@ -44,12 +46,29 @@ Table read_export(const std::string& path) {
   return parse_csv(text, path, options);
 }
 
+// The first few: who gave another table sees which one it was.
+std::string shown_columns(const Table& table) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < std::min(kShown, table.columns.size()); ++k) {
+    names.push_back(table.columns[k].name);
+  }
+  return fmt::format("{}{}", fmt::join(names, ", "), table.columns.size() > kShown ? ", ..." : "");
+}
+
+void check_columns(const Table& table, const std::string& path, const std::vector<std::string>& needed) {
+  for (const std::string& name : needed) {
+    if (!table.has(name)) {
+      refuse_source(path, fmt::format("it is no file that 'dissent study export' writes: it has no column '{}', but {}",
+                                      name, shown_columns(table)));
+    }
+  }
+}
+
+// Tables that have the columns of an export (check_columns).
 class ExportReader {
  public:
   explicit ExportReader(const Table& table) : table_(table) {
-    for (const char* name : {"study", "cell", "problem", "model", "acquisition", "seed", "round"}) {
-      check(table.has(name), "there is no column '{}': it is no file that 'dissent study export' writes", name);
-    }
     const std::set<std::string> known = {"study", "cell",    "state",   "worker",    "version",
                                          "error", "started", "changed", "fit_epochs"};
     const std::vector<std::string> fields = field_names<RoundRecord>();
@@ -162,6 +181,7 @@ std::string only_study(const Table& table, const Text& text) {
 }
 
 StudyResults rounds_of(const Table& table, const std::string& path) {
+  check_columns(table, path, {"study", "cell", "problem", "model", "acquisition", "seed", "round"});
   const ExportReader reader(table);
   StudyResults results{.study = only_study(table, [&](std::size_t row) { return reader.text("study", row); }),
                        .source = path};
@@ -200,10 +220,8 @@ Value cell_value(const Column& column, const FieldInfo& field, std::size_t row) 
 }
 
 StudyResults measurements_of(const Table& table, const std::string& path) {
-  for (const std::string& name : field_names<Measurement>()) {
-    check(table.has(name), "there is no column '{}': it is no file that 'dissent study export' writes", name);
-  }
-  check(table.has("study"), "there is no column 'study': it is no file that 'dissent study export' writes");
+  check_columns(table, path, {"study"});
+  check_columns(table, path, field_names<Measurement>());
   const Column& study = table.column("study");
   StudyResults results{
       .study = only_study(table, [&](std::size_t row) { return study.is_text() ? study.text[row] : std::string(); }),
@@ -220,6 +238,9 @@ StudyResults measurements_of(const Table& table, const std::string& path) {
 }  // namespace
 
 StudyResults read_results(const std::string& path) {
+  if (const FileKind kind = look_at_file(path).kind; kind != FileKind::kText && kind != FileKind::kGzip) {
+    refuse_source(path);
+  }
   const Table table = read_export(path);
   return in_source(path,
                    [&] { return has_measurements(table) ? measurements_of(table, path) : rounds_of(table, path); });

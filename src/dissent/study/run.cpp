@@ -152,7 +152,7 @@ Problem cell_problem(const Cell& cell, ProblemOptions options) {
     problem = load_problem(cell.problem, options);
     apply_settings(problem, settings);
   }
-  if (cell.aim == "test") {
+  if (cell.aim == kAimAtTest) {
     problem.aim = {problem.test.num_rows, problem.test.inputs, {}, problem.test.source};
   } else if (!cell.aim.empty()) {
     problem.aim = aim_rows(read_table(cell.aim), problem);

@@ -8,6 +8,8 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
+#include "dissent/study/refuse_source.hpp"
+#include "dissent/study/source.hpp"
 
 namespace dissent {
 namespace {
@@ -91,9 +93,10 @@ void add(std::vector<StudyResults>& studies, StudyResults more) {
 std::vector<std::string> study_names(std::span<const std::string> sources) {
   std::vector<std::string> known;
   for (const std::string& source : sources) {
-    const std::vector<std::string> more = is_export_file(source)
-                                              ? std::vector{read_results(source).study}
-                                              : StudyStore::open(source, StudyStore::Access::kRead)->studies();
+    const StudySource found = study_source(source);
+    const std::vector<std::string> more = found.is_store()
+                                              ? StudyStore::open(found.url(), StudyStore::Access::kRead)->studies()
+                                              : std::vector{read_results(found.place).study};
     known.insert(known.end(), more.begin(), more.end());
   }
   return known;
@@ -105,16 +108,18 @@ Method method_of(const StudyRun& run) { return {run.problem, run.model, run.meth
 
 }  // namespace
 
-bool is_export_file(std::string_view source) { return source.ends_with(".csv") || source.ends_with(".csv.gz"); }
-
 std::vector<StudyResults> read_sources(std::span<const std::string> sources, std::span<const std::string> names) {
   std::vector<StudyResults> all;
   for (const std::string& source : sources) {
-    if (is_export_file(source)) {
-      add(all, read_results(source));
+    const StudySource found = study_source(source);
+    if (!found) {
+      refuse_source(source);
+    }
+    if (!found.is_store()) {
+      add(all, read_results(found.place));
       continue;
     }
-    const auto store = StudyStore::open(source, StudyStore::Access::kRead);
+    const auto store = StudyStore::open(found.url(), StudyStore::Access::kRead);
     for (StudyResults& study : studies_of(*store, names)) {
       add(all, std::move(study));
     }

@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/file_kind.hpp"
 #include "dissent/base/version.hpp"
+#include "dissent/study/refuse_source.hpp"
+#include "dissent/study/source.hpp"
 #include "dissent/study/store_schema.hpp"
 
 namespace dissent {
@@ -14,8 +17,9 @@ namespace {
 void check_place(const std::string& file, StudyStore::Access access) {
   std::error_code unknown;
   check(!std::filesystem::is_directory(file, unknown), "store 'sqlite:{}' is a folder; name a file", file);
-  check(access == StudyStore::Access::kWrite || std::filesystem::exists(file, unknown), "{}: there is no such file",
-        file);
+  if (access == StudyStore::Access::kRead && look_at_file(file).kind != FileKind::kSqlite) {
+    refuse_source(file);
+  }
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const auto state = std::filesystem::status(folder, unknown).type();
   check(folder.empty() || state != std::filesystem::file_type::not_found, "store 'sqlite:{}': there is no folder '{}'",
@@ -30,7 +34,8 @@ std::string_view cell_state_name(CellState state) {
 }
 
 std::unique_ptr<StudyStore> StudyStore::open(const std::string& url, Access access, double patience) {
-  DatabaseUrl parsed = parse_database_url(url);
+  const StudySource source = study_source(url);
+  DatabaseUrl parsed = parse_database_url(source.is_store() ? source.url() : url);
   if (parsed.kind == DatabaseKind::kSqlite) {
     check_place(parsed.target, access);
   }

@@ -3,6 +3,7 @@
 //
 //   sqlite:runs.db                        a file (the default); readers do not block writers (WAL)
 //   postgresql://user@host/database       a server
+// A file that is a store already may be named without its scheme.
 //
 // A worker claims a cell for as long as its lease lasts and renews it while it works; the cell of a worker that died is
 // claimed by another, which goes on from the last saved step. Nothing is recorded without the lease, and a step is

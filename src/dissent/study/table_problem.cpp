@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -38,18 +39,21 @@ Table rows_of(const Table& table, std::span<const std::size_t> rows) {
   return part;
 }
 
-// What is wrong is found where the grid says it: `entry` is a name of GridTable::places.
+// What is wrong is found at the place in the grid, "grid.toml:9:8".
 template <class Work>
-decltype(auto) at_place(const GridTable& table, const std::string& entry, Work&& work) {
+decltype(auto) at_source(const std::string& place, Work&& work) {
   try {
     return std::forward<Work>(work)();
   } catch (const InputError& error) {
-    const auto place = table.places.find(entry);
-    if (place == table.places.end()) {
-      throw;
-    }
-    throw InputError(Fault{.source = place->second, .rule = error.what()});
+    throw InputError(Fault{.source = place, .rule = error.what()});
   }
+}
+
+// Likewise; `entry` is a name of GridTable::places.
+template <class Work>
+decltype(auto) at_place(const GridTable& table, const std::string& entry, Work&& work) {
+  const auto place = table.places.find(entry);
+  return place == table.places.end() ? std::forward<Work>(work)() : at_source(place->second, std::forward<Work>(work));
 }
 
 void check_rows(const GridTable& spec, std::size_t num_rows, std::size_t batch) {
@@ -110,6 +114,25 @@ Examined examine(const Cell& cell) {
   return result;
 }
 
+// That each file of an aim can be read, and has the inputs of the tables of the grid. What the inputs of other problems
+// are is known only when their rows are there.
+void examine_aims(const Grid& grid) {
+  std::set<std::pair<std::string, std::string>> known;
+  for (const Cell& cell : grid.cells) {
+    const auto place = grid.aim_places.find(cell.aim);
+    if (cell.aim == kAimAtTest || place == grid.aim_places.end() || !known.emplace(cell.problem, cell.aim).second) {
+      continue;
+    }
+    at_source(place->second, [&] {
+      const Table aim = read_table(cell.aim);
+      if (cell.table) {
+        Problem problem = table_problem(cell, cell.campaign_settings(), read_table(cell.table->file));
+        aim_rows(aim, problem);
+      }
+    });
+  }
+}
+
 }  // namespace
 
 void identify_tables(Grid& grid) {
@@ -127,6 +150,7 @@ void identify_tables(Grid& grid) {
              [&] { check_rows(*cell.table, found->second.num_rows, cell.campaign_settings().batch); });
     cell.table->content = found->second.content;
   }
+  examine_aims(grid);
 }
 
 }  // namespace dissent
