@@ -10,6 +10,8 @@ struct ChernoffForm {
   static constexpr int kSingleFrom = 32;
   static constexpr bool kSplitsMeans = false;
   static constexpr bool kUnits = true;
+  template <class C>
+  static constexpr int kFold = LogProduct<C>::kFold;
   double alpha;
 
   template <class C>
