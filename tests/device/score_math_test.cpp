@@ -115,7 +115,7 @@ void expect_close(const Both& got, const Both& expected, double relative) {
 // Sums hold wherever they are trusted, closed forms everywhere; distant components must not need the latter.
 template <class Form>
 void check_form(const std::string& name, const Form& form) {
-  for (const std::size_t D : {1, 3, 32, 33, 257}) {
+  for (const std::size_t D : {1, 3, 32, 33, 257, 1100}) {
     for (const double apart : {1e-6, 1e-3, 0.1, 1.0, 30.0}) {
       SCOPED_TRACE(name + ", D = " + std::to_string(D) + ", apart = " + std::to_string(apart));
       const std::vector<Component> pair = components(2, D, apart, static_cast<unsigned>(D));

@@ -87,7 +87,7 @@ struct ChernoffForm {
   }
   template <class C, class T>
   DISSENT_BOTH double least(double num_outputs) const {
-    return least_of_cancelling<C, T>(num_outputs);
+    return (sizeof(C) == 4 ? 2 : 1) * least_of_cancelling<C, T>(num_outputs);  // a factor is rounded three times
   }
 };
 
