@@ -59,11 +59,12 @@ Both by_lanes(const Form& form, const std::vector<Component>& all, bool& trusted
         product[m][lane].multiply(Form::kUnits && m == 0 ? stddev : form.factor(stddev, unit));
       }
       pair[lane].add(part[0], part[1], unit);
-      if (++folded == LogProduct<C>::kFold) {
-        pair[lane].fold();
+      if (++folded % LogProduct<C>::kFold == 0) {
         product[0][lane].normalise();
         product[1][lane].normalise();
-        folded = 0;
+      }
+      if (folded % Form::template kFold<C> == 0) {
+        pair[lane].fold();
       }
     }
     pair[lane].fold();
@@ -114,7 +115,7 @@ void expect_close(const Both& got, const Both& expected, double relative) {
 // Sums hold wherever they are trusted, closed forms everywhere; distant components must not need the latter.
 template <class Form>
 void check_form(const std::string& name, const Form& form) {
-  for (const std::size_t D : {1, 3, 32, 33, 257}) {
+  for (const std::size_t D : {1, 3, 32, 33, 257, 1100}) {
     for (const double apart : {1e-6, 1e-3, 0.1, 1.0, 30.0}) {
       SCOPED_TRACE(name + ", D = " + std::to_string(D) + ", apart = " + std::to_string(apart));
       const std::vector<Component> pair = components(2, D, apart, static_cast<unsigned>(D));
@@ -248,6 +249,27 @@ TEST(ScoreMath, ExponentialHasItsDigitsAtBothEnds) {
     EXPECT_NEAR(f.exp, std::exp(single), 4e-7F * std::exp(single) + 2e-38F);
     EXPECT_NEAR(f.expm1, std::expm1(single), -4e-7F * std::expm1(single));
   }
+}
+
+TEST(ScoreMath, LogOfAFloatHasItsDigits) {
+  for (float x = 1.2e-38F; x < 3e38F; x *= 1.00137F) {
+    const double expected = std::log(static_cast<double>(x));
+    EXPECT_NEAR(log_of_float(x), expected, 1e-11 + 1e-15 * std::abs(expected));
+  }
+  EXPECT_EQ(log_of_float(1), 0);
+}
+
+// Where a product of 16 factors does not fit a float, the sums must say so.
+TEST(ScoreForms, BhattacharyyaNoticesAnOverflow) {
+  std::vector<Component> pair(2);
+  pair[0] = {std::vector<float>(512, 0.0F), std::vector<float>(512, 1.0F)};
+  pair[1] = {std::vector<float>(512, 1.0F), std::vector<float>(512, 1000.0F)};
+  bool trusted = true;
+  by_lanes<BhattacharyyaForm, float>({}, pair, trusted);
+  EXPECT_FALSE(trusted);
+  const Both both = by_lanes<BhattacharyyaForm, double>({}, pair, trusted);
+  EXPECT_TRUE(trusted);
+  expect_close(both, by_library("bhattacharyya", pair), 1e-8);
 }
 
 TEST(ScoreMath, FinishesAsTheRegistrySays) {

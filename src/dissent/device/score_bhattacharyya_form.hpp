@@ -10,6 +10,9 @@ struct BhattacharyyaForm {
   static constexpr int kSingleFrom = 1;
   static constexpr bool kSplitsMeans = false;
   static constexpr bool kUnits = false;
+  // In float a product of so many may overflow where scales differ by factors of hundreds; fold() notices.
+  template <class C>
+  static constexpr int kFold = sizeof(C) == 8 ? LogProduct<C>::kFold : 16;
 
   template <class C>
   struct Unit {};
@@ -29,8 +32,9 @@ struct BhattacharyyaForm {
       const C gap = i.stddev - j.stddev;
       const C inverses = i.inverse * j.inverse;
       const C x = gap * (gap * inverses);
-      sum = fma(delta * (delta * inverses), reciprocal(1 + x), sum);
-      excess = fma(excess, x, excess + x);
+      const C more = 1 + x;
+      sum = fma(delta * (delta * inverses), reciprocal(more), sum);
+      excess = fma(excess, more, x);
     }
     // Splits the exponent off a product of 2 or more, where no digit of the excess depends on the 1.
     DISSENT_BOTH void fold() {

@@ -10,6 +10,8 @@ struct ChernoffForm {
   static constexpr int kSingleFrom = 32;
   static constexpr bool kSplitsMeans = false;
   static constexpr bool kUnits = true;
+  template <class C>
+  static constexpr int kFold = LogProduct<C>::kFold;
   double alpha;
 
   template <class C>
@@ -85,7 +87,7 @@ struct ChernoffForm {
   }
   template <class C, class T>
   DISSENT_BOTH double least(double num_outputs) const {
-    return least_of_cancelling<C, T>(num_outputs);
+    return (sizeof(C) == 4 ? 2 : 1) * least_of_cancelling<C, T>(num_outputs);  // a factor is rounded three times
   }
 };
 

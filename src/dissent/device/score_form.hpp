@@ -1,11 +1,12 @@
 // What the forms of score_forms.hpp share. A form has, for the type computed in, C:
 //   Unit        what an output is measured in; made of the first component's standard deviation
 //   Part        what a component and output contribute
-//   Pair        a running pair, both directions: add() an output, fold() every LogProduct::kFold of them, merge() lanes
+//   Pair        a running pair, both directions: add() an output, fold() every kFold<C> of them, merge() lanes
 //   factor()    what enters a component's LogProduct; its logarithm is the sum of ln stddev, but for Chernoff, where it
 //               is measured in the unit
 //   values()    the two divergences in double
 //   least()     the smallest divergence that sums in C are trusted with
+//   kFold<C>    how many outputs a pair takes between two folds, a multiple of LogProduct::kFold
 //   kSingleFrom the fewest outputs of float32 mixtures for which floats are tried before doubles
 #pragma once
 

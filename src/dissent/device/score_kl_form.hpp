@@ -10,6 +10,8 @@ struct KlForm {
   static constexpr int kSingleFrom = 32;
   static constexpr bool kSplitsMeans = true;  // see MixedKlForm
   static constexpr bool kUnits = false;
+  template <class C>
+  static constexpr int kFold = LogProduct<C>::kFold;
 
   template <class C>
   struct Unit {};

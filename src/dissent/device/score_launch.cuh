@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <type_traits>
 
+#include "dissent/device/cuda_card.hpp"
 #include "dissent/device/cuda_error.hpp"
 #include "dissent/device/score_pairwise.hpp"
 #include "dissent/device/score_staged.cuh"
@@ -38,25 +40,32 @@ void allow_shared_bytes(Kernel* kernel, std::size_t bytes) {
   }
 }
 
-inline unsigned blocks_for(long long inputs, long long per_block) {
-  return static_cast<unsigned>((inputs + per_block - 1) / per_block);
+// The same for a kernel known when compiling, asked for once a card: the call takes time before each launch otherwise.
+// kBytes: the most that is ever needed.
+template <auto kKernel, std::size_t kBytes>
+void allow_shared_bytes_once() {
+  static std::atomic<bool> allowed[kMostCards];
+  const int card = current_card();
+  if (card < kMostCards && allowed[card].load(std::memory_order_relaxed)) {
+    return;
+  }
+  allow_shared_bytes(kKernel, kBytes);
+  if (card < kMostCards) {
+    allowed[card].store(true, std::memory_order_relaxed);
+  }
 }
 
-inline int num_multiprocessors() {
-  int card = 0;
-  int count = 0;
-  DISSENT_CUDA(cudaGetDevice(&card));
-  DISSENT_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, card));
-  return count;
+inline unsigned blocks_for(long long inputs, long long per_block) {
+  return static_cast<unsigned>((inputs + per_block - 1) / per_block);
 }
 
 // One block for each multiprocessor, which fills its shared memory.
 template <int M, class Form, class T>
 void launch_staged(const PairwiseCall<Form, T, kMostInRegisters>& call, const SlotsPlan& plan, cudaStream_t stream) {
-  const auto kernel = score_by_staged_warps<Form, T, M, kMostInRegisters>;
+  constexpr auto kKernel = score_by_staged_warps<Form, T, M, kMostInRegisters>;
   const auto blocks = std::min<long long>(call.rows.num_inputs, num_multiprocessors());
-  allow_shared_bytes(kernel, plan.shared_bytes());
-  kernel<<<static_cast<unsigned>(blocks), 32 * plan.warps, plan.shared_bytes(), stream>>>(call, plan);
+  allow_shared_bytes_once<kKernel, SlotsPlan::kBytes>();
+  kKernel<<<static_cast<unsigned>(blocks), 32 * plan.warps, plan.shared_bytes(), stream>>>(call, plan);
   DISSENT_CUDA_LAUNCHED("score_by_staged_warps");
 }
 
@@ -95,6 +104,31 @@ void launch_registers_of(const PairwiseCall<Form, T, kMostInRegisters>& call, cu
   }
 }
 
+// Sums in float where they may hold, then in double what is left.
+template <class Form, class T>
+void launch_tiles(const PairwiseCall<Form, T, kMostComponents>& call, cudaStream_t stream) {
+  constexpr int kMostInARow = 512;  // floats that one sum may gather
+  const int M = call.rows.num_components;
+  const int D = call.rows.num_outputs;
+  bool single = false;
+  if constexpr (sizeof(T) == 4) {
+    const TilePlan plan = TilePlan::of<float>(M, D, kFloatTileBlocks<Form>);
+    single = tries_single<Form, T>(D) && D <= kMostInARow * plan.slices;
+    if (single) {
+      const auto kernel = score_by_float_tiles<Form, kMostComponents>;
+      allow_shared_bytes(kernel, plan.shared_bytes());
+      kernel<<<static_cast<unsigned>(call.rows.num_inputs), plan.threads, plan.shared_bytes(), stream>>>(call, plan);
+      DISSENT_CUDA_LAUNCHED("score_by_float_tiles");
+    }
+  }
+  const TilePlan plan = TilePlan::of<double>(M, D);
+  const auto kernel = score_by_tiles<Form, T, kMostComponents>;
+  const auto blocks = std::min<long long>(call.rows.num_inputs, single ? num_multiprocessors() : 1 << 20);
+  allow_shared_bytes(kernel, plan.shared_bytes());
+  kernel<<<static_cast<unsigned>(blocks), plan.threads, plan.shared_bytes(), stream>>>(call, plan, single);
+  DISSENT_CUDA_LAUNCHED("score_by_tiles");
+}
+
 template <class Form, class T>
 void launch_form(const Form& form, const FinishRule& finish, const Rows<T>& rows, const Results& results,
                  const HostWeights& weights, cudaStream_t stream) {
@@ -104,12 +138,7 @@ void launch_form(const Form& form, const FinishRule& finish, const Rows<T>& rows
       return;
     }
   }
-  const TilePlan plan = TilePlan::of(rows.num_components, rows.num_outputs);
-  const auto kernel = score_by_tiles<Form, T, kMostComponents>;
-  allow_shared_bytes(kernel, plan.shared_bytes());
-  kernel<<<static_cast<unsigned>(rows.num_inputs), plan.threads, plan.shared_bytes(), stream>>>(
-      call_of<kMostComponents>(form, finish, rows, results, weights), plan);
-  DISSENT_CUDA_LAUNCHED("score_by_tiles");
+  launch_tiles(call_of<kMostComponents>(form, finish, rows, results, weights), stream);
 }
 
 #define DISSENT_SCORE_FORM(Form)                                                                                     \

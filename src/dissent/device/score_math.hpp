@@ -170,6 +170,25 @@ DISSENT_BOTH double log_add_exp(double a, double b) {
   return a == b ? a + kLn2 : (a > b ? a : b) + log1p(exp(-fabs(a - b)));
 }
 
+// ln x of a positive normal float to 1e-11, in half the steps of log: 2 atanh((x - 1) / (x + 1)) of the mantissa.
+DISSENT_BOTH double log_of_float(float x) {
+  double mantissa = x;
+  int exponent = split_exponent(mantissa);
+  const bool upper = mantissa > 1.4142135623730950488;
+  mantissa = upper ? 0.5 * mantissa : mantissa;
+  exponent += upper ? 1 : 0;
+  const double s = (mantissa - 1) * reciprocal(mantissa + 1);
+  const double square = s * s;
+  double p = 2.0 / 13;
+  p = fma(p, square, 2.0 / 11);
+  p = fma(p, square, 2.0 / 9);
+  p = fma(p, square, 2.0 / 7);
+  p = fma(p, square, 2.0 / 5);
+  p = fma(p, square, 2.0 / 3);
+  p = fma(p, square, 2.0);
+  return fma(static_cast<double>(exponent), kLn2, s * p);
+}
+
 // A product of positive numbers in [1e-9, 1e9] (double: [1e-18, 1e18]) as mantissa and exponent: one logarithm serves
 // for all of them. normalise() at least every kFold factors; mantissas of 32 lanes can be merged then.
 template <class C>
@@ -193,7 +212,11 @@ struct LogParts {
 
   template <class C>
   static DISSENT_BOTH LogParts of(const LogProduct<C>& product) {
-    return {log(static_cast<double>(product.mantissa)), static_cast<double>(product.exponent)};
+    if constexpr (sizeof(C) == 4) {
+      return {log_of_float(product.mantissa), static_cast<double>(product.exponent)};
+    } else {
+      return {log(product.mantissa), static_cast<double>(product.exponent)};
+    }
   }
   DISSENT_BOTH double whole() const { return fma(exponent, kLn2, mantissa); }
 };

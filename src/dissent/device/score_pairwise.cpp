@@ -7,9 +7,8 @@ namespace dissent::score {
 
 template <class T>
 bool fits_card(int num_components, int num_outputs) {
-  constexpr std::size_t kMostShared = 227 * 1024;  // of a block
   return num_components >= 2 && num_components <= kMostComponents &&
-         TilePlan::of(num_components, num_outputs).shared_bytes() <= kMostShared;
+         TilePlan::of<double>(num_components, num_outputs).shared_bytes() <= kBytesOfOne;
 }
 
 template <class T>

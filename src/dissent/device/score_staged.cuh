@@ -1,5 +1,10 @@
 // Pairwise scores of many outputs of few components: warps take inputs that the copy engine has brought into shared
 // memory. What a warp does after the sums is then no time in which memory idles.
+//
+// What bounds it, of 5 components and 257 outputs by KL: latency. DRAM is busy for half of the time and so are the
+// issue slots, with 4 warps on a scheduler, which share all registers that there are. Slower were: two or four
+// inputs a warp at a time (fewer warps, since slots are few), scores of four inputs together, and slots passed on
+// before the sums are put together (more registers spill).
 #pragma once
 
 #include <cuda_runtime.h>

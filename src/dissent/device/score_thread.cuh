@@ -99,11 +99,11 @@ struct ThreadPairs {
       }
       sums.add(own, column);
       if (++folded == LogProduct<C>::kFold) {
-        sums.fold();
+        sums.settle();
         folded = 0;
       }
     }
-    sums.fold();
+    sums.end();
     trusted = sums.template in_range<T>();
     finish(own, weights, sums, form.template least<C, T>(D));
   }

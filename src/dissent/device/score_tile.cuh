@@ -105,29 +105,10 @@ __device__ Score combine_tiles(const Call& call, int M, const TileSpace<E>& spac
   return score;
 }
 
-template <class Form, class T, int kMost>
-__global__ void __launch_bounds__(kTileThreads)
-    score_by_tiles(__grid_constant__ const PairwiseCall<Form, T, kMost> call, __grid_constant__ const TilePlan plan) {
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  const TileSpace<T> space(plan, shared_bytes);
+// Writes the results of the block's input from its divergences; all threads call.
+template <class T, class Call>
+__device__ __forceinline__ void write_tiles(const Call& call, long long input, bool good, const TileSpace<T>& space) {
   const int M = call.rows.num_components;
-  const int D = call.rows.num_outputs;
-  const long long input = blockIdx.x;
-  const T* mean = call.rows.mean + input * M * D;
-  const T* stddev = call.rows.stddev + input * M * D;
-  Trust trust = Trust::kNone;
-  if constexpr (sizeof(T) == 4) {
-    constexpr int kMostInARow = 512;  // floats that one sum may gather
-    if (tries_single<Form, T>(D) && D <= kMostInARow * plan.slices) {
-      trust = sum_tiles<Form, float, T, T>(call.form, plan, mean, stddev, D, space);
-    }
-    if (trust != Trust::kAll) {
-      trust = sum_tiles_in_double<Form, T, T>(call.form, plan, mean, stddev, D, space);
-    }
-  } else {
-    trust = sum_tiles<Form, double, T, T>(call.form, plan, mean, stddev, D, space);
-  }
-  const bool good = trust == Trust::kAll || plain_tiles<Form, T, T>(call.form, mean, stddev, M, D, trust, space);
   const Score score =
       call.finish.finish == Finish::kExpected ? expected_tiles<T>(call, M, space) : combine_tiles<T>(call, M, space);
   if (threadIdx.x < 32) {
@@ -137,8 +118,78 @@ __global__ void __launch_bounds__(kTileThreads)
     }
     sum = sum_lanes(sum);
     if (threadIdx.x == 0) {
-      call.results.write(input, score, 0.5 * D * (1 + kLogTwoPi) + sum, good);
+      call.results.write(input, score, 0.5 * call.rows.num_outputs * (1 + kLogTwoPi) + sum, good);
     }
+  }
+}
+
+// Blocks on a multiprocessor: one fills the issue slots while the other waits for memory or at a barrier. Chernoff's
+// six numbers a pair leave registers for one alone.
+template <class Form>
+inline constexpr int kFloatTileBlocks = sizeof(typename Form::template Pair<float>) <= 12 ? 2 : 1;
+
+// Sums in float, a block an input. One that they cannot vouch for gets NaN for its epistemic uncertainty, by which
+// score_by_tiles knows it: sums in double take twice the registers and would cost the second block.
+//
+// What bounds it, of 100 components and 257 outputs by KL: neither memory (DRAM is busy for 6%) nor arithmetic; it
+// issues in 56% of cycles, with 5 warps on a scheduler of which 1.5 are ready. An output costs a warp 107 instructions,
+// 96 of them the sums of its 4 x 4 pairs; staging, logarithms and scores are a third of all that it issues.
+template <class Form, int kMost>
+__global__ void __launch_bounds__(kTileThreads, kFloatTileBlocks<Form>)
+    score_by_float_tiles(__grid_constant__ const PairwiseCall<Form, float, kMost> call,
+                         __grid_constant__ const TilePlan plan) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  const TileSpace<float> space(plan, shared_bytes);
+  const int D = call.rows.num_outputs;
+  const long long input = blockIdx.x;
+  const long long row = input * call.rows.num_components * D;
+  const Trust trust =
+      sum_tiles<Form, float, float, float>(call.form, plan, call.rows.mean + row, call.rows.stddev + row, D, space);
+  if (trust == Trust::kAll) {
+    write_tiles(call, input, true, space);
+  } else if (threadIdx.x == 0) {
+    call.results.epistemic[input] = not_a_number();
+  }
+}
+
+// One input by sums in double and, where those do not hold, by the closed forms.
+template <class Form, class T, int kMost>
+__device__ __forceinline__ void score_carefully(const PairwiseCall<Form, T, kMost>& call, const TilePlan& plan,
+                                                long long input, const TileSpace<T>& space) {
+  const int M = call.rows.num_components;
+  const int D = call.rows.num_outputs;
+  const T* mean = call.rows.mean + input * M * D;
+  const T* stddev = call.rows.stddev + input * M * D;
+  const Trust trust = sum_tiles<Form, double, T, T>(call.form, plan, mean, stddev, D, space);
+  const bool good = trust == Trust::kAll || plain_tiles<Form, T, T>(call.form, mean, stddev, M, D, trust, space);
+  write_tiles(call, input, good, space);
+}
+
+// Sums in double. rest: of the inputs that score_by_float_tiles has left alone.
+template <class Form, class T, int kMost>
+__global__ void __launch_bounds__(kTileThreads)
+    score_by_tiles(__grid_constant__ const PairwiseCall<Form, T, kMost> call, __grid_constant__ const TilePlan plan,
+                   bool rest) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ unsigned wanted[kTileThreads / 32];
+  const TileSpace<T> space(plan, shared_bytes);
+  // The block looks at as many of its inputs at a time as it has threads.
+  for (long long first = blockIdx.x; first < call.rows.num_inputs;
+       first += static_cast<long long>(blockDim.x) * gridDim.x) {
+    const long long own = first + static_cast<long long>(threadIdx.x) * gridDim.x;
+    const bool left = own < call.rows.num_inputs && (!rest || isnan(call.results.epistemic[own]));
+    const unsigned lanes = __ballot_sync(kAllLanes, left);
+    if (threadIdx.x % 32 == 0) {
+      wanted[threadIdx.x / 32] = lanes;
+    }
+    __syncthreads();
+    for (int k = 0; k < blockDim.x; ++k) {
+      if ((wanted[k / 32] >> (k % 32) & 1) != 0) {
+        score_carefully(call, plan, first + static_cast<long long>(k) * gridDim.x, space);
+        __syncthreads();
+      }
+    }
+    __syncthreads();
   }
 }
 

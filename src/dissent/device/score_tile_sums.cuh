@@ -18,7 +18,7 @@ struct TileSpace {
   RowTerms<E>* terms;      // [M], 16 bytes each at most
   FarSum* far;             // [32]
   unsigned char* units;    // inverses, squares
-  unsigned char* parts;    // [3][outputs][stride]
+  unsigned char* parts;    // [outputs][stride][3][kTile]
 
   __device__ TileSpace(const TilePlan& plan, unsigned char* at) {
     const std::size_t M = plan.num_components;
@@ -31,9 +31,9 @@ struct TileSpace {
     far = reinterpret_cast<FarSum*>(at);
     at += 32 * 16;
     units = at;
-    at += 2 * kTileBytes;
+    at += plan.unit_bytes();
     parts = at;
-    at += 3 * kTileBytes * plan.stride;
+    at += plan.parts_bytes();
     sum_log_stddev = reinterpret_cast<double*>(at);
   }
 };
@@ -43,10 +43,9 @@ struct alignas(16) Four {
   C value[4];
 };
 
-// The parts of kOutputs outputs of all components, and sums over them.
+// The parts of plan.outputs() outputs of all components, and sums over them.
 template <class Form, class C, class T>
 struct Tiles {
-  static constexpr int kOutputs = kTileBytes / sizeof(C);
   using Part = typename Form::template Part<C>;
   using Pair = typename Form::template Pair<C>;
   using Unit = typename Form::template Unit<C>;
@@ -63,17 +62,17 @@ struct Tiles {
   __device__ Unit unit(int d) const {
     Unit result{};
     if constexpr (Form::kUnits) {
-      result = {units[d], units[kOutputs + d]};
+      result = {units[d], units[plan.outputs() + d]};
     }
     return result;
   }
 
-  // Outputs [begin, begin + kOutputs), as far as there are any.
+  // Outputs [begin, begin + plan.outputs()), as far as there are any.
   __device__ void stage(int begin) const {
     const int M = plan.num_components;
-    for (int k = threadIdx.x; k < plan.groups * kOutputs; k += blockDim.x) {
-      const int d = k % kOutputs;
-      const int group = k / kOutputs;
+    for (int k = threadIdx.x; k < plan.groups << plan.outputs_log2; k += blockDim.x) {
+      const int d = k & (plan.outputs() - 1);
+      const int group = k >> plan.outputs_log2;
       if (begin + d >= D) {
         continue;
       }
@@ -81,7 +80,7 @@ struct Tiles {
       if constexpr (Form::kUnits) {
         if (group == 0) {
           units[d] = unit.inverse;
-          units[kOutputs + d] = unit.square;
+          units[plan.outputs() + d] = unit.square;
         }
       }
       Four<C> kinds[3];
@@ -98,17 +97,18 @@ struct Tiles {
       }
 #pragma unroll
       for (int kind = 0; kind < 3; ++kind) {
-        *reinterpret_cast<Four<C>*>(parts + (kind * kOutputs + d) * plan.stride + group * kTile) = kinds[kind];
+        place(group, d)[kind] = kinds[kind];
       }
     }
   }
 
-  __device__ __forceinline__ void load(int group, int d, Part* part) const {
-    Four<C> kinds[3];
-#pragma unroll
-    for (int kind = 0; kind < 3; ++kind) {
-      kinds[kind] = *reinterpret_cast<const Four<C>*>(parts + (kind * kOutputs + d) * plan.stride + group * kTile);
-    }
+  // The three kinds of number of a group's parts for an output.
+  __device__ __forceinline__ Four<C>* place(int group, int d) const {
+    return reinterpret_cast<Four<C>*>(parts) + 3 * (d * plan.stride + group);
+  }
+
+  __device__ static __forceinline__ void load(const Four<C>* from, Part* part) {
+    const Four<C> kinds[3] = {from[0], from[1], from[2]};
 #pragma unroll
     for (int c = 0; c < kTile; ++c) {
       const C words[3] = {kinds[0].value[c], kinds[1].value[c], kinds[2].value[c]};
@@ -119,22 +119,25 @@ struct Tiles {
   // All outputs of the tile of groups i and j; all threads of the block call.
   __device__ __forceinline__ void sum(int i, int j, int slice, Pair* pair) const {
     int folded = 0;
-    for (int begin = 0; begin < D; begin += kOutputs) {
+    for (int begin = 0; begin < D; begin += plan.outputs()) {
       __syncthreads();
       stage(begin);
       __syncthreads();
-      const int end = min(kOutputs, D - begin);
-      for (int d = slice; d < end; d += plan.slices) {
+      const int end = min(plan.outputs(), D - begin);
+      const Four<C>* from_left = place(i, slice);
+      const Four<C>* from_right = place(j, slice);
+      const int step = 3 * plan.stride * plan.slices;
+      for (int d = slice; d < end; d += plan.slices, from_left += step, from_right += step) {
         Part left[kTile];
         Part right[kTile];
-        load(i, d, left);
-        load(j, d, right);
+        load(from_left, left);
+        load(from_right, right);
         const Unit unit_d = unit(d);
 #pragma unroll
         for (int k = 0; k < kTile * kTile; ++k) {
           pair[k].add(left[k / kTile], right[k % kTile], unit_d);
         }
-        if (++folded == LogProduct<C>::kFold) {
+        if (++folded == Form::template kFold<C>) {
           fold(pair);
           folded = 0;
         }
@@ -164,16 +167,17 @@ __device__ bool log_components(const Form& form, const T* stddev, int M, int D, 
   ScaleCheck scales;
   ScaleCheck ratios;
   for (int m = threadIdx.x / 32; m < M; m += blockDim.x / 32) {
+    constexpr int kTogether = 12;
     LogProduct<C> product;
-    for (int begin = 0; begin < D; begin += 32 * LogProduct<C>::kFold) {
-      T raw[LogProduct<C>::kFold];
+    for (int begin = 0; begin < D; begin += 32 * kTogether) {
+      T raw[kTogether];
 #pragma unroll
-      for (int r = 0; r < LogProduct<C>::kFold; ++r) {  // all on their way before the first is used
+      for (int r = 0; r < kTogether; ++r) {  // all on their way before the first is used
         const int d = begin + 32 * r + lane;
         raw[r] = d < D ? stddev[static_cast<std::size_t>(m) * D + d] : T{1};
       }
 #pragma unroll
-      for (int r = 0; r < LogProduct<C>::kFold; ++r) {
+      for (int r = 0; r < kTogether; ++r) {
         const int d = begin + 32 * r + lane;
         const C unit = Form::kUnits && m > 0 && d < D ? static_cast<C>(stddev[d]) : C{1};
         const C factor = form.factor(static_cast<C>(raw[r]), form.unit(unit));
@@ -182,10 +186,12 @@ __device__ bool log_components(const Form& form, const T* stddev, int M, int D, 
           ratios.add(factor);
         }
         product.multiply(factor);
+        if ((r + 1) % LogProduct<C>::kFold == 0) {
+          product.normalise();
+        }
       }
       product.normalise();
     }
-    product.normalise();
     merge_lanes(product);
     if (lane == 0) {
       space.log[m] = LogParts::of(product);
@@ -242,12 +248,6 @@ __device__ __forceinline__ Trust sum_tiles(const Form& form, const TilePlan& pla
   }
   const bool all = __syncthreads_and(trusted);
   return !in_range ? Trust::kNone : all ? Trust::kAll : Trust::kLargeOnly;
-}
-
-template <class Form, class T, class E>
-__device__ __noinline__ Trust sum_tiles_in_double(const Form& form, const TilePlan& plan, const T* mean,
-                                                  const T* stddev, int D, const TileSpace<E>& space) {
-  return sum_tiles<Form, double, T, E>(form, plan, mean, stddev, D, space);
 }
 
 }  // namespace dissent::score

@@ -54,6 +54,7 @@ struct LaneSums {
   LogProduct<C> product[M];
   ScaleCheck scales;
   ScaleCheck ratios;
+  int rounds = 0;  // of LogProduct::kFold outputs since pairs were folded
 
   template <class T>
   __device__ __forceinline__ void add(const Form& form, const Column<T, M>& column) {
@@ -80,15 +81,19 @@ struct LaneSums {
     }
   }
 
-  __device__ __forceinline__ void fold() {
-#pragma unroll
-    for (int m = 0; m < M; ++m) {
-      product[m].normalise();
+  // After every LogProduct::kFold outputs.
+  __device__ __forceinline__ void settle() {
+    constexpr int kRounds = Form::template kFold<C> / LogProduct<C>::kFold;
+    normalise();
+    if (kRounds == 1 || ++rounds == kRounds) {
+      fold();
+      rounds = 0;
     }
-#pragma unroll
-    for (int k = 0; k < kPairs; ++k) {
-      pair[k].fold();
-    }
+  }
+  // After the last.
+  __device__ __forceinline__ void end() {
+    normalise();
+    fold();
   }
 
   template <class T>
@@ -96,6 +101,20 @@ struct LaneSums {
     constexpr T kMost = static_cast<T>(ScaleLimits<C>::kStddev);
     return scales.passed(1 / kMost, kMost) &&
            (!Form::kUnits || ratios.passed(1 / ScaleLimits<C>::kRatio, ScaleLimits<C>::kRatio));
+  }
+
+ private:
+  __device__ __forceinline__ void normalise() {
+#pragma unroll
+    for (int m = 0; m < M; ++m) {
+      product[m].normalise();
+    }
+  }
+  __device__ __forceinline__ void fold() {
+#pragma unroll
+    for (int k = 0; k < kPairs; ++k) {
+      pair[k].fold();
+    }
   }
 };
 
@@ -162,7 +181,7 @@ __device__ __forceinline__ void sum_ahead(const Form& form, const T* mean, const
     sums.add(form, column);
     column = next;
     if (++folded == LogProduct<C>::kFold) {
-      sums.fold();
+      sums.settle();
       folded = 0;
     }
   }
@@ -181,7 +200,7 @@ __device__ __forceinline__ void sum_together(const Form& form, const T* mean, co
       column.load_whole(mean, stddev, D, begin + kLanes * r + lane);
       sums.add(form, column);
     }
-    sums.fold();
+    sums.settle();
   }
   for (; begin < D; begin += kLanes) {
     Column<T, M> column;
@@ -200,7 +219,7 @@ __device__ __forceinline__ Trust sum_group(const Form& form, const T* mean, cons
   } else {
     sum_together<kLanes>(form, mean, stddev, D, lane, sums);
   }
-  sums.fold();
+  sums.end();
   return finish_group<kLanes, Form, C, T, M>(form, sums, D, lane, space);
 }
 

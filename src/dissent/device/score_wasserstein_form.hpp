@@ -10,6 +10,8 @@ struct WassersteinForm {
   static constexpr int kSingleFrom = kSingleMostOutputs + 1;
   static constexpr bool kSplitsMeans = false;
   static constexpr bool kUnits = false;
+  template <class C>
+  static constexpr int kFold = LogProduct<C>::kFold;
 
   template <class C>
   struct Unit {};
