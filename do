@@ -148,12 +148,20 @@ run_tests() {
 }
 
 cmd_test() {
+  local preset presets=("$@")
+  [[ $# -gt 0 ]] || presets=(release asan tsan)
+  for preset in "${presets[@]}"; do
+    [[ $preset =~ ^(release|asan|tsan)$ ]] || {
+      echo "do test: '$preset' is none of release, asan and tsan" >&2
+      return 2
+    }
+  done
   need "${program_packages[@]}" "${python_packages[@]}" "${test_packages[@]}" "${page_packages[@]}"
   command -v npm >/dev/null || need npm
-  run_tests release
-  run_tests asan
-  run_tests tsan
-  say "test: $passed passed, $failed failed, $skipped skipped (release, asan and tsan together)"
+  for preset in "${presets[@]}"; do
+    run_tests "$preset"
+  done
+  say "test: $passed passed, $failed failed, $skipped skipped (${presets[*]})"
   [[ ${#failing[@]} == 0 ]] || {
     step="tests of ${failing[*]}"
     return 1
@@ -310,8 +318,8 @@ cmd_help() {
 usage: ./do COMMAND
 
   demo            build the program, score the shipped example, compare two campaigns, and write the page of a study
-  test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
-                  thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
+  test [PRESET..] build and test: optimised (release), then with the address and undefined behaviour sanitizers (asan),
+                  then the thread sanitizer (tsan). Slow tests: ctest --test-dir build/release -L slow
   gpu-test        build and test what runs on a graphics card; fails, and says why, where there is none
   bare [WHAT...]  make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run
                   ./do demo there; with `test`, ./do test as well; with `packages`, ./do wheel and ./do deb too, whose
