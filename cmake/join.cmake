@@ -3,8 +3,7 @@
 # noticed. DISSENT_JOIN is
 #   OFF  each source alone
 #   ON   as many as their folder has, which is what `./do` builds and tests
-# That each source compiles alone is known from the preset `dev`, and from `./do lint`, which reads the library's and the
-# program's one by one.
+# That each source compiles alone is known from the preset `dev`, for daily work, which has no precompiled headers either.
 option(DISSENT_JOIN "Compile sources of a folder together" OFF)
 
 # names_within(SOURCE OUT): the names that the unnamed namespaces of a source define, of types, functions and constants.
