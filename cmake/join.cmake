@@ -24,8 +24,8 @@ endfunction()
 
 # Sources that stay alone: they mean another thing by a name than a header of their neighbours does, or a module is linked
 # without them (array/hdf5, see python).
-set(apart study/measure study/measure_seconds study/paper_numbers array/hdf5[a-z_]* table/csv_test ensemble/spread_test
-          ensemble/quality_test ensemble/quality_slow_test)
+set(apart dissent/collect study/measure study/measure_seconds study/paper_numbers array/hdf5[a-z_]* table/csv_test
+          ensemble/spread_test ensemble/quality_test ensemble/quality_slow_test)
 list(JOIN apart "|" apart)
 
 # stays_alone(SOURCE OUT): those above, Highway's kernels, which include themselves, what is no source of this folder, and
@@ -108,10 +108,12 @@ function(join_group target group first)
   endforeach()
   set(file ${PROJECT_BINARY_DIR}/joined/${target}/${group}.cpp)
   file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
-  get_source_file_property(options ${first} COMPILE_OPTIONS)
   set_source_files_properties(${file} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
-  if(options)
-    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${options}")
-  endif()
+  foreach(property COMPILE_OPTIONS SKIP_PRECOMPILE_HEADERS)
+    get_source_file_property(value ${first} ${property})
+    if(value)
+      set_source_files_properties(${file} PROPERTIES ${property} "${value}")
+    endif()
+  endforeach()
   set(joined ${file} PARENT_SCOPE)
 endfunction()
