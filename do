@@ -27,7 +27,7 @@ on_exit() {
   [[ $status == 0 ]] || echo "do: failed at: $step (exit code $status)" >&2
 }
 trap on_exit EXIT
-export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
+export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(($(nproc) + 1))} # some wait for others: for a server, for a browser
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
   export CMAKE_CUDA_COMPILER_LAUNCHER=${CMAKE_CUDA_COMPILER_LAUNCHER:-ccache}
@@ -104,10 +104,12 @@ configure() {
 }
 
 # Configures build/release with the library, the program and the named parts: TESTS, BENCHMARKS, PYTHON. Parts that it
-# has already stay, so that one folder serves all tasks and nothing is compiled twice.
+# has already stay, so that one folder serves all tasks and nothing is compiled twice, but for what `./do test` compiles
+# quickly where no card runs it.
 configure_release() {
   local options=(--preset program) part
   [[ ! -f build/release/build.ninja ]] || options=(-S . -B build/release)
+  options+=(-DDISSENT_CUDA_QUICK=OFF)
   for part in "$@"; do
     options+=("-DDISSENT_BUILD_$part=ON")
   done
@@ -130,9 +132,10 @@ passed=0 failed=0 skipped=0 failing=()
 
 # Builds a preset, runs its tests and adds up what ctest says of them. A failing test does not stop the others.
 run_tests() {
-  local preset=$1 log=build/$1.test.log summary total bad idle
+  local preset=$1 log=build/$1.test.log quick=ON summary total bad idle
+  [[ ! -e /dev/nvidia0 ]] || quick=OFF
   say "build $preset"
-  configure "$preset" --preset "$preset"
+  configure "$preset" --preset "$preset" -DDISSENT_CUDA_QUICK=$quick
   compile "$preset"
   say "test $preset"
   ctest --preset "$preset" --no-label-summary 2>&1 | tee "$log" |
@@ -148,12 +151,20 @@ run_tests() {
 }
 
 cmd_test() {
+  local preset presets=("$@")
+  [[ $# -gt 0 ]] || presets=(release asan tsan)
+  for preset in "${presets[@]}"; do
+    [[ $preset =~ ^(release|asan|tsan)$ ]] || {
+      echo "do test: '$preset' is none of release, asan and tsan" >&2
+      return 2
+    }
+  done
   need "${program_packages[@]}" "${python_packages[@]}" "${test_packages[@]}" "${page_packages[@]}"
   command -v npm >/dev/null || need npm
-  run_tests release
-  run_tests asan
-  run_tests tsan
-  say "test: $passed passed, $failed failed, $skipped skipped (release, asan and tsan together)"
+  for preset in "${presets[@]}"; do
+    run_tests "$preset"
+  done
+  say "test: $passed passed, $failed failed, $skipped skipped (${presets[*]})"
   [[ ${#failing[@]} == 0 ]] || {
     step="tests of ${failing[*]}"
     return 1
@@ -294,12 +305,11 @@ cmd_lint() {
   cpp_files | xargs -r clang-format --dry-run -Werror
   say "shellcheck"
   shell_files | xargs -r shellcheck
-  say "build the program" # clang-tidy reads its compile commands and generated headers
-  configure_release
-  compile release dissent_cli
+  say "configure" # for the commands that compile each source alone, which clang-tidy reads; the presets of tests join them
+  configure lint --preset dev -B build/lint -DDISSENT_BUILD_TESTS=OFF
   say "clang-tidy"
   local log=build/clang-tidy.log
-  run-clang-tidy -quiet -p build/release "^$PWD/(src|apps)/.*\.cpp$" >"$log" 2>&1 || {
+  run-clang-tidy -quiet -p build/lint "^$PWD/(src|apps)/.*\.cpp$" >"$log" 2>&1 || {
     grep -E -A4 '(warning|error):' "$log" >&2 || cat "$log" >&2
     return 1
   }
@@ -310,8 +320,8 @@ cmd_help() {
 usage: ./do COMMAND
 
   demo            build the program, score the shipped example, compare two campaigns, and write the page of a study
-  test            build and test: optimised, then with the address and undefined behaviour sanitizers, then the
-                  thread sanitizer. Slow tests: ctest --test-dir build/release -L slow
+  test [PRESET..] build and test: optimised (release), then with the address and undefined behaviour sanitizers (asan),
+                  then the thread sanitizer (tsan). Slow tests: ctest --test-dir build/release -L slow
   gpu-test        build and test what runs on a graphics card; fails, and says why, where there is none
   bare [WHAT...]  make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run
                   ./do demo there; with `test`, ./do test as well; with `packages`, ./do wheel and ./do deb too, whose

@@ -1,11 +1,10 @@
 # Joined sources: several compiled as one parse their headers once and share what they instantiate, which takes a compiler
 # half as long or less; but a change to one compiles all of them again, and one that forgets an #include may not be
 # noticed. DISSENT_JOIN is
-#   OFF    each source alone
-#   TESTS  the tests' sources
-#   ALL    all sources, as the sanitizers' builds do
-# That each source compiles alone is known from the release build for the library, from the preset `dev` for the tests.
-set(DISSENT_JOIN OFF CACHE STRING "Compile sources of a folder together: OFF, TESTS or ALL")
+#   OFF  each source alone
+#   ON   as many as their folder has, which is what `./do` builds and tests
+# That each source compiles alone is known from the preset `dev`, for daily work, which has no precompiled headers either.
+option(DISSENT_JOIN "Compile sources of a folder together" OFF)
 
 # names_within(SOURCE OUT): the names that the unnamed namespaces of a source define, of types, functions and constants.
 # They stand at the start of a line, as clang-format puts them.
@@ -15,7 +14,7 @@ function(names_within source out)
   string(REGEX MATCH "\nnamespace {\n.*\n}  // namespace\n" text "${text}")
   string(REGEX REPLACE "\n(TEST|TYPED_TEST|INSTANTIATE|using|return|template)[^\n]*" "" text "${text}")
   string(REGEX MATCHALL "\n(struct|class|enum class) [A-Za-z0-9_]+" types "${text}")
-  string(REGEX MATCHALL "\n[a-z][^\n=({]*[ &*][A-Za-z0-9_]+( =|[({,])" others "${text}")
+  string(REGEX MATCHALL "\n[A-Za-z][^\n=({]*[ &*][A-Za-z0-9_]+( =|[({,])" others "${text}")
   list(TRANSFORM types REPLACE ".* " "")
   list(TRANSFORM others REPLACE ".*[ &*]([A-Za-z0-9_]+)( =|[({,])$" "\\1")
   set(names ${types} ${others})
@@ -23,22 +22,45 @@ function(names_within source out)
   set(${out} "${names}" PARENT_SCOPE)
 endfunction()
 
-# Sources that mean another thing by a name than a header of their neighbours does.
-set(apart study/measure study/measure_seconds study/paper_numbers table/csv_test ensemble/spread_test
-          ensemble/quality_test ensemble/quality_slow_test)
+# Sources that stay alone: they mean another thing by a name than a header of their neighbours does, or a module is linked
+# without them (array/hdf5, see python).
+set(apart dissent/collect study/measure study/measure_seconds study/paper_numbers array/hdf5[a-z_]* table/csv_test
+          ensemble/spread_test ensemble/quality_test ensemble/quality_slow_test)
 list(JOIN apart "|" apart)
 
+# stays_alone(SOURCE OUT): those above, Highway's kernels, which include themselves, what is no source of this folder, and
+# what has definitions or include folders of its own.
+function(stays_alone source out)
+  set(${out} TRUE PARENT_SCOPE)
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR ${source} ours)
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${source} built)
+  if(NOT ours OR built OR NOT source MATCHES "\\.cpp$" OR source MATCHES "/(${apart})\\.cpp$")
+    return()
+  endif()
+  file(STRINGS ${source} kernel REGEX "foreach_target" LIMIT_COUNT 1)
+  get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+  get_source_file_property(folders ${source} INCLUDE_DIRECTORIES)
+  if(NOT kernel AND NOT definitions AND NOT folders)
+    set(${out} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
 # join_sources(TARGET LIMIT): compiles up to LIMIT sources of a folder as one, where their unnamed namespaces have no name
-# in common. Alone stay those above, Highway's kernels, which include themselves, and what has options of its own.
+# in common. All of a folder have the same options. CMake's own way (UNITY_BUILD) leaves alone what has any, and writes
+# the path of this folder into what it joins, so that no other copy of it finds that in a compiler's cache.
 function(join_sources target limit)
   get_target_property(sources ${target} SOURCES)
+  set(alone "")
+  set(groups "")
   foreach(source ${sources})
-    cmake_path(ABSOLUTE_PATH source)
-    if(NOT source MATCHES "\\.cpp$" OR source MATCHES "/(${apart})\\.cpp$")
+    if(source MATCHES "^\\$<")
+      list(APPEND alone ${source})
       continue()
     endif()
-    file(STRINGS ${source} kernel REGEX "foreach_target" LIMIT_COUNT 1)
-    if(kernel)
+    cmake_path(ABSOLUTE_PATH source)
+    stays_alone(${source} stays)
+    if(stays)
+      list(APPEND alone ${source})
       continue()
     endif()
     cmake_path(GET source PARENT_PATH folder)
@@ -61,9 +83,37 @@ function(join_sources target limit)
     endwhile()
     list(APPEND names_${group} ${names})
     list(APPEND sources_${group} ${source})
-    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+    list(APPEND groups ${group})
   endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  list(REMOVE_DUPLICATES groups)
+  foreach(group ${groups})
+    join_group(${target} ${group} ${sources_${group}})
+    list(APPEND alone ${joined})
+  endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${alone}")
   # A private type whose field is of an unnamed namespace: no harm in a source, but here the compiler takes it for a header.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endfunction()
+
+# join_group(TARGET GROUP SOURCE...): sets `joined` to a source that includes all of them, or to the only one.
+function(join_group target group first)
+  if(NOT ARGN)
+    set(joined ${first} PARENT_SCOPE)
+    return()
+  endif()
+  set(text "")
+  foreach(source ${first} ${ARGN})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(APPEND text "#include \"${source}\"\n")
+  endforeach()
+  set(file ${PROJECT_BINARY_DIR}/joined/${target}/${group}.cpp)
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+  set_source_files_properties(${file} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
+  foreach(property COMPILE_OPTIONS SKIP_PRECOMPILE_HEADERS)
+    get_source_file_property(value ${first} ${property})
+    if(value)
+      set_source_files_properties(${file} PROPERTIES ${property} "${value}")
+    endif()
+  endforeach()
+  set(joined ${file} PARENT_SCOPE)
 endfunction()

@@ -14,9 +14,9 @@ import unittest
 import numpy as np
 
 from campaign_support import LABEL, QUICK, CampaignTest, rows
-from support import PROGRAM, SANITIZED, dissent
+from support import PROGRAM, dissent
 
-KILLS = 6 if SANITIZED else 25  # of learn, and as many of ask and tell
+KILLS = 25  # of learn, and as many of ask and tell
 
 
 class Learn(CampaignTest):

@@ -22,8 +22,8 @@ class Measure(CliTest):
             return database.execute(f"SELECT {', '.join(columns)} FROM measurement ORDER BY id").fetchall()
 
     def test_what_is_recorded_and_drawn(self):
-        said = json.loads(self.run_ok("study", "measure", "sqlite:runs.db", *FEW, "--json"))
-        self.assertEqual(said["study"], "estimators")
+        said = json.loads(self.run_ok("study", "measure", "sqlite:runs.db", *FEW, "--study", "quick", "--json"))
+        self.assertEqual(said["study"], "quick")
         counts = said["measurements"]
         self.assertEqual(set(counts), {"seconds", "matched_samples", "spearman", "bias", "epistemic", "data", "sample"})
         self.assertEqual(counts["spearman"], 2 * 2)  # models, estimators
@@ -37,6 +37,8 @@ class Measure(CliTest):
             tables.setdefault(line["table"], set()).add(line["row"])
         drawn = {name: len(rows) for name, rows in tables.items()}
         self.assertEqual(drawn["pictures"], counts["data"] + counts["sample"])
+
+        self.run_bad(2, "study", "measure", "sqlite:runs.db", *FEW, "--study", "quikc", says="did you mean 'quick'?")
 
     def test_progress_is_seen_on_a_terminal(self):
         ours, theirs = pty.openpty()
@@ -54,10 +56,6 @@ class Measure(CliTest):
         self.assertRegex(seen.decode(), r"measure \[[#-]+\] .* of 2 models")
         self.assertTrue(seen.endswith(b"\r\x1b[K"), seen[-80:])
         self.assertIn(b"of study 'estimators'", output)
-
-    def test_a_study_that_is_not_there(self):
-        self.run_ok("study", "measure", "sqlite:runs.db", *FEW, "--study", "quick", "-q")
-        self.run_bad(2, "study", "measure", "sqlite:runs.db", *FEW, "--study", "quikc", says="did you mean 'quick'?")
 
     def test_mistakes(self):
         self.run_bad(2, "study", "measure", "sqlite:runs.db", "--problem", "hetro", says="did you mean 'hetero'?")

@@ -57,7 +57,7 @@ bool matches(const GridChange& change, const Values& cell) {
 // Calls visit(values) for every combination, the seed changing last.
 template <class Visit>
 void for_each_combination(std::vector<GridAxis> axes, const Values& common, const Visit& visit) {
-  std::ranges::stable_partition(axes, [](const GridAxis& axis) { return axis.name == "seed"; });
+  std::stable_partition(axes.begin(), axes.end(), [](const GridAxis& axis) { return axis.name == "seed"; });
   std::size_t total = 1;
   for (const GridAxis& axis : axes) {
     total *= axis.values.size();
@@ -187,7 +187,7 @@ std::vector<Cell> make_cells(const std::vector<GridAxis>& axes, const Values& co
         return;
       }
       for (const auto& [name, value] : change.set) {
-        check(std::ranges::none_of(axes, [&](const GridAxis& axis) { return axis.name == name; }),
+        check(std::ranges::find(axes, name, &GridAxis::name) == axes.end(),
               "[[where]] sets '{}', which is an axis of the grid", name);
         values[name] = value;
       }
