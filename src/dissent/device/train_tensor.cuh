@@ -234,8 +234,7 @@ __device__ __forceinline__ void add_sums(const Sums<kTiles>& part, Sums<kTiles>&
 // outside.
 constexpr int kStepsInside = 4;  // of eight k
 
-// sums[row][n] = sum over k < count of column k of the panel and weights[k][n], with 8 kSteps columns at most. Columns
-// up to a multiple of eight must hold numbers; their weights are zero.
+// sums[row][n] = sum over k < count of column k of the panel and weights[k][n], with 8 kSteps columns at most.
 template <int kSteps, int kTiles, class Weights>
 __device__ __forceinline__ void few_products(int panel, int count, const Weights& weights, Sums<kTiles>& sums) {
   static_assert(kSteps <= kStepsInside);
