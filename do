@@ -155,6 +155,7 @@ cmd_test() {
   [[ $# -gt 0 ]] || presets=(release asan tsan)
   for preset in "${presets[@]}"; do
     [[ $preset =~ ^(release|asan|tsan)$ ]] || {
+      step="reading the command line"
       echo "do test: '$preset' is none of release, asan and tsan" >&2
       return 2
     }

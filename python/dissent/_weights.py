@@ -13,6 +13,7 @@ import numpy as np
 from ._arrays import as_array
 
 _MOST_TIMES = 2**31
+_MOST_ROWS = 10**7  # that a table may have once its rows are repeated
 
 
 class Weighed(NamedTuple):
@@ -38,9 +39,13 @@ def weighed(X: np.ndarray, y: np.ndarray, weights: Optional[Any], weighs_loss: b
         raise ValueError(f"sample_weight has shape {list(given.shape)}; give one for each of the {len(X)} rows")
     whole = (given == np.floor(given)) & (given < _MOST_TIMES)
     if not weighs_loss:
-        _refuse(given, (given >= 0) & whole, "a weight is how many times a row counts, a whole number >= 0")
+        _refuse(given, (given >= 0) & whole, "this model repeats rows, a whole number of times >= 0; networks take others")
     _refuse(given, (given >= 0) & np.isfinite(given), "a weight is a finite number >= 0")
-    if not whole.all():
+    too_many = np.sum(given) > _MOST_ROWS
+    if too_many and not weighs_loss:
+        raise ValueError(f"sample_weight adds up to {np.sum(given):g} rows; give smaller ones of the same ratios, up to "
+                         f"{_MOST_ROWS:,} in all")
+    if too_many or not whole.all():
         if np.count_nonzero(given) < 2:
             raise ValueError("sample_weight leaves fewer than 2 rows to fit")
         return Weighed(X, y, np.ascontiguousarray(given))

@@ -93,7 +93,8 @@ class Weights(PackageTest):
         x, y = rows(30)
         model = dissent.GaussianProcessEnsemble()
         for weights, text in (
-            (np.full(30, 0.5), r"sample_weight\[0\] = 0.5; a weight is how many times a row counts"),
+            (np.full(30, 0.5), r"sample_weight\[0\] = 0.5; this model repeats rows, a whole number"),
+            (np.full(30, 1e6), "sample_weight adds up to 3e.07 rows; give smaller ones"),
             (np.full(30, -1), r"sample_weight\[0\] = -1"),
             (np.full(30, np.nan), r"sample_weight\[0\] = nan"),
             (np.ones(29), r"sample_weight has shape \[29\]; give one for each of the 30 rows"),
@@ -116,6 +117,7 @@ class Weights(PackageTest):
             self.assertFalse(np.array_equal(weighed.predict(x), plain.predict(x)))
             self.assert_same_bits(make_it().fit(x, y, sample_weight=weights / 2).predict(x), weighed.predict(x))
             self.assert_same_bits(make_it().fit(x, y, sample_weight=np.full(40, 0.3)).predict(x), plain.predict(x))
+            self.assert_same_bits(make_it().fit(x, y, sample_weight=4e6 * weights).predict(x), weighed.predict(x))
             without = np.where(np.arange(40) < 30, weights, 0)
             self.assert_same_bits(make_it().fit(x, y, sample_weight=without).predict(x),
                                   make_it().fit(x[:30], y[:30], sample_weight=weights[:30]).predict(x))

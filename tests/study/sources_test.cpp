@@ -52,6 +52,17 @@ TEST(Sources, OfOneCampaignTheOneThatEndedCounts) {
   }
 }
 
+TEST(Sources, OfAMisspeltServerNoPasswordIsTold) {
+  try {
+    read_sources(std::vector<std::string>{"postgesql://me:secret@host/runs"});
+    FAIL() << "such a server is known";
+  } catch (const InputError& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("postgesql://me@host/runs"), std::string::npos) << said;
+    EXPECT_EQ(said.find("secret"), std::string::npos) << said;
+  }
+}
+
 TEST(Sources, OfOtherSettingsAreRefused) {
   const TempDir directory;
   StudyResults here = made_study("s", "hetero", 1);

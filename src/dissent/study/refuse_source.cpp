@@ -25,8 +25,10 @@ std::string advice_for(FileKind kind, const std::string& path) {
     return fmt::format("; if it is a grid, 'dissent study run {}' runs it and makes a store", path);
   }
   if (kind == FileKind::kText || kind == FileKind::kGzip) {
-    return fmt::format("; if 'dissent study export' wrote it, let its name end in {}",
-                       kExportEndings[kind == FileKind::kGzip ? 1 : 0]);
+    const std::string_view ending = kExportEndings[kind == FileKind::kGzip ? 1 : 0];
+    return path.ends_with(ending)
+               ? fmt::format("; if 'dissent study export' wrote it, give it without {}", kSqliteScheme)
+               : fmt::format("; if 'dissent study export' wrote it, let its name end in {}", ending);
   }
   return "";
 }

@@ -42,6 +42,10 @@ inline StudySource study_source(const std::string& name) {
       return {SourceKind::kServer, name};
     }
   }
+  if (name.find("://") !=
+      std::string::npos) {  // misspelt, perhaps; it may hold a password, which no message of a file shows
+    return {SourceKind::kServer, name};
+  }
   if (look_at_file(name).kind == FileKind::kSqlite) {
     return {SourceKind::kStoreFile, name};
   }
