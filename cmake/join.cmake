@@ -1,9 +1,10 @@
 # Joined sources: several compiled as one parse their headers once and share what they instantiate, which takes a compiler
-# half as long or less; but a change to one compiles all of them again, and one that forgets an #include may not be
-# noticed. DISSENT_JOIN is
+# less time; but a change to one compiles all of them again, and one that forgets an #include may not be noticed.
+# DISSENT_JOIN is
 #   OFF  each source alone
-#   ON   as many as their folder has, which is what `./do` builds and tests
-# That each source compiles alone is known from the preset `dev`, for daily work, which has no precompiled headers either.
+#   ON   several of a folder, which is what `./do` builds and tests
+# Whether each source compiles alone, the preset `dev` tells, for daily work, which has no precompiled headers either; no
+# test does.
 option(DISSENT_JOIN "Compile sources of a folder together" OFF)
 
 # names_within(SOURCE OUT): the names that the unnamed namespaces of a source define, of types, functions and constants.

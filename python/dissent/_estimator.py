@@ -47,8 +47,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         they became numbers, and ``fit_report_["columns"]`` says it.
 
         `sample_weight` (N,), a keyword, is how much each row counts. Whole numbers are taken as if the table had the
-        row so often, or not at all for 0. Where some are not whole, the loss of each row is weighed, relative to the
-        mean weight; a Gaussian process, which has no such loss, refuses those, as does a card.
+        row so often, or not at all for 0. Where some are not whole, or all add up to more than ten million, the loss of
+        each row is weighed, relative to the mean weight; a Gaussian process, which has no such loss, refuses those, as
+        does a card.
 
         `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
         What it raises ends the training and leaves the estimator as it was.

@@ -12,7 +12,6 @@ import numpy as np
 
 from ._arrays import as_array
 
-_MOST_TIMES = 2**31
 _MOST_ROWS = 10**7  # that a table may have once its rows are repeated
 
 
@@ -37,7 +36,7 @@ def weighed(X: np.ndarray, y: np.ndarray, weights: Optional[Any], weighs_loss: b
     given = np.asarray(as_array(weights, "sample_weight"), np.float64)
     if given.shape != (len(X),):
         raise ValueError(f"sample_weight has shape {list(given.shape)}; give one for each of the {len(X)} rows")
-    whole = (given == np.floor(given)) & (given < _MOST_TIMES)
+    whole = given == np.floor(given)
     if not weighs_loss:
         _refuse(given, (given >= 0) & whole, "this model repeats rows, a whole number of times >= 0; networks take others")
     _refuse(given, (given >= 0) & np.isfinite(given), "a weight is a finite number >= 0")

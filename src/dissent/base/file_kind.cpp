@@ -53,13 +53,13 @@ FileLook look_at_content(const std::string& path) {
   if (head.empty()) {
     return {FileKind::kUnreadable, "a file that may not be read"};
   }
+  if (is_safetensors(head)) {  // first: it begins with a length, whatever its bytes are
+    return {FileKind::kSafetensors, "a safetensors file"};
+  }
   for (const Beginning& one : kBeginnings) {
     if (head.starts_with(one.bytes)) {
       return one.look;
     }
-  }
-  if (is_safetensors(head)) {
-    return {FileKind::kSafetensors, "a safetensors file"};
   }
   return is_text(head) ? FileLook{FileKind::kText, "text"} : FileLook{FileKind::kUnknown, "a file of some other kind"};
 }

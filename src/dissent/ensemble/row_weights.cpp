@@ -62,10 +62,12 @@ std::vector<float> scaled_weights(std::span<const double> weights, std::span<con
     sum += ordered[n] / largest;
   }
   const double mean = sum / static_cast<double>(num_trained);
-  constexpr double kLeast = std::numeric_limits<float>::min();  // so that none comes to nothing
+  constexpr double kLeast = std::numeric_limits<float>::min();  // so that none comes to nothing ...
+  constexpr double kMost = 1e30;                                // ... nor a sum of those held out to infinity
   std::vector<float> scaled(ordered.size());
-  std::ranges::transform(ordered, scaled.begin(),
-                         [&](double weight) { return static_cast<float>(std::max(kLeast, weight / largest / mean)); });
+  std::ranges::transform(ordered, scaled.begin(), [&](double weight) {
+    return static_cast<float>(std::clamp(weight / largest / mean, kLeast, kMost));
+  });
   return scaled;
 }
 

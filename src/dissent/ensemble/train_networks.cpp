@@ -25,10 +25,11 @@ constexpr std::size_t kMostRestarts = 3;          // of a unit whose loss diverg
 // the one in the user's units: of logarithms, the mean of these over the rows as well.
 double loss_constant(const Ensemble& model, const TrainingRows& rows) {
   const std::size_t D = model.num_outputs();
+  const double largest = rows.weights.empty() ? 1 : std::ranges::max(rows.weights);
   double logs = 0;
   double count = 0;
   for (std::size_t k = 0; k < rows.targets.size(); ++k) {
-    const double weight = rows.weights.empty() ? 1 : rows.weights[k / D] / rows.weights.front();
+    const double weight = rows.weights.empty() ? 1 : rows.weights[k / D] / largest;
     logs += model.columns().is_log(k % D) ? weight * std::log(rows.targets[k]) : 0;
     count += weight;
   }

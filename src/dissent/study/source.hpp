@@ -32,7 +32,8 @@ struct StudySource {
   std::string file() const { return kind == SourceKind::kServer ? "" : place; }
 };
 
-// By the name's beginning; else a store by the file's content, and an export by its ending. kNone for the rest.
+// By the name's beginning; else a store by the file's content, and an export by its ending. kNone for the rest. What
+// looks like a URL is a server's, though perhaps misspelt: it may hold a password, which no message of a file may show.
 inline StudySource study_source(const std::string& name) {
   if (name.starts_with(kSqliteScheme)) {
     return {SourceKind::kStoreFile, name.substr(kSqliteScheme.size())};
@@ -42,8 +43,7 @@ inline StudySource study_source(const std::string& name) {
       return {SourceKind::kServer, name};
     }
   }
-  if (name.find("://") !=
-      std::string::npos) {  // misspelt, perhaps; it may hold a password, which no message of a file shows
+  if (name.find("://") != std::string::npos) {
     return {SourceKind::kServer, name};
   }
   if (look_at_file(name).kind == FileKind::kSqlite) {

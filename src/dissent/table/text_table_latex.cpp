@@ -116,7 +116,8 @@ std::size_t num_lines(const TextTable& table, const std::vector<std::size_t>& wi
   for (const std::vector<TextCell>& row : table.rows) {
     std::size_t most = 1;
     for (std::size_t k = 0; k < row.size(); ++k) {
-      most = std::max(most, (width_of(row[k].text) + width[k] - 1) / std::max<std::size_t>(width[k], 1));
+      const std::size_t own = std::max<std::size_t>(width[k], 1);
+      most = std::max(most, (width_of(row[k].text) + own - 1) / own);
     }
     lines += most;
   }
