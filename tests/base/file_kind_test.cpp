@@ -23,6 +23,7 @@ TEST(FileKind, IsToldByTheFirstBytes) {
       {"SQLite format 3\0 and more"s, FileKind::kSqlite},
       {"SQLite format 3, a note"s, FileKind::kText},
       {"\x10\0\0\0\0\0\0\0{\"a\":1}"s, FileKind::kSafetensors},
+      {"\x1f\x8b\0\0\0\0\0\0{\"a\":1}"s, FileKind::kSafetensors},  // a length that begins as gzip does
       {"\x10\0\0\0\0\0\0\0"s, FileKind::kUnknown},
       {"a\0b"s, FileKind::kUnknown},
       {"\x89PNG\r\n\x1a\n"s, FileKind::kOther},

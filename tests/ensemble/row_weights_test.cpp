@@ -196,6 +196,8 @@ TEST(RowWeights, AreScaledToAMeanOfOne) {
   const std::vector<float> scaled = scaled_weights(weights, order, 3);  // the last is held out
   EXPECT_EQ(scaled, (std::vector<float>{0.5F, 1.5F, 1.0F, 1.0F}));
   EXPECT_TRUE(scaled_weights({}, order, 3).empty());
+  const std::vector<double> apart{1e-200, 1e-200, 1e-200, 1e200};
+  EXPECT_EQ(scaled_weights(apart, order, 3), (std::vector<float>{1.0F, 1.0F, 1.0F, 1e30F}));
 }
 
 TEST(RowWeights, TheLossIsTheGaussians) {
