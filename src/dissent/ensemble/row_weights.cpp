@@ -56,7 +56,7 @@ std::vector<float> scaled_weights(std::span<const double> weights, std::span<con
     return {};
   }
   const std::vector<double> ordered = pick_rows(weights, 1, order);
-  const double largest = std::ranges::max(ordered);  // sums of the largest numbers would be infinite
+  const double largest = std::ranges::max(std::span(ordered).first(num_trained));  // sums could be infinite
   double sum = 0;
   for (std::size_t n = 0; n < num_trained; ++n) {
     sum += ordered[n] / largest;
