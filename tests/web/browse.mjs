@@ -109,6 +109,8 @@ async function savedSvg(page) {
   if (!menu) return null;
   await menu.press("Enter");
   const link = await page.$("figure.chart .vega-actions a >> text=SVG");
+  await link.dispatchEvent("mousedown"); // which makes the picture; a person's click is slow enough for it
+  await page.waitForFunction((a) => /^(data|blob):/.test(a.href), link);
   const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
   const text = readFileSync(await download.path(), "utf8");
   await menu.press("Enter");
