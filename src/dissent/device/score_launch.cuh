@@ -32,7 +32,7 @@ PairwiseCall<Form, T, kMost> call_of(const Form& form, const FinishRule& finish,
   return call;
 }
 
-// More than 48 kB of shared memory must be asked for, once a kernel and card.
+// More than 48 kB of shared memory must be asked for before a launch.
 template <class Kernel>
 void allow_shared_bytes(Kernel* kernel, std::size_t bytes) {
   if (bytes > 48 * 1024) {

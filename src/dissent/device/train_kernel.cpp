@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
-#include "dissent/device/cuda_error.hpp"
+#include "dissent/device/cuda_card.hpp"
 
 namespace dissent::device {
 
 std::size_t most_shared() {
-  int card = 0;
   int bytes = 0;
-  DISSENT_CUDA(cudaGetDevice(&card));
-  DISSENT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, card));
+  DISSENT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, current_card()));
   return std::min(kMostShared, static_cast<std::size_t>(bytes) - kStaticShared);
 }
 
@@ -56,10 +54,7 @@ std::size_t share_of_shared(int rows) {
 
 // As many threads a block as leave all jobs room on the card at a time.
 int choose_rows(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory) {
-  int card = 0;
-  int processors = 0;
-  DISSENT_CUDA(cudaGetDevice(&card));
-  DISSENT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, card));
+  const int processors = num_multiprocessors();
   for (int rows = kind.most_rows; rows > kind.rows; rows /= 2) {
     if (tasks.num_jobs * kind.group <= processors * blocks_together(rows) &&
         shared_bytes(rows, without_copies(memory)) <= share_of_shared(rows)) {
