@@ -176,6 +176,8 @@ TEST_F(OnCard, UnusualShapesAreTrainedAsOnThisProcessor) {
   check("one row", 1, [](Training&) {});
   check("averages", 100, [](Training& t) { t.train().choose_epoch = true; });
   check("batches of more than a tile", 700, [](Training& t) { t.train().batch_size = 300; });
+  check("slices of more than a tile", 1000, [](Training& t) { t.train().batch_size = 1000; });
+  check("a slice without rows", 260, [](Training& t) { t.train().batch_size = 256; });
 }
 
 // More than the card holds at a time: they take turns in stretches of epochs.
@@ -222,7 +224,7 @@ TEST_F(OnCard, AFitAmongOthersHasTheSameBitsAsAlone) {
   }
 }
 
-// So many that the card gives each fewer threads than one alone.
+// So many that the card gives each fewer blocks and threads than one alone.
 TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
   constexpr std::size_t kFits = 60;
   TrainOptions train;

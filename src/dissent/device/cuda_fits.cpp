@@ -46,6 +46,9 @@ class CudaFit final : public DeviceFit {
   }
 
  private:
+  // Of a job.
+  std::size_t num_slices() const { return static_cast<std::size_t>(shape_.kind.members * shape_.kind.slices); }
+
   void wait() {
     done_.record(stream_);
     done_.wait();
@@ -76,17 +79,16 @@ class CudaFit final : public DeviceFit {
     copy_up<float>(targets_, targets, stream_);
     copy_up<std::uint32_t>(samples_, samples, stream_);
     copy_up<DenseNet>(networks_, shape_.networks, stream_);
-    orders_.reserve(2 * samples.size());
+    orders_.reserve(2 * static_cast<std::size_t>(shape_.kind.slices) * samples.size());
     const std::size_t units = joint_ ? 1 : shape_.networks.size();
-    const auto group = static_cast<std::size_t>(shape_.kind.group);
     const std::size_t block = problem.networks.parameters().size();
     blocks_.reserve(4 * block);
-    gradient_.reserve(group * block);
-    scratch_.reserve(units * group * static_cast<std::size_t>(shape_.scratch_size));
-    exchange_.reserve(units * 4 * device::kMaxGroup);
+    gradient_.reserve(num_slices() * block);
+    scratch_.reserve(units * num_slices() * static_cast<std::size_t>(shape_.scratch_size));
+    exchange_.reserve(units * 4 * device::kMaxSlices);
     losses_.reserve(units);
     // Gaps between networks stay zero.
-    DISSENT_CUDA(cudaMemsetAsync(gradient_.data(), 0, group * block * sizeof(float), stream_));
+    DISSENT_CUDA(cudaMemsetAsync(gradient_.data(), 0, num_slices() * block * sizeof(float), stream_));
     wait();
   }
 
@@ -96,6 +98,9 @@ class CudaFit final : public DeviceFit {
     job.conditioner = shape_.conditioner;
     job.networks = networks_.data();
     job.num_components = static_cast<int>(shape_.networks.size());
+    job.members = shape_.kind.members;
+    job.slices = shape_.kind.slices;
+    job.tile_rows = shape_.kind.rows;
     job.num_outputs = static_cast<int>(problem.networks.num_outputs());
     job.num_inputs = shape_.networks.front().layers[0].inputs;
     job.num_transformed = joint_ ? static_cast<int>(problem.flow->layers().front().num_transformed()) : 0;
@@ -104,7 +109,8 @@ class CudaFit final : public DeviceFit {
     job.targets = targets_.data();
     job.samples = samples_.data();
     job.orders = orders_.data();
-    job.draws = orders_.data() + problem.samples.size() * problem.num_rows;
+    job.slice_orders = problem.samples.size() * problem.num_rows;
+    job.draws = orders_.data() + static_cast<std::size_t>(job.slices) * job.slice_orders;
     job.num_rows = static_cast<int>(problem.num_rows);
     job.batch_size = static_cast<int>(problem.batch_size);
     job.seed = problem.seed;
@@ -159,8 +165,8 @@ class CudaFit final : public DeviceFit {
       job.draws += rows;
     }
     job.scratch = scratch_.data() +
-                  number * static_cast<std::size_t>(shape_.kind.group) * static_cast<std::size_t>(job.scratch_size);
-    job.exchange = exchange_.data() + number * 4 * device::kMaxGroup;
+                  number * num_slices() * static_cast<std::size_t>(job.scratch_size);
+    job.exchange = exchange_.data() + number * 4 * device::kMaxSlices;
     job.loss = losses_.data() + number;
     job.first_stream = unit.begin + unit.restarts * kRestartEpochs;
     job.num_epochs = static_cast<int>(unit.end - unit.begin);

@@ -3,9 +3,9 @@
 
 namespace dissent::device {
 
-void launch_training_64(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
+void launch_training_64(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
                         cudaStream_t stream) {
-  launch_rows<64>(kind.flow_width, tasks, kind.group, memory, stream);
+  launch_rows<64>(kind.flow_width, tasks, group, memory, stream);
 }
 
 }  // namespace dissent::device

@@ -1,7 +1,9 @@
 // What the training kernel is told: plain values and pointers into the card's memory, the same for host and device.
 //
 // A job is a unit of a fit (ensemble/fit_device.hpp): a component of its own, or all components of a model with a flow.
-// It is run by a group of thread blocks, of which block g takes components g, g + group, ...
+// Members of it work at a time: member m has components m, m + members, ... The rows of a member's batch are summed in
+// slices, and what slices have is added in their order. A block of threads has one slice, or all those of a member where
+// there is much to do; the bits are the same.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +14,8 @@
 namespace dissent::device {
 
 inline constexpr int kMaxLayers = 8;    // of a network, the heads counted
-inline constexpr int kMaxGroup = 8;     // blocks that work together: a cluster
+inline constexpr int kMaxMembers = 8;   // components of a job that are at work
+inline constexpr int kMaxSlices = 16;   // of a job, and so blocks that work together: a cluster
 inline constexpr int kSplineBins = 10;  // of the flow
 inline constexpr int kSplineParams = 2 * kSplineBins + 2;
 inline constexpr int kOutputsAtOnce = 4;    // by the loss
@@ -64,23 +67,29 @@ constexpr int padded_flow_width(int units) { return units == 0 ? 0 : rounded_up(
 constexpr int stage_stride(int flow_width) { return flow_width + 4; }
 constexpr int stage_size(int flow_width) { return 2 * rounded_up(kSplineParams) * stage_stride(flow_width); }
 
-// Threads of a block: few for batches of as many rows. For larger ones more or most of them, or some where there is
-// more to do than the card has room for; the bits are the same.
+// Threads of a block: few for batches of as many rows. For larger ones most of them where slices are that large, or some
+// where there is more to do than the card has room for; the bits are the same.
 inline constexpr int kFewRows = 64;
 inline constexpr int kSomeRows = 128;
-inline constexpr int kMoreRows = 256;
-inline constexpr int kMostRows = 512;
+inline constexpr int kMostRows = 256;
 
 // Blocks that share a multiprocessor.
-constexpr int blocks_together(int rows) { return rows == kSomeRows ? 3 : (rows < kSomeRows ? 6 : kMostRows / rows); }
+constexpr int blocks_together(int rows) { return rows == kSomeRows ? 3 : (rows < kSomeRows ? 6 : 2); }
+
+// Rows of a slice of a batch, but for the last: whole tiles of `rows` threads.
+constexpr int slice_rows(int batch, int slices, int rows) {
+  const int tiles = (batch + rows - 1) / rows;
+  return (tiles + slices - 1) / slices * rows;
+}
 
 // What jobs of one launch have in common.
 struct TrainKind {
   int rows = 0;          // threads of a block, at least
   int most_rows = 0;     // ... and at most
   int flow_width = 0;    // padded
-  int group = 1;         // blocks of a job
-  bool in_turn = false;  // a block has several components of a job, and no copies of them
+  int members = 1;       // of a job
+  int slices = 1;        // of a member
+  bool in_turn = false;  // a member has several components of a job, and no copies of them
 
   bool operator==(const TrainKind&) const = default;
 };
@@ -89,6 +98,9 @@ struct TrainJob {
   DenseNet conditioner;      // of the flow
   const DenseNet* networks;  // [num_components]
   int num_components;
+  int members;
+  int slices;           // of a member
+  int tile_rows;        // slices are multiples of this
   int first_component;  // its number in the ensemble: streams go by it
   int num_inputs;       // C
   int num_outputs;      // D
@@ -97,8 +109,9 @@ struct TrainJob {
   const float* inputs;           // [N][C]
   const float* targets;          // [N][D], columns in the order in which the flow takes them
   const std::uint32_t* samples;  // [num_components][num_rows]
-  std::uint32_t* orders;         // the same, of the present epoch
+  std::uint32_t* orders;         // [slices] of the same, of the present epoch
   std::uint32_t* draws;          // scratch of the same size
+  std::size_t slice_orders;      // from those of one slice to the next
   int num_rows;
   int batch_size;
   std::uint64_t seed;
@@ -110,11 +123,11 @@ struct TrainJob {
   float* average;
   float* first_moment;
   float* second_moment;
-  float* gradient;  // ... and one for each block of the group
+  float* gradient;  // ... and one for each slice of each member
   int block_size;
-  float* scratch;  // [group][scratch_size]
+  float* scratch;  // likewise, [scratch_size]
   int scratch_size;
-  double* exchange;  // [2][kMaxGroup][2]
+  double* exchange;  // [2][kMaxSlices][2]
   double* loss;      // of the last epoch; NaN where a step was not finite
 };
 

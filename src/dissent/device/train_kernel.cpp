@@ -52,32 +52,38 @@ std::size_t share_of_shared(int rows) {
   return (most_shared() + kStaticShared) / static_cast<std::size_t>(blocks_together(rows)) - kStaticShared;
 }
 
-// As many threads a block as leave all jobs room on the card at a time.
-int choose_rows(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory) {
+struct LaunchShape {
+  int group;  // blocks of a job
+  int rows;   // threads of a block
+};
+
+// As many blocks a job, and then threads a block, as leave all jobs room on the card at a time. A cluster finds its room
+// within a part of the card, so that large ones cannot fill all of it; a few jobs too many then take turns.
+LaunchShape choose_shape(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory) {
   const int processors = num_multiprocessors();
-  for (int rows = kind.most_rows; rows > kind.rows; rows /= 2) {
-    if (tasks.num_jobs * kind.group <= processors * blocks_together(rows) &&
-        shared_bytes(rows, without_copies(memory)) <= share_of_shared(rows)) {
-      return rows;
+  for (const int group : {kind.members * kind.slices, kind.members}) {
+    for (int rows = kind.most_rows; rows >= kind.rows; rows /= 2) {
+      if (tasks.num_jobs * group <= processors * blocks_together(rows) * (group > kind.members ? 9 : 10) / 10 &&
+          shared_bytes(rows, without_copies(memory)) <= share_of_shared(rows)) {
+        return {group, rows};
+      }
     }
   }
-  return kind.rows;
+  return {kind.members, kind.rows};
 }
 
 }  // namespace
 
 void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& wanted, cudaStream_t stream) {
-  const int rows = choose_rows(kind, tasks, wanted);
+  const auto [group, rows] = choose_shape(kind, tasks, wanted);
   const TrainMemory memory = with_room(rows, wanted, rows == kSomeRows ? kThirdShared : share_of_shared(rows));
   switch (rows) {
     case kFewRows:
-      return launch_training_64(kind, tasks, memory, stream);
-    case kMoreRows:
-      return launch_training_256(kind, tasks, memory, stream);
+      return launch_training_64(kind, group, tasks, memory, stream);
     case kMostRows:
-      return launch_training_512(kind, tasks, memory, stream);
+      return launch_training_256(kind, group, tasks, memory, stream);
     default:
-      return launch_training_128(kind, tasks, memory, stream);
+      return launch_training_128(kind, group, tasks, memory, stream);
   }
 }
 

@@ -1,5 +1,5 @@
-// Training in one launch: each block of threads lives with its components for many steps, drawing rows, computing
-// gradients and taking Adam's steps by itself; what components share is added up within a cluster of blocks.
+// Training in one launch: each block of threads lives with its slices for many steps, drawing rows, computing gradients
+// and taking Adam's steps by itself; what slices share is added up within a cluster of blocks.
 //
 // A thread is a row of a tile of the batch (train_block.cuh). train_tensor.cuh has sums by tensor cores,
 // train_layer.cuh layers, train_product.cuh gradients of weights, train_network.cuh a network's hidden layers,
@@ -48,33 +48,29 @@ __device__ __forceinline__ Resident make_resident(int stage, const TrainMemory& 
 template <int kRows, int kFlowWidth>
 __device__ __forceinline__ double run_epochs(BlockState<kRows>& state, const TrainMemory& memory,
                                              const cg::cluster_group& cluster, int begin, int end) {
-  const int rank = static_cast<int>(cluster.block_rank());
-  const int group = static_cast<int>(cluster.num_blocks());
   const TrainJob& job = state.job;
+  const Slices own(job, static_cast<int>(cluster.block_rank()), static_cast<int>(cluster.num_blocks()));
   const int stage = kRows / 32 * panel_size(memory.base_units, memory.flow_units);  // what comes before are panels
   const Resident resident = make_resident<kRows>(stage, memory);
-  const float* base_gradient = resident.base_gradient != nullptr
-                                   ? resident.base_gradient - job.networks[rank].begin
-                                   : job.gradient + static_cast<std::size_t>(rank) * job.block_size;
   const int steps = (job.num_rows + job.batch_size - 1) / job.batch_size;
   const StepFactors* step = job.steps + static_cast<std::ptrdiff_t>(begin) * steps;
   double loss = 0;
   for (int epoch = begin; epoch < end; ++epoch) {
     if (steps > 1 || epoch == begin) {
-      for (int c = rank; c < job.num_components; c += group) {
-        const std::size_t at = static_cast<std::size_t>(c) * job.num_rows;
+      for (int c = own.member; c < job.num_components; c += job.members) {
+        const std::uint32_t* sample = job.samples + static_cast<std::size_t>(c) * job.num_rows;
         order_rows<kRows>({job.seed, static_cast<std::uint64_t>(job.first_component + c), job.first_stream + epoch},
-                          steps > 1, {job.samples + at, job.orders + at, job.draws + at, job.num_rows},
+                          steps > 1, {sample, own.order(job, c), own.draws(job, c), job.num_rows},
                           reinterpret_cast<std::uint32_t*>(shared_memory), stage);
       }
     }
     double sum = 0;
     for (int first = 0; first < job.num_rows; first += job.batch_size, ++step) {
       const int last = min(job.num_rows, first + job.batch_size);
-      const double part = batch_gradient<kRows, kFlowWidth>(memory, job, state.network, state.nets, rank, group, first,
-                                                            last, resident, state.warps);
-      const double mean = update<kRows>(job, *step, cluster, static_cast<int>((step - job.steps) % 2), part,
-                                        base_gradient, state.warps);
+      double* exchange = job.exchange + (step - job.steps) % 2 * 2 * kMaxSlices;
+      batch_gradient<kRows, kFlowWidth>(memory, job, state.network, state.nets, own, first, last, resident, exchange,
+                                        state.warps);
+      const double mean = update<kRows>(job, *step, cluster, own, exchange, state.warps);
       sum += mean * (last - first);
       if (!(fabs(sum) <= DBL_MAX)) {
         return __longlong_as_double(0x7ff8000000000000LL);
@@ -144,6 +140,7 @@ __global__ void __launch_bounds__(kRows, blocks_together(kRows)) train(TrainTask
   }
 }
 
+// group: blocks of a job.
 template <int kRows, int kFlowWidth>
 void launch_as(TrainTasks tasks, int group, const TrainMemory& memory, cudaStream_t stream) {
   const auto kernel = train<kRows, kFlowWidth>;
@@ -151,6 +148,7 @@ void launch_as(TrainTasks tasks, int group, const TrainMemory& memory, cudaStrea
   // The same from all threads: it holds for the kernel, whoever launches it.
   DISSENT_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most_shared())));
+  DISSENT_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));  // more than 8
   // Multiprocessors run launches side by side that divide their memory alike.
   DISSENT_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100));
   cudaLaunchConfig_t config = {};

@@ -24,13 +24,12 @@ TrainMemory merged(const TrainMemory& a, const TrainMemory& b);
 // Runs jobs of a kind; TrainTasks::num_stretches is chosen here.
 void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream);
 
-// The same with so many threads a block, each in a source of its own.
-void launch_training_64(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream);
-void launch_training_128(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
+// The same with so many threads a block and `group` blocks a job, each in a source of its own.
+void launch_training_64(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
+                        cudaStream_t stream);
+void launch_training_128(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
                          cudaStream_t stream);
-void launch_training_256(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
-                         cudaStream_t stream);
-void launch_training_512(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory,
+void launch_training_256(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
                          cudaStream_t stream);
 
 }  // namespace dissent::device

@@ -1,6 +1,6 @@
 // Gradients of weights: products over the rows of a tile, by tensor cores.
 //
-// Each warp forms the product over its own 32 rows. Parts of 32 rows are added in the order of the batch, so that a run
+// Each warp forms the product over its own 32 rows. Parts of 32 rows are added in the order of the slice, so that a run
 // repeats to the bit, however many rows there are to a tile.
 #pragma once
 

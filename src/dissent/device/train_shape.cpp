@@ -7,8 +7,6 @@
 namespace dissent::device {
 namespace {
 
-constexpr std::size_t kMostBatch = kMostRows;
-
 DenseNet dense_net(const Mlp& mlp, std::span<const float> block) {
   DenseNet net;
   const std::span<const float> own = mlp.range(block);
@@ -53,19 +51,17 @@ TrainShape::TrainShape(const FitProblem& problem, std::size_t most_shared) {
   if (problem.flow != nullptr) {
     conditioner = dense_net(problem.flow->layers().front().conditioner(), block);
     kind.flow_width = padded_flow_width(conditioner.layers[conditioner.num_layers - 1].inputs);
-    kind.group = std::min(static_cast<int>(networks.size()), kMaxGroup);
+    kind.members = std::min(static_cast<int>(networks.size()), kMaxMembers);
     memory.flow_units = panel_columns(widest_hidden(conditioner));
     memory.stage = (problem.flow->layers().front().num_transformed() > 1 ? 2 : 1) * stage_size(kind.flow_width);
   }
   memory.base_units = panel_columns(base);
   const bool few = problem.batch_size <= kFewRows || shared_bytes(kSomeRows, memory) > most_shared;
   kind.rows = few ? kFewRows : kSomeRows;
-  kind.most_rows = kind.rows;
-  while (!few && kind.most_rows < kMostRows &&
-         kind.most_rows < static_cast<int>(std::min(problem.batch_size, kMostBatch))) {
-    kind.most_rows *= 2;
-  }
-  kind.in_turn = problem.flow != nullptr && kind.group < static_cast<int>(networks.size());
+  const auto batch = static_cast<int>(std::min(problem.batch_size, problem.num_rows));
+  kind.slices = std::clamp((batch + kind.rows - 1) / kind.rows, 1, kMaxSlices / kind.members);
+  kind.most_rows = !few && slice_rows(batch, kind.slices, kind.rows) > kind.rows ? kMostRows : kind.rows;
+  kind.in_turn = problem.flow != nullptr && kind.members < static_cast<int>(networks.size());
   if (!kind.in_turn) {
     memory.flow_copy = hidden_copy(conditioner);
     memory.flow_gradient = conditioner.end - conditioner.begin;

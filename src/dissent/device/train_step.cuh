@@ -111,63 +111,94 @@ struct Resident {
   float* base_gradient;
 };
 
-// The gradient of one batch, of the components of this block; the sum of their mean losses.
+// A gradient in shared memory to where other blocks read it.
+template <int kRows>
+__device__ __forceinline__ void hand_over(const DenseNet& net, const float* from, float* gradient) {
+  for (int k = net.begin + static_cast<int>(threadIdx.x); k < net.end; k += kRows) {
+    gradient[k] = from[k - net.begin];
+  }
+}
+
+// The gradient of rows [begin, end) of a component's order, which are a slice's or none, into the slice's memory; adds
+// to what is there of the flow if it has had a component before. Returns before + the sum of their losses.
 template <int kRows, int kFlowWidth>
-__device__ __forceinline__ double batch_gradient(const TrainMemory& memory, const TrainJob& job, DenseNet& network,
-                                                 Net<kRows>* nets, int rank, int group, int begin, int end,
-                                                 const Resident& resident, double* warps) {
-  float* scratch_memory = job.scratch + static_cast<std::size_t>(rank) * job.scratch_size;
-  float* gradient = job.gradient + static_cast<std::size_t>(rank) * job.block_size;
+__device__ __forceinline__ double slice_gradient(const TrainMemory& memory, const TrainJob& job,
+                                                 const DenseNet& network, Net<kRows>* nets, const std::uint32_t* order,
+                                                 int begin, int end, float* scratch_memory, float* gradient,
+                                                 const Resident& resident, bool add_to_flow, float scale, double before,
+                                                 double* warps) {
   const DenseNet& conditioner = job.conditioner;
-  const float scale = 1.0F / (static_cast<float>(end - begin) * static_cast<float>(job.num_outputs));
-  const int tiles = (end - begin + kRows - 1) / kRows;
-  const int rows = ((end - begin + tiles - 1) / tiles + 31) / 32 * 32;  // whole warps, about as many each time
-  fetch<kRows>(conditioner, job.parameters, resident.flow);
   const int row = static_cast<int>(threadIdx.x);
-  double loss = 0;
-  for (int c = rank; c < job.num_components; c += group) {
-    const std::uint32_t* order = job.orders + static_cast<std::size_t>(c) * job.num_rows;
-    if (begin == 0 || job.num_components > group) {
-      __syncthreads();
-      copy_words<kRows>(job.networks[c], network);
-      __syncthreads();
-    }
-    fetch<kRows>(network, job.parameters, resident.base);
-    for (int first = begin; first < end; first += rows) {
-      __syncthreads();
-      if (row == 0) {
-        const Scratch<kRows> scratch(scratch_memory, job, network);
-        nets[0] = {&network,
-                   scratch.base,
-                   0,
+  const int tiles = max(1, (end - begin + kRows - 1) / kRows);
+  const int rows = ((end - begin + tiles - 1) / tiles + 31) / 32 * 32;  // whole warps, about as many each time
+  double loss = before;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int first = begin + tile * rows;
+    __syncthreads();
+    if (row == 0) {
+      const Scratch<kRows> scratch(scratch_memory, job, network);
+      nets[0] = {&network,
+                 scratch.base,
+                 0,
+                 job.parameters,
+                 resident.base,
+                 resident.base_gradient != nullptr ? resident.base_gradient - network.begin : gradient,
+                 tile > 0};
+      if constexpr (kFlowWidth > 0) {
+        nets[1] = {&job.conditioner,
+                   scratch.flow,
+                   job.num_outputs - job.num_transformed,
                    job.parameters,
-                   resident.base,
-                   resident.base_gradient != nullptr ? resident.base_gradient - network.begin : gradient,
-                   first > begin};
-        if constexpr (kFlowWidth > 0) {
-          nets[1] = {&job.conditioner,
-                     scratch.flow,
-                     job.num_outputs - job.num_transformed,
-                     job.parameters,
-                     resident.flow,
-                     resident.flow_gradient != nullptr ? resident.flow_gradient - conditioner.begin : gradient,
-                     first > begin || c > rank};
-        }
+                   resident.flow,
+                   resident.flow_gradient != nullptr ? resident.flow_gradient - conditioner.begin : gradient,
+                   tile > 0 || add_to_flow};
       }
-      __syncthreads();
-      const int count = min(rows, end - first);
-      const std::uint32_t source = order[first + (row < count ? row : 0)];
-      const float own = tile_gradient<kRows, kFlowWidth>(memory.base_units, memory.flow_units, scratch_memory, count,
-                                                         source, &job, nets, scale);
-      loss = add_warps<kRows>(loss, own, warps);
+    }
+    __syncthreads();
+    const int count = min(rows, end - first);
+    const std::uint32_t source = order[row < count ? first + row : 0];
+    const float own = tile_gradient<kRows, kFlowWidth>(memory.base_units, memory.flow_units, scratch_memory, count,
+                                                       source, &job, nets, scale);
+    loss = add_warps<kRows>(loss, own, warps);
+  }
+  if (resident.base_gradient != nullptr) {
+    hand_over<kRows>(conditioner, resident.flow_gradient, gradient);
+    hand_over<kRows>(network, resident.base_gradient, gradient);
+  }
+  return loss;
+}
+
+// The gradient of the batch of rows [begin, end), of the block's slices, and their share of the mean loss.
+template <int kRows, int kFlowWidth>
+__device__ __forceinline__ void batch_gradient(const TrainMemory& memory, const TrainJob& job, DenseNet& network,
+                                               Net<kRows>* nets, const Slices& own, int begin, int end,
+                                               const Resident& resident, double* exchange, double* warps) {
+  float* scratch_memory = job.scratch + static_cast<std::size_t>(own.number(own.begin)) * job.scratch_size;
+  const float scale = 1.0F / (static_cast<float>(end - begin) * static_cast<float>(job.num_outputs));
+  const int rows = slice_rows(end - begin, own.slices, job.tile_rows);
+  fetch<kRows>(job.conditioner, job.parameters, resident.flow);
+  for (int slice = own.begin; slice < own.end; ++slice) {
+    const int first = min(end, begin + slice * rows);
+    const int last = min(end, first + rows);
+    float* gradient = job.gradient + static_cast<std::size_t>(own.number(slice)) * job.block_size;
+    double loss = 0;
+    for (int c = own.member; c < job.num_components; c += job.members) {
+      const bool in_turn = job.num_components > job.members;
+      if (in_turn || (begin == 0 && slice == own.begin)) {
+        __syncthreads();
+        copy_words<kRows>(job.networks[c], network);
+        __syncthreads();
+      }
+      if (in_turn || slice == own.begin) {
+        fetch<kRows>(network, job.parameters, resident.base);
+      }
+      loss = slice_gradient<kRows, kFlowWidth>(memory, job, network, nets, own.order(job, c), first, last,
+                                               scratch_memory, gradient, resident, c > own.member, scale, loss, warps);
+    }
+    if (threadIdx.x == 0) {
+      exchange[2 * own.number(slice) + 1] = loss * static_cast<double>(scale);
     }
   }
-  if (resident.flow_gradient != nullptr) {  // for the others
-    for (int k = conditioner.begin + static_cast<int>(threadIdx.x); k < conditioner.end; k += kRows) {
-      gradient[k] = resident.flow_gradient[k - conditioner.begin];
-    }
-  }
-  return loss * static_cast<double>(scale);
 }
 
 }  // namespace dissent::device

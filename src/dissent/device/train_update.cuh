@@ -11,6 +11,30 @@ namespace dissent::device {
 
 namespace cg = cooperative_groups;
 
+// What a block has of a job: slices [begin, end) of a member.
+struct Slices {
+  int slices;  // of a member
+  int member;
+  int begin;
+  int end;
+
+  __device__ __forceinline__ Slices(const TrainJob& job, int rank, int blocks) : slices(job.slices) {
+    const int each = job.members * job.slices / blocks;
+    member = rank * each / slices;
+    begin = rank * each % slices;
+    end = begin + each;
+  }
+  // Among all slices of the job.
+  __device__ __forceinline__ int number(int slice) const { return member * slices + slice; }
+  // Rows of a component, in their order of the epoch: each block has its own.
+  __device__ __forceinline__ std::uint32_t* order(const TrainJob& job, int component) const {
+    return job.orders + begin * job.slice_orders + static_cast<std::size_t>(component) * job.num_rows;
+  }
+  __device__ __forceinline__ std::uint32_t* draws(const TrainJob& job, int component) const {
+    return job.draws + (order(job, component) - job.orders);
+  }
+};
+
 // As AdamOptions of network/adam.hpp.
 constexpr float kBeta1 = 0.9F;
 constexpr float kBeta2 = 0.999F;
@@ -103,58 +127,64 @@ __device__ __forceinline__ void adam(const TrainJob& job, const StepFactors& ste
   }
 }
 
-// The part of the flow's parameters that a block of the group updates.
+// A slice's part of the parameters of a network, of `count` in all: it adds their gradients up and updates them.
 struct Share {
   int begin;
   int end;
-  __device__ __forceinline__ Share(const DenseNet& net, int rank, int group) {
+  __device__ __forceinline__ Share(const DenseNet& net, int number, int count) {
     const int size = net.end - net.begin;
-    const int each = (size + group - 1) / group;
-    begin = net.begin + min(size, rank * each);
-    end = net.begin + min(size, (rank + 1) * each);
+    const int each = (size + count - 1) / count;
+    begin = net.begin + min(size, number * each);
+    end = net.begin + min(size, (number + 1) * each);
   }
 };
 
-// Adds up what the blocks of the group have in common and takes Adam's step. Returns the mean loss, or NaN (in all of
-// them) where it or the gradient is not finite; nothing is changed then.
+// The sum of parameter k's gradients of `count` slices, whose memory is [count][stride].
+__device__ __forceinline__ float sum_slices(const float* gradients, int count, std::size_t stride, int k) {
+  float part[kMaxSlices];  // all asked for before the first is waited for
+#pragma unroll
+  for (int s = 0; s < kMaxSlices; ++s) {
+    part[s] = s < count ? __ldcg(gradients + static_cast<std::size_t>(s) * stride + k) : 0.0F;
+  }
+  float sum = 0;
+#pragma unroll
+  for (int s = 0; s < kMaxSlices; ++s) {
+    sum += part[s];
+  }
+  return sum;
+}
+
+// Adds up what slices have and takes Adam's step; `exchange` has their losses. Returns the mean loss, or NaN (in all
+// blocks) where it or the gradient is not finite; nothing is changed then.
 template <int kRows>
 __device__ __noinline__ double update(const TrainJob& job, const StepFactors& step, cg::cluster_group cluster,
-                                      int parity, double loss, const float* base_gradient, double* warps) {
-  const int rank = static_cast<int>(cluster.block_rank());
-  const int group = static_cast<int>(cluster.num_blocks());
-  float* own = job.gradient + static_cast<std::size_t>(rank) * job.block_size;
-  cluster.sync();  // all gradients are there
-  Squares<kRows> own_squares;
-  const Share share(job.conditioner, rank, group);
-  own_squares.add(share.begin, share.end, [&](int k) {
-    float part[kMaxGroup];  // all asked for before the first is waited for
-#pragma unroll
-    for (int g = 0; g < kMaxGroup; ++g) {
-      part[g] = g < group ? __ldcg(job.gradient + static_cast<std::size_t>(g) * job.block_size + k) : 0.0F;
+                                      const Slices& own, double* exchange, double* warps) {
+  const int all = job.members * own.slices;
+  const auto stride = static_cast<std::size_t>(job.block_size);
+  const float* members = job.gradient + static_cast<std::size_t>(own.number(0)) * stride;  // the slices of this one
+  cluster.sync();                                                                          // all gradients are there
+  for (int slice = own.begin; slice < own.end; ++slice) {
+    float* total = job.gradient + static_cast<std::size_t>(own.number(slice)) * stride;
+    Squares<kRows> squares;
+    const auto add = [&](const Share& share, const float* gradients, int count) {
+      squares.add(share.begin, share.end,
+                  [&](int k) { return total[k] = sum_slices(gradients, count, stride, k); });
+    };
+    add(Share(job.conditioner, own.number(slice), all), job.gradient, all);
+    for (int c = own.member; c < job.num_components; c += job.members) {
+      add(Share(job.networks[c], slice, own.slices), members, own.slices);
     }
-    float sum = 0;
-#pragma unroll
-    for (int g = 0; g < kMaxGroup; ++g) {
-      sum += part[g];
+    const double sum = squares.total(warps);
+    if (threadIdx.x == 0) {
+      exchange[2 * own.number(slice)] = sum;
     }
-    own[k] = sum;
-    return sum;
-  });
-  for (int c = rank; c < job.num_components; c += group) {
-    own_squares.add(job.networks[c].begin, job.networks[c].end, [&](int k) { return base_gradient[k]; });
-  }
-  const double squares = own_squares.total(warps);
-  double* exchange = job.exchange + parity * 2 * kMaxGroup;
-  if (threadIdx.x == 0) {
-    exchange[2 * rank] = squares;
-    exchange[2 * rank + 1] = loss;
   }
   cluster.sync();
   double all_squares = 0;
   double all_loss = 0;
-  for (int g = 0; g < group; ++g) {
-    all_squares += __ldcg(exchange + 2 * g);
-    all_loss += __ldcg(exchange + 2 * g + 1);
+  for (int s = 0; s < all; ++s) {
+    all_squares += __ldcg(exchange + 2 * s);
+    all_loss += __ldcg(exchange + 2 * s + 1);
   }
   const double norm = sqrt(all_squares);
   const double mean = all_loss / job.num_components;
@@ -162,14 +192,17 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
     return __longlong_as_double(0x7ff8000000000000LL);
   }
   const float clip = job.clip_norm > 0 ? static_cast<float>(fmin(1.0, job.clip_norm / (norm + 1e-6))) : 1.0F;
+  for (int slice = own.begin; slice < own.end; ++slice) {
+    const float* total = job.gradient + static_cast<std::size_t>(own.number(slice)) * stride;
+    const auto take = [&](const Share& share, bool in_flow) {
 #pragma unroll 4
-  for (int k = share.begin + static_cast<int>(threadIdx.x); k < share.end; k += kRows) {
-    adam(job, step, clip, k, own[k], true);
-  }
-  for (int c = rank; c < job.num_components; c += group) {
-#pragma unroll 4
-    for (int k = job.networks[c].begin + static_cast<int>(threadIdx.x); k < job.networks[c].end; k += kRows) {
-      adam(job, step, clip, k, base_gradient[k], false);
+      for (int k = share.begin + static_cast<int>(threadIdx.x); k < share.end; k += kRows) {
+        adam(job, step, clip, k, total[k], in_flow);
+      }
+    };
+    take(Share(job.conditioner, own.number(slice), all), true);
+    for (int c = own.member; c < job.num_components; c += job.members) {
+      take(Share(job.networks[c], slice, own.slices), false);
     }
   }
   cluster.sync();  // all parameters are there
