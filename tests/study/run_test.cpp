@@ -90,6 +90,21 @@ TEST_F(Run, StoppedAnywhereItEndsWithTheSameNumbers) {
   EXPECT_EQ(numbers_of(*broken), numbers_of(*whole));
 }
 
+TEST_F(Run, TargetsThatThePoolHasAreNotKept) {
+  const auto store = StudyStore::open(url("small.db"));
+  store->add(grid_);
+  int asked = 0;
+  StudyControl control = control_;
+  control.stop = [&] { return ++asked > 5; };  // after the labels of a round
+  run_cells(*store, grid_, control);
+  const std::optional<Claim> claim = store->claim("wave", "probe", 1e-9);
+  ASSERT_TRUE(claim);
+  const std::optional<Campaign> campaign = store->load(*claim);
+  ASSERT_TRUE(campaign);
+  EXPECT_EQ(campaign->chosen.size(), 4u);
+  EXPECT_EQ(campaign->num_told(), 0u);
+}
+
 TEST_F(Run, CellsOfALargerGridAreLeftToOthers) {
   const auto store = StudyStore::open(url("more.db"));
   store->add(grid_);

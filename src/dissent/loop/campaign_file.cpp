@@ -55,15 +55,16 @@ struct Arrays {
 
 void add_targets(Arrays& arrays, const Campaign& campaign) {
   const std::size_t D = campaign.num_targets;
+  const bool any = std::ranges::any_of(campaign.chosen, [](const ChosenRow& row) { return !row.targets.empty(); });
   std::vector<std::int64_t> labelled;
   std::vector<double> targets;
   for (const ChosenRow& chosen : campaign.chosen) {
     labelled.push_back(chosen.dropped ? 2 : chosen.targets.empty() ? 0 : 1);
     targets.insert(targets.end(), chosen.targets.begin(), chosen.targets.end());
-    targets.resize(labelled.size() * D, 0);
+    targets.resize(any ? labelled.size() * D : 0, 0);
   }
   arrays.add("chosen.labelled", std::move(labelled));
-  arrays.add("chosen.targets", std::move(targets), {campaign.chosen.size(), D});
+  arrays.add("chosen.targets", std::move(targets), {any ? campaign.chosen.size() : 0, D});
 }
 
 // What states have where people are asked.
@@ -297,7 +298,11 @@ void load_targets(const SafetensorsFile& file, Campaign& campaign) {
   const std::size_t n = campaign.chosen.size();
   const std::size_t D = campaign.num_targets;
   const std::vector<std::size_t> labelled = load_wholes(file, "chosen.labelled", n, 3);
-  const std::vector<double> targets = load_numbers(file, "chosen.targets", {n, D});
+  const bool any = std::ranges::find(labelled, 1U) != labelled.end();
+  std::vector<double> targets;
+  if (any) {
+    targets = load_numbers(file, "chosen.targets", {n, D});
+  }
   for (std::size_t k = 0; k < n; ++k) {
     if (labelled[k] == 1) {
       const std::span<const double> own = std::span(targets).subspan(k * D, D);

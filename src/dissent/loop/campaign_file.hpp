@@ -2,7 +2,7 @@
 // for each field of a record:
 //   chosen.round, chosen.row, ...    [n]     I64 for whole numbers, F64 for others
 //   chosen.labelled                  [n]     I64: 1 where the targets are known, 2 where the row was dropped
-//   chosen.targets                   [n, D]  F64, 0 where they are not
+//   chosen.targets                   [n, D]  F64, 0 where they are not; [0, D] where none is
 //   rounds.round, rounds.rmse, ...   [R]
 //   fitted.round, fitted.rmse, ...   [F]
 // and where people are asked, E rows that are not of the pool, C inputs:

@@ -24,15 +24,27 @@ namespace {
 constexpr double kLongestWait = 0.25;  // seconds, until it is asked again whether a cell is free
 
 // A cell of the store as the place of its campaign. It is recorded once a round: models are not kept, so that a step
-// inside of one would be taken again all the same, to the same bits.
+// inside of one would be taken again all the same, to the same bits. Targets come from the pool again.
 class CellStore final : public CampaignStore {
  public:
-  CellStore(StudyStore& store, Claim claim) : store_(store), claim_(std::move(claim)), campaign_(store.load(claim_)) {}
+  // data: with a pool whose targets are known.
+  CellStore(StudyStore& store, Claim claim, const Problem& data)
+      : store_(store), claim_(std::move(claim)), data_(data), campaign_(store.load(claim_)) {}
 
   std::string name() const override { return claim_.name; }
   bool begun() const override { return campaign_.has_value(); }
   void hold() override {}
-  Campaign load() const override { return campaign_.value(); }
+  Campaign load() const override {
+    Campaign campaign = campaign_.value();
+    const std::size_t D = data_.target_names.size();
+    for (const std::size_t position : pending(campaign)) {
+      const std::size_t row = campaign.chosen[position].row;
+      if (row < data_.pool.num_rows && campaign.num_targets == D) {  // else it is refused for that
+        tell(campaign, position, std::span(data_.pool.targets).subspan(row * D, D));
+      }
+    }
+    return campaign;
+  }
   void save(const Campaign& campaign) override {
     if (!campaign.rounds.empty() && !campaign.fitted && campaign.num_pending() == 0) {
       store_.record(claim_, campaign);
@@ -48,6 +60,7 @@ class CellStore final : public CampaignStore {
  private:
   StudyStore& store_;
   Claim claim_;
+  const Problem& data_;
   std::optional<Campaign> campaign_;
 };
 
@@ -89,7 +102,7 @@ class Heartbeat {
 LearnEnd run_cell(StudyStore& store, const Cell& cell, const Claim& claim, const StudyControl& control) {
   const CampaignSettings settings = cell.campaign_settings();
   const Problem data = cell_problem(cell, control.problem);
-  CellStore place(store, claim);
+  CellStore place(store, claim, data);
   Campaign campaign = open_campaign(place, data, settings);
   TableOracle oracle;
   LearnControl learning;

@@ -128,7 +128,8 @@ class StudyStore {
   // Cells that failed wait again; how many.
   virtual std::size_t retry(const std::string& study) = 0;
 
-  // The state that was recorded last, as record() got it; none at the beginning.
+  // The state that was recorded last, but for the targets of chosen rows, which wait for them again: the pool has them.
+  // None at the beginning.
   virtual std::optional<Campaign> load(const Claim& claim) = 0;
 
   // Replaces the measurements of these kinds of the same problems.
