@@ -164,8 +164,7 @@ class CudaFit final : public DeviceFit {
       job.orders += rows;
       job.draws += rows;
     }
-    job.scratch = scratch_.data() +
-                  number * num_slices() * static_cast<std::size_t>(job.scratch_size);
+    job.scratch = scratch_.data() + number * num_slices() * static_cast<std::size_t>(job.scratch_size);
     job.exchange = exchange_.data() + number * 4 * device::kMaxSlices;
     job.loss = losses_.data() + number;
     job.first_stream = unit.begin + unit.restarts * kRestartEpochs;

@@ -2,8 +2,8 @@
 //
 // A job is a unit of a fit (ensemble/fit_device.hpp): a component of its own, or all components of a model with a flow.
 // Members of it work at a time: member m has components m, m + members, ... The rows of a member's batch are summed in
-// slices, and what slices have is added in their order. A block of threads has one slice, or all those of a member where
-// there is much to do; the bits are the same.
+// slices, and what slices have is added in their order. A block of threads has one slice, or all those of a member
+// where there is much to do; the bits are the same.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +67,8 @@ constexpr int padded_flow_width(int units) { return units == 0 ? 0 : rounded_up(
 constexpr int stage_stride(int flow_width) { return flow_width + 4; }
 constexpr int stage_size(int flow_width) { return 2 * rounded_up(kSplineParams) * stage_stride(flow_width); }
 
-// Threads of a block: few for batches of as many rows. For larger ones most of them where slices are that large, or some
-// where there is more to do than the card has room for; the bits are the same.
+// Threads of a block: few for batches of as many rows. For larger ones most of them where slices are that large, or
+// some where there is more to do than the card has room for; the bits are the same.
 inline constexpr int kFewRows = 64;
 inline constexpr int kSomeRows = 128;
 inline constexpr int kMostRows = 256;

@@ -57,8 +57,8 @@ struct LaunchShape {
   int rows;   // threads of a block
 };
 
-// As many blocks a job, and then threads a block, as leave all jobs room on the card at a time. A cluster finds its room
-// within a part of the card, so that large ones cannot fill all of it; a few jobs too many then take turns.
+// As many blocks a job, and then threads a block, as leave all jobs room on the card at a time. A cluster finds its
+// room within a part of the card, so that large ones cannot fill all of it; a few jobs too many then take turns.
 LaunchShape choose_shape(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory) {
   const int processors = num_multiprocessors();
   for (const int group : {kind.members * kind.slices, kind.members}) {

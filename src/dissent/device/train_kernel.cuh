@@ -20,7 +20,7 @@ constexpr int kStretches = 16;  // of a job, where jobs take turns
 // What a block keeps in shared memory besides its regions.
 template <int kRows>
 struct BlockState {
-  double warps[kMostRows / 32];
+  double warps[kMaxSlices * kMostRows / 32];  // sums of warps, of as many things
   TrainJob job;
   DenseNet network;  // of the component in turn
   Net<kRows> nets[2];
@@ -108,6 +108,7 @@ __device__ __forceinline__ void wait_for(int* done, int stretches) {
 
 template <int kRows, int kFlowWidth>
 __global__ void __launch_bounds__(kRows, blocks_together(kRows)) train(TrainTasks tasks, TrainMemory memory) {
+  static_assert(sizeof(BlockState<kRows>) <= kStaticShared);
   __shared__ BlockState<kRows> state;
   cg::cluster_group cluster = cg::this_cluster();
   for (;;) {

@@ -42,6 +42,8 @@ constexpr float kRestBeta1 = static_cast<float>(1 - 0.9);
 constexpr float kRestBeta2 = static_cast<float>(1 - 0.999);
 constexpr float kEpsilon = 1e-8F;
 
+constexpr int kFewSlices = 4;  // as a component of a flow's ensemble has
+
 // Over the threads of a warp.
 __device__ __forceinline__ double warp_sum(double value) {
 #pragma unroll
@@ -68,29 +70,31 @@ __device__ __forceinline__ double add_warps(double before, float value, double* 
 }
 
 // Sums over parameters are formed by so many threads at least in thought, so that they do not depend on how many there
-// are: each stands for kStandsFor of them.
+// are: each stands for kStandsFor of them, in turn.
 template <int kRows>
 struct Squares {
   static constexpr int kStandsFor = kRows < kMostRows && kRows > kFewRows ? kMostRows / kRows : 1;
-  static constexpr int kStep = kRows * kStandsFor;
-  static constexpr int kSums = kStep / 32;
+  static constexpr int kSums = kRows * kStandsFor / 32;
   double part[kStandsFor] = {};
 
   // Adds each(k) squared for k in [begin, end).
   template <class Each>
   __device__ __forceinline__ void add(int begin, int end, const Each& each) {
+    int turn = 0;
+#pragma unroll 1
+    for (int k = begin + static_cast<int>(threadIdx.x); k < end; k += kRows) {
+      const float value = each(k);
+      const auto square = static_cast<double>(value * value);
 #pragma unroll
-    for (int p = 0; p < kStandsFor; ++p) {
-      for (int k = begin + static_cast<int>(threadIdx.x) + p * kRows; k < end; k += kStep) {
-        const float value = each(k);
-        part[p] += static_cast<double>(value * value);
+      for (int p = 0; p < kStandsFor; ++p) {
+        part[p] += p == turn ? square : 0.0;
       }
+      turn = turn + 1 == kStandsFor ? 0 : turn + 1;
     }
   }
 
-  // Their sum, the same in all threads.
-  __device__ __forceinline__ double total(double* sums) {
-    __syncthreads();
+  // The sums of warps, [kSums], into shared memory.
+  __device__ __forceinline__ void put(double* sums) const {
 #pragma unroll
     for (int p = 0; p < kStandsFor; ++p) {
       const double sum = warp_sum(part[p]);
@@ -98,7 +102,8 @@ struct Squares {
         sums[(static_cast<int>(threadIdx.x) + p * kRows) / 32] = sum;
       }
     }
-    __syncthreads();
+  }
+  static __device__ __forceinline__ double total(const double* sums) {
     double all = 0;
 #pragma unroll
     for (int w = 0; w < kSums; ++w) {
@@ -139,16 +144,17 @@ struct Share {
   }
 };
 
-// The sum of parameter k's gradients of `count` slices, whose memory is [count][stride].
-__device__ __forceinline__ float sum_slices(const float* gradients, int count, std::size_t stride, int k) {
-  float part[kMaxSlices];  // all asked for before the first is waited for
+// The sum of a parameter's gradients of `count` slices, each `stride` behind the one before.
+template <int kMost>
+__device__ __forceinline__ float sum_slices(const float* gradient, int count, std::size_t stride) {
+  float part[kMost];  // all asked for before the first is waited for
 #pragma unroll
-  for (int s = 0; s < kMaxSlices; ++s) {
-    part[s] = s < count ? __ldcg(gradients + static_cast<std::size_t>(s) * stride + k) : 0.0F;
+  for (int s = 0; s < kMost; ++s) {
+    part[s] = s < count ? __ldcg(gradient + static_cast<std::size_t>(s) * stride) : 0.0F;
   }
   float sum = 0;
 #pragma unroll
-  for (int s = 0; s < kMaxSlices; ++s) {
+  for (int s = 0; s < kMost; ++s) {
     sum += part[s];
   }
   return sum;
@@ -166,18 +172,21 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
   for (int slice = own.begin; slice < own.end; ++slice) {
     float* total = job.gradient + static_cast<std::size_t>(own.number(slice)) * stride;
     Squares<kRows> squares;
-    const auto add = [&](const Share& share, const float* gradients, int count) {
-      squares.add(share.begin, share.end,
-                  [&](int k) { return total[k] = sum_slices(gradients, count, stride, k); });
-    };
-    add(Share(job.conditioner, own.number(slice), all), job.gradient, all);
+    const Share flow(job.conditioner, own.number(slice), all);
+    squares.add(flow.begin, flow.end,
+                [&](int k) { return total[k] = sum_slices<kMaxSlices>(job.gradient + k, all, stride); });
     for (int c = own.member; c < job.num_components; c += job.members) {
-      add(Share(job.networks[c], slice, own.slices), members, own.slices);
+      const Share base(job.networks[c], slice, own.slices);
+      squares.add(base.begin, base.end, [&](int k) {
+        return total[k] = own.slices <= kFewSlices ? sum_slices<kFewSlices>(members + k, own.slices, stride)
+                                                   : sum_slices<kMaxSlices>(members + k, own.slices, stride);
+      });
     }
-    const double sum = squares.total(warps);
-    if (threadIdx.x == 0) {
-      exchange[2 * own.number(slice)] = sum;
-    }
+    squares.put(warps + (slice - own.begin) * Squares<kRows>::kSums);
+  }
+  __syncthreads();
+  if (const int slice = own.begin + static_cast<int>(threadIdx.x); slice < own.end) {
+    exchange[2 * own.number(slice)] = Squares<kRows>::total(warps + threadIdx.x * Squares<kRows>::kSums);
   }
   cluster.sync();
   double all_squares = 0;
