@@ -87,8 +87,9 @@ class CudaFit final : public DeviceFit {
     scratch_.reserve(units * num_slices() * static_cast<std::size_t>(shape_.scratch_size));
     exchange_.reserve(units * 4 * device::kMaxSlices);
     losses_.reserve(units);
-    // Gaps between networks stay zero.
+    // Gaps between networks stay zero. Of scratch memory columns are read by eights, and the last may not be written.
     DISSENT_CUDA(cudaMemsetAsync(gradient_.data(), 0, num_slices() * block * sizeof(float), stream_));
+    DISSENT_CUDA(cudaMemsetAsync(scratch_.data(), 0, scratch_.size() * sizeof(float), stream_));
     wait();
   }
 

@@ -158,7 +158,7 @@ constexpr int panel_size(int base_units, int flow_units) {
 }
 
 inline constexpr std::size_t kMostShared = 225 * 1024;  // bytes, of a block
-inline constexpr std::size_t kThirdShared = 74 * 1024;  // where three are to share a multiprocessor
+inline constexpr std::size_t kThirdShared = 73 * 1024;  // where three are to share a multiprocessor
 inline constexpr std::size_t kStaticShared = 2 * 1024;  // besides these
 
 }  // namespace dissent::device
