@@ -89,17 +89,18 @@ def drawing(height, title, panels):
 
 
 def race(problem, model):
-    """The RMSE after each round: median over seeds, and the middle half of them. None with fewer than five seeds."""
+    """The RMSE after each round that five seeds of all methods have: median over seeds, and the middle half of them."""
     path = os.path.join(RESULTS, GRIDS[model] + ".csv.gz")
     rows = [row for row in (read_csv(path) if os.path.exists(path) else [])
-            if (row["problem"], row["model"], row["state"]) == (problem, model, "done") and row["rmse"]]
+            if (row["problem"], row["model"]) == (problem, model) and row["state"] != "failed" and row["rmse"]]
     found = {}
     for row in rows:
         found.setdefault(row["acquisition"].split(":")[0], {}).setdefault(int(row["labelled"]), []).append(float(row["rmse"]))
-    if not {"kl", "mc", "random"} <= set(found) or min(len(values) for at in found.values() for values in at.values()) < LEAST_SEEDS:
+    many = [{at for at, values in points.items() if len(values) >= LEAST_SEEDS} for points in found.values()]
+    shown = sorted(set.intersection(*many)) if many else []
+    if not {"kl", "mc", "random"} <= set(found) or len(shown) < 2:
         return None
-    part = lambda k: {name: [(at, statistics.quantiles(values, n=4)[k]) for at, values in sorted(points.items())]
-                      for name, points in found.items()}
+    part = lambda k: {name: [(at, statistics.quantiles(points[at], n=4)[k]) for at in shown] for name, points in found.items()}
     low, middle, high = part(0), part(1), part(2)
     # The first rounds are the same for all methods, and may stand far above the rest.
     most = 1.15 * max(y for points in middle.values() for x, y in points[len(points) // 20:])

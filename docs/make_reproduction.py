@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -88,12 +89,16 @@ class Results:
                                   if study in GRIDS.values()))
 
 
+def read_grid(study):
+    with open(os.path.join(ROOT, "studies", study + ".toml"), "rb") as file:
+        return tomllib.load(file)
+
+
 def num_campaigns(study):
     """Of each problem in a grid of the paper's main experiment; {} of other grids."""
     if study not in GRIDS.values():
         return {}
-    with open(os.path.join(ROOT, "studies", study + ".toml"), "rb") as file:
-        grid = tomllib.load(file)["grid"]
+    grid = read_grid(study)["grid"]
     first, last = map(int, grid["seed"].split("-"))
     return dict.fromkeys(grid["problem"], len(grid["acquisition"]) * (last - first + 1))
 
@@ -112,9 +117,12 @@ def runs(results):
         done = sum(row["seeds"] for row in rows)
         wanted = num_campaigns(study).get(problem, done + sum(row["unfinished"] for row in rows))
         seeds = [row["seeds"] for row in rows]
-        lines.append((study, model, problem, span(min(seeds), max(seeds)) if done else "none",
-                      max(row["last"] for row in rows) if done else "-", f"{done} of {wanted}",
-                      "nothing" if done == wanted else "not run" if done == 0 else f"{wanted - done} campaigns"))
+        rounds = max(row["last"] for row in rows) if done else "-"
+        missing = "nothing" if done == wanted else "not run" if done == 0 else f"{wanted - done} campaigns"
+        if done and study in GRIDS.values() and rounds < read_grid(study)["rounds"]:
+            missing += f", and rounds {rounds + 1} to {read_grid(study)['rounds']} of the others"
+        lines.append((study, model, problem, span(min(seeds), max(seeds)) if done else "none", rounds,
+                      f"{done} of {wanted}", missing))
     return table(("study", "model", "problem", "seeds of each method", "rounds", "campaigns", "missing"), lines)
 
 
@@ -242,11 +250,26 @@ def costs(results):
                   "the paper's samples"), lines) if lines else "There are no measurements yet."
 
 
+def ceilings(results):
+    """Of the robots: how far below ln 5 the chosen rows' estimates lie, and how many of the rows are the expert's."""
+    lines = []
+    for study, model, problem in results.tasks():
+        rows = [row for row in read_csv(os.path.join(RESULTS, study + ".csv.gz"))
+                if row["problem"] == problem and row["chosen_epistemic"] and row["expert_share"]]
+        below = {name: [math.log(5) - float(row["chosen_epistemic"]) for row in rows if row["acquisition"] == name]
+                 for name in dict.fromkeys(row["acquisition"] for row in rows)}
+        expert = {name: statistics.mean(float(row["expert_share"]) for row in rows if row["acquisition"] == name)
+                  for name in below}
+        text = {name: f"{statistics.median(values):.1g}" if statistics.median(values) > 1e-6 else "0" for name, values in below.items()}
+        lines += [(problem, model, name, text[name], f"{100 * expert[name]:.0f}%") for name in below]
+    return table(("problem", "model", "method", "below ln 5, nats", "expert's rows"), lines)
+
+
 def verdict(results, name):
     return results.verdicts[name]["verdict"]
 
 
-BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs)}
+BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings)}
 
 
 def made_text(text, results):

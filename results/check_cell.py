@@ -1,7 +1,7 @@
 """Runs one campaign of the results again and compares: python3 results/check_cell.py FILE [CELL] [options]
 
-    python3 results/check_cell.py results/paper-pne.csv.gz
-    python3 results/check_cell.py results/paper-pne.csv.gz 'problem=hetero acquisition=badge seed=0' --rounds 3
+    python3 results/check_cell.py results/paper-pne-cpu.csv.gz
+    python3 results/check_cell.py results/paper-pne-cpu.csv.gz 'problem=hetero acquisition=badge seed=0' --rounds 3
 
 FILE is a table of rounds whose grid is in `studies`. Without CELL one is drawn at random. --rounds R runs the first R
 rounds alone, which do not depend on how many follow. Every number but times must be the same to the bit; with --within
@@ -34,11 +34,12 @@ def read_rounds(path):
     return cells
 
 
-def origin(path):
-    """Commit and device of the rows of a file, as far as the manifest knows."""
+def origin(path, problem):
+    """Commit and device of a problem's rows in a file, as far as the manifest knows."""
     with open(os.path.join(ROOT, "results", "manifest.toml"), "rb") as file:
-        parts = [part for part in tomllib.load(file)["part"] if part["file"] == os.path.basename(path)]
-    return {(part["commit"], part["device"]) for part in parts}
+        parts = tomllib.load(file)["part"]
+    return {(part["commit"], part["device"]) for part in parts
+            if part["file"] == os.path.basename(path) and problem in part["problems"]}
 
 
 def run_again(program, device, study, cell, rounds, folder):
@@ -101,7 +102,7 @@ def main():
     options, rounds = read_options()
     expected = {number: row for number, row in rounds.items() if not options.rounds or number <= options.rounds}
     print(f"{options.cell}: {len(expected)} rounds", flush=True)
-    for commit, device in origin(options.file):
+    for commit, device in origin(options.file, expected[1]["problem"]):
         if device != options.device:
             print(f"these rows were made on {device} by commit {commit}: other devices give other digits", flush=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -93,7 +93,7 @@ class Study(StudyTest):
     def test_the_first_rounds_of_the_papers_experiment_are_reproduced(self):
         check = [sys.executable, os.path.join(ROOT, "results", "check_cell.py"), "--program", PROGRAM, "--rounds", "2"]
         name = "problem=hetero acquisition=badge seed=0"
-        rows = os.path.join(ROOT, "results", "paper-pne.csv.gz")
+        rows = os.path.join(ROOT, "results", "paper-pne-cpu.csv.gz")
         said = subprocess.run([*check, rows, name], text=True, capture_output=True)
         self.assertEqual((said.returncode, said.stdout), (0, f"{name}: 2 rounds\n12 values, 0 differ\n"), said.stderr)
         with gzip.open(rows, "rt") as file, open(self.path("other.csv"), "w") as other:
