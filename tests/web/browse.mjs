@@ -111,7 +111,9 @@ async function savedSvg(page) {
   const link = await page.$("figure.chart .vega-actions a >> text=SVG");
   await link.dispatchEvent("mousedown"); // which makes the picture; a person's click is slow enough for it
   await page.waitForFunction((a) => /^(data|blob):/.test(a.href), link);
-  const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+  // At once: a page that is served draws its charts anew now and then, and one that goes between press and release takes
+  // the click with it.
+  const [download] = await Promise.all([page.waitForEvent("download"), link.evaluate((a) => a.click())]);
   const text = readFileSync(await download.path(), "utf8");
   await menu.press("Enter");
   return { name: download.suggestedFilename(), begin: text.slice(0, 4), marks: text.split("<path").length - 1 };
