@@ -265,11 +265,34 @@ def ceilings(results):
     return table(("problem", "model", "method", "below ln 5, nats", "expert's rows"), lines)
 
 
+def pendulums(results):
+    """The plain problem and its variant in the first rounds, and the paper's: errors its way, and the expert's rows."""
+    del results
+    paper = {(row["method"], int(row["batch"])): (float(row["mean"]), float(row["stddev"]))
+             for row in read_csv(os.path.join(PAPER, "curves.csv"))
+             if (row["model"], row["metric"], row["problem"]) == ("flow", "rmse", "pendulum")}
+    rows = [row for name in ("paper-nflows", "swing") for row in read_csv(os.path.join(RESULTS, name + ".csv.gz"))
+            if row["problem"].startswith("pendulum") and row["round"]]
+    lines = []
+    for method in dict.fromkeys(row["acquisition"] for row in rows if row["problem"] == "pendulum:swing"):
+        cells = [method]
+        for problem in ("pendulum", "pendulum:swing"):
+            own = [row for row in rows if (row["problem"], row["acquisition"]) == (problem, method)]
+            for batch in (10, 25):
+                errors = [float(row["rmse_paper"]) for row in own if int(row["round"]) == batch + 1]
+                cells.append(mean_text(statistics.mean(errors), statistics.stdev(errors)))
+            share = statistics.mean(float(row["expert_share"]) for row in own if int(row["round"]) <= 25)
+            cells.append(f"{100 * share:.0f}%")
+        lines.append((*cells, *(mean_text(*paper[method.split(":")[0], batch]) for batch in (10, 25))))
+    return table(("method", "pendulum, batch 10", "batch 25", "expert's rows", "pendulum:swing, batch 10", "batch 25",
+                  "expert's rows", "the paper, batch 10", "batch 25"), lines)
+
+
 def verdict(results, name):
     return results.verdicts[name]["verdict"]
 
 
-BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings)}
+BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings, pendulums)}
 
 
 def made_text(text, results):
