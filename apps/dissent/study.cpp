@@ -148,11 +148,24 @@ nlohmann::ordered_json summary_json(const Grid& grid, StudyStore& store, const A
           {"failures", failures}};
 }
 
+// ", 20 begun (345 models)", of campaigns that go on; nothing where there are none.
+std::string begun_before(StudyStore& store, const std::string& study) {
+  std::size_t begun = 0;
+  std::size_t models = 0;
+  for (const CellRecord& cell : store.cells(study)) {
+    if (cell.rounds > 0 && (cell.state == CellState::kWaiting || cell.state == CellState::kRunning)) {
+      ++begun;
+      models += cell.rounds;
+    }
+  }
+  return begun == 0 ? "" : fmt::format(", {} begun ({})", begun, counted(models, "model"));
+}
+
 void say_before(const Grid& grid, StudyStore& store, std::size_t ended) {
   const std::size_t failed = std::min(store.num_failed(grid.name), ended);  // others may be at work
-  print_line("{}: {}, {} done{} before{}; results in {}", grid.name, counted(grid.cells.size(), "campaign"),
+  print_line("{}: {}, {} done{} before{}{}; results in {}", grid.name, counted(grid.cells.size(), "campaign"),
              ended - failed, failed == 0 ? "" : fmt::format(", {} failed", failed),
-             failed == 0 ? "" : " (--retry runs them again)", store.name());
+             failed == 0 ? "" : " (--retry runs them again)", begun_before(store, grid.name), store.name());
   flush_output();
 }
 

@@ -95,7 +95,10 @@ class Study(StudyTest):
         name = "problem=hetero acquisition=badge seed=0"
         rows = os.path.join(ROOT, "results", "paper-pne-cpu.csv.gz")
         said = subprocess.run([*check, rows, name], text=True, capture_output=True)
-        self.assertEqual((said.returncode, said.stdout), (0, f"{name}: 2 rounds\n12 values, 0 differ\n"), said.stderr)
+        made = "these rows were made on cpu by commit ce4fce6"
+        self.assertEqual((said.returncode, said.stdout), (0, f"{name}: 2 rounds\n{made}\n12 values, 0 differ\n"), said.stderr)
+        said = subprocess.run([*check, os.path.join(ROOT, "results", "paper-nflows.csv.gz"), name], text=True, capture_output=True)
+        self.assertEqual((said.returncode, "give --device cuda" in said.stderr), (2, True), said.stderr)
         with gzip.open(rows, "rt") as file, open(self.path("other.csv"), "w") as other:
             other.write(file.read().replace(",1,100,", ",1,101,"))
         said = subprocess.run([*check, self.path("other.csv"), name], text=True, capture_output=True)
@@ -239,12 +242,21 @@ class Refusals(StudyTest):
         self.refuse_grid('name = "a"\naim = "none.csv"\n[grid]\nproblem = "hetero"\nacquisition = "aim"\nseed = "0-9"\n',
                          "g.toml:2:7: none.csv: there is no such file")
 
+    def test_a_store_may_stand_beside_its_own_export(self):
+        self.run_ok("study", "run", self.grid(), "--store", "sqlite:runs.db", "-q")
+        self.run_ok("study", "export", "sqlite:runs.db", "--output", "own.csv")
+        for sources in (["sqlite:runs.db", "own.csv"], ["own.csv", "sqlite:runs.db"]):
+            self.run_ok("study", "export", *sources, "--output", "both.csv")
+            with open(self.path("own.csv")) as own, open(self.path("both.csv")) as both:
+                self.assertEqual(sorted(both.readlines()), sorted(own.readlines()))
+        self.run_bad(2, "study", "status", "own.csv", says="there is 'dissent study show'")
+
     def test_another_grid_of_the_same_name(self):
         self.run_ok("study", "run", self.grid(rounds=1, last=1), "--store", "sqlite:runs.db", "-q")
         self.run_bad(2, "study", "run", self.grid(rounds=2, epochs=30, last=1), "--store", "sqlite:runs.db",
                      says="with other settings: epochs is 20 there, 30 in the grid, rounds is 1 there, 2 in the grid; give")
         self.run_bad(2, "study", "run", self.grid(rounds=1, last=0), "--store", "sqlite:runs.db",
-                     says="2 campaigns that the grid has not")
+                     says="2 campaigns that the grid has not, such as '")
         self.run_ok("study", "run", self.grid(rounds=1, last=2), "--store", "sqlite:runs.db", "-q")  # more of them
         self.assertEqual(len(self.status("sqlite:runs.db")), 6)
 

@@ -165,7 +165,15 @@ TEST_F(OnCard, UnusualShapesAreTrainedAsOnThisProcessor) {
     change(training);
     expect_same(training, 6, device_->fits(), name);
   };
-  check("more components than blocks of a group", 60, [](Training& t) { t.options().num_components = 11; });
+  check("more components than members", 60, [](Training& t) { t.options().num_components = 11; });
+  check("more components than members, in two slices", 300, [](Training& t) {
+    t.options().num_components = 11;
+    t.train().batch_size = 300;
+  });
+  check("networks in sixteen slices", 2500, [](Training& t) {
+    t.options().model = Model::kPne;
+    t.train().batch_size = 2500;
+  });
   check("layers wider than sums are formed at once", 60, [](Training& t) {
     t.options().hidden = {90, 40, 70};
     t.options().keep_probability = 1;
@@ -229,10 +237,10 @@ TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
   constexpr std::size_t kFits = 60;
   TrainOptions train;
   train.epochs = 20;
-  train.batch_size = 300;
+  train.batch_size = 1000;  // in slices of more than 128 rows: alone they have 256 threads
   const auto parameters_of = [&](std::uint64_t seed) {
-    const FitResult result =
-        fit({.model = Model::kFlow, .seed = seed}, train, test::wide(700, 3).rows(), {.device = &device_->fits()});
+    const FitResult result = fit({.model = Model::kFlow, .hidden = {16}, .keep_probability = 1, .seed = seed}, train,
+                                 test::wide(1200, 3).rows(), {.device = &device_->fits()});
     return std::vector<float>(result.model.parameters().begin(), result.model.parameters().end());
   };
   std::vector<std::vector<float>> together(kFits);

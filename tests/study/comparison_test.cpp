@@ -422,9 +422,26 @@ TEST(Comparison, PowerTellsOfFewerSeeds) {
   add_runs(results, "ant", "flow", "kl", 2, 1);
   add_runs(results, "ant", "flow", "random", 2, 2);
   const Comparison comparison = compare(results, {.num_draws = 20});
-  EXPECT_EQ(comparison.models[0].power[0].scope, "one problem alone, with 2 to 6 seeds");
-  EXPECT_EQ(comparison.models[0].power[0].num_pairs, 6U);
-  EXPECT_EQ(comparison.models[0].power[1].scope, "all 2 problems together, with 2 to 6 seeds");
+  const std::vector<Power>& power = comparison.models[0].power;
+  ASSERT_EQ(power.size(), 3U);
+  EXPECT_EQ(power[0].scope, "one problem alone, with 2 seeds");
+  EXPECT_FALSE(power[0].reachable);
+  EXPECT_EQ(power[1].scope, "one problem alone, with 6 seeds");
+  EXPECT_TRUE(power[1].reachable);
+  EXPECT_EQ(power[2].scope, "all 2 problems together, with 2 to 6 seeds");
+}
+
+TEST(Comparison, WhatSoFewSeedsCannotTellIsOpen) {
+  PairedContrast contrast{.ours = "kl", .baseline = "mc", .num_pairs = 5};
+  EXPECT_EQ(contrast.outcome_text(), "tie");
+  contrast.reachable = false;
+  EXPECT_EQ(contrast.outcome_text(), "open");
+  contrast.outcome = Outcome::kWorse;
+  EXPECT_EQ(contrast.outcome_text(), "worse");
+  StudyResults results;
+  add_runs(results, "hetero", "flow", "kl", 4, 1);
+  add_runs(results, "hetero", "flow", "random", 4, 2);
+  EXPECT_EQ(compare(results, {.num_draws = 20}).tasks[0].by_area[0].outcome_text(), "open");
 }
 
 TEST(Comparison, ABaselineThatWasNotTestedAllowsNoMark) {

@@ -87,7 +87,7 @@ class CudaFit final : public DeviceFit {
     scratch_.reserve(units * num_slices() * static_cast<std::size_t>(shape_.scratch_size));
     exchange_.reserve(units * 4 * device::kMaxSlices);
     losses_.reserve(units);
-    // Gaps between networks stay zero. Of scratch memory columns are read by eights, and the last may not be written.
+    // Gaps between networks stay zero. Scratch memory is read eight columns at a time, also where a layer has fewer.
     DISSENT_CUDA(cudaMemsetAsync(gradient_.data(), 0, num_slices() * block * sizeof(float), stream_));
     DISSENT_CUDA(cudaMemsetAsync(scratch_.data(), 0, scratch_.size() * sizeof(float), stream_));
     wait();

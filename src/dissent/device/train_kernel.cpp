@@ -47,9 +47,10 @@ TrainMemory with_room(int rows, const TrainMemory& memory, std::size_t bytes) {
   return without_copies(memory);
 }
 
-// Bytes that each of the blocks on a multiprocessor can have.
+// Bytes that each of the blocks on a multiprocessor can have, besides its own and what the card keeps of each.
 std::size_t share_of_shared(int rows) {
-  return (most_shared() + kStaticShared) / static_cast<std::size_t>(blocks_together(rows)) - kStaticShared;
+  constexpr std::size_t kBesides = kStaticShared + 1024;
+  return (most_shared() + kBesides) / static_cast<std::size_t>(blocks_together(rows)) - kBesides;
 }
 
 struct LaunchShape {
@@ -76,7 +77,7 @@ LaunchShape choose_shape(const TrainKind& kind, const TrainTasks& tasks, const T
 
 void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& wanted, cudaStream_t stream) {
   const auto [group, rows] = choose_shape(kind, tasks, wanted);
-  const TrainMemory memory = with_room(rows, wanted, rows == kSomeRows ? kThirdShared : share_of_shared(rows));
+  const TrainMemory memory = with_room(rows, wanted, share_of_shared(rows));
   switch (rows) {
     case kFewRows:
       return launch_training_64(kind, group, tasks, memory, stream);

@@ -20,7 +20,7 @@ constexpr int kStretches = 16;  // of a job, where jobs take turns
 // What a block keeps in shared memory besides its regions.
 template <int kRows>
 struct BlockState {
-  double warps[kMaxSlices * kMostRows / 32];  // sums of warps, of as many things
+  double warps[kMaxSlices * kMostRows / 32];  // sums of warps, for each slice
   TrainJob job;
   DenseNet network;  // of the component in turn
   Net<kRows> nets[2];

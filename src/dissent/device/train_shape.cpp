@@ -7,6 +7,8 @@
 namespace dissent::device {
 namespace {
 
+constexpr std::size_t kMostOrders = std::size_t{1} << 27;  // rows: each slice has an order of its own
+
 DenseNet dense_net(const Mlp& mlp, std::span<const float> block) {
   DenseNet net;
   const std::span<const float> own = mlp.range(block);
@@ -60,6 +62,9 @@ TrainShape::TrainShape(const FitProblem& problem, std::size_t most_shared) {
   kind.rows = few ? kFewRows : kSomeRows;
   const auto batch = static_cast<int>(std::min(problem.batch_size, problem.num_rows));
   kind.slices = std::clamp((batch + kind.rows - 1) / kind.rows, 1, kMaxSlices / kind.members);
+  if (static_cast<std::size_t>(kind.slices) * problem.samples.size() * problem.num_rows > kMostOrders) {
+    kind.slices = 1;
+  }
   kind.most_rows = !few && slice_rows(batch, kind.slices, kind.rows) > kind.rows ? kMostRows : kind.rows;
   kind.in_turn = problem.flow != nullptr && kind.members < static_cast<int>(networks.size());
   if (!kind.in_turn) {

@@ -1,4 +1,4 @@
-// The gradient of a batch, tile by tile, of the components of a block.
+// The gradient of a batch, slice by slice and tile by tile.
 #pragma once
 
 #include "dissent/device/train_loss.cuh"

@@ -1,4 +1,4 @@
-// The end of a step: blocks of a group add up what their components share, and each takes Adam's step for its part.
+// The end of a step: what slices have is added up, and each block takes Adam's step for its part.
 #pragma once
 
 #include <cooperative_groups.h>

@@ -16,7 +16,8 @@ constexpr const char* kFormat = "dissent.campaign";
 // What a state must be read as. Programs up to version 0.4 read 1 and 2, and would lose what 3 has beyond.
 constexpr const char* kFirstFormat = "1";
 constexpr const char* kPlainFormat = "2";
-constexpr const char* kNewestFormat = "3";
+constexpr const char* kPeopleFormat = "3";
+constexpr const char* kNewestFormat = "4";
 constexpr const char* kReasons = "chosen.why";
 constexpr const char* kColumns = "columns";
 constexpr std::string_view kSettingPrefix = "settings.";
@@ -53,18 +54,21 @@ struct Arrays {
   }
 };
 
-void add_targets(Arrays& arrays, const Campaign& campaign) {
+enum class Targets { kKept, kLeftOut };
+
+void add_targets(Arrays& arrays, const Campaign& campaign, Targets kept) {
   const std::size_t D = campaign.num_targets;
-  const bool any = std::ranges::any_of(campaign.chosen, [](const ChosenRow& row) { return !row.targets.empty(); });
   std::vector<std::int64_t> labelled;
   std::vector<double> targets;
   for (const ChosenRow& chosen : campaign.chosen) {
-    labelled.push_back(chosen.dropped ? 2 : chosen.targets.empty() ? 0 : 1);
+    labelled.push_back(chosen.dropped ? 2 : chosen.targets.empty() || kept == Targets::kLeftOut ? 0 : 1);
     targets.insert(targets.end(), chosen.targets.begin(), chosen.targets.end());
-    targets.resize(any ? labelled.size() * D : 0, 0);
+    targets.resize(labelled.size() * D, 0);
   }
   arrays.add("chosen.labelled", std::move(labelled));
-  arrays.add("chosen.targets", std::move(targets), {any ? campaign.chosen.size() : 0, D});
+  if (kept == Targets::kKept) {
+    arrays.add("chosen.targets", std::move(targets), {campaign.chosen.size(), D});
+  }
 }
 
 // What states have where people are asked.
@@ -85,14 +89,18 @@ void add_people(Arrays& arrays, const Campaign& campaign) {
   }
 }
 
-bool needs_newest(const Campaign& campaign) {
-  return campaign.extra.size() > 0 || !campaign.encoding.columns.empty() || campaign.num_dropped() > 0;
+const char* format_of(const Campaign& campaign, Targets kept) {
+  if (kept == Targets::kLeftOut) {
+    return kNewestFormat;
+  }
+  const bool people = campaign.extra.size() > 0 || !campaign.encoding.columns.empty() || campaign.num_dropped() > 0;
+  return people ? kPeopleFormat : kPlainFormat;
 }
 
-Metadata metadata_of(const Campaign& campaign) {
+Metadata metadata_of(const Campaign& campaign, Targets kept) {
   Metadata metadata{
       {"format", kFormat},
-      {"format_version", needs_newest(campaign) ? kNewestFormat : kPlainFormat},
+      {"format_version", format_of(campaign, kept)},
       {"command", std::string(driver_name(campaign.driver))},
       {"targets", std::to_string(campaign.num_targets)},
       {"data_fingerprint", fmt::format("{:016x}", campaign.data_fingerprint)},
@@ -228,7 +236,7 @@ Campaign read_campaign(const SafetensorsFile& file) {
     };
     check(text("format") == kFormat, "is not the state of a campaign");
     const std::string version = text("format_version");
-    check(version == kFirstFormat || version == kPlainFormat || version == kNewestFormat,
+    check(version == kFirstFormat || version == kPlainFormat || version == kPeopleFormat || version == kNewestFormat,
           "is of format version {}; this program reads versions {} to {}", version, kFirstFormat, kNewestFormat);
     Campaign campaign = version == kFirstFormat ? campaign_file::read_version_1(file) : read_version_2(file);
     campaign.data_fingerprint = campaign_file::read_number(file, "data_fingerprint", 16);
@@ -316,10 +324,10 @@ void load_targets(const SafetensorsFile& file, Campaign& campaign) {
 
 namespace {
 
-Arrays arrays_of(const Campaign& campaign) {
+Arrays arrays_of(const Campaign& campaign, Targets kept) {
   Arrays arrays;
   arrays.add_records<ChosenRow>("chosen", campaign.chosen);
-  add_targets(arrays, campaign);
+  add_targets(arrays, campaign, kept);
   if (campaign.driver == Driver::kAsk) {
     add_people(arrays, campaign);
   }
@@ -335,15 +343,15 @@ Arrays arrays_of(const Campaign& campaign) {
 }  // namespace
 
 void save_campaign(const std::string& path, const Campaign& campaign, const CopyDigests& copies) {
-  Metadata metadata = metadata_of(campaign);
+  Metadata metadata = metadata_of(campaign, Targets::kKept);
   for (const auto& [file, digest] : copies) {
     metadata[std::string(kCopyPrefix) + file] = digest;
   }
-  write_safetensors(path, arrays_of(campaign).named, metadata);
+  write_safetensors(path, arrays_of(campaign, Targets::kKept).named, metadata);
 }
 
-std::vector<std::byte> campaign_bytes(const Campaign& campaign) {
-  return format_safetensors(arrays_of(campaign).named, metadata_of(campaign));
+std::vector<std::byte> bytes_without_targets(const Campaign& campaign) {
+  return format_safetensors(arrays_of(campaign, Targets::kLeftOut).named, metadata_of(campaign, Targets::kLeftOut));
 }
 
 Campaign load_campaign(const std::string& path) { return read_campaign(SafetensorsFile(path)); }

@@ -2,7 +2,7 @@
 // for each field of a record:
 //   chosen.round, chosen.row, ...    [n]     I64 for whole numbers, F64 for others
 //   chosen.labelled                  [n]     I64: 1 where the targets are known, 2 where the row was dropped
-//   chosen.targets                   [n, D]  F64, 0 where they are not; [0, D] where none is
+//   chosen.targets                   [n, D]  F64, 0 where they are not; absent where none is told (version 4)
 //   rounds.round, rounds.rmse, ...   [R]
 //   fitted.round, fitted.rmse, ...   [F]
 // and where people are asked, E rows that are not of the pool, C inputs:
@@ -15,9 +15,9 @@
 // are made of a table's columns, "columns" says how (table/encoding.hpp), and "extra.cells" has what those of extra
 // rows are made of, row by row, as a JSON list of texts.
 //
-// The format version is 2, or 3 where there are extra rows, rows dropped or "columns", which programs up to version 0.4
-// would lose. Version 1 is read as well: it had one array for all metrics, and the options that were typed as "setting
-// FLAG".
+// The format version is 2; 3 where there are extra rows, rows dropped or "columns", which programs up to version 0.4
+// would lose; 4 where targets are left out, which programs up to 0.7 would miss. Version 1 is read as well: it had one
+// array for all metrics, and the options that were typed as "setting FLAG".
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,9 @@ namespace dissent {
 // What is wrong with a file is an InputError that names it.
 // `copies` are the digests of the tables beside it, if any (see campaign_copies.hpp).
 void save_campaign(const std::string& path, const Campaign& campaign, const CopyDigests& copies = {});
-std::vector<std::byte> campaign_bytes(const Campaign& campaign);  // the file in memory, without copies
+// The file in memory, without copies. All chosen rows wait for their targets in it: those of a thousand rows of the
+// humanoid are two megabytes.
+std::vector<std::byte> bytes_without_targets(const Campaign& campaign);
 Campaign load_campaign(const std::string& path);
 CopyDigests load_copy_digests(const std::string& path);
 Campaign parse_campaign(std::span<const std::byte> bytes, const std::string& source);

@@ -146,8 +146,9 @@ struct PairedContrast {
   double wilcoxon_adjusted = 1;
   double wilcoxon_overall = 1;
   Outcome outcome = Outcome::kTie;
+  bool reachable = true;  // so many seeds can clear Holm's first step
 
-  std::string outcome_text() const;  // nothing without a pair
+  std::string outcome_text() const;  // nothing without a pair; "open" where no tie could have been told from more
 };
 
 struct TaskComparison {

@@ -1,5 +1,6 @@
 // What tests paired by seed can find with as many seeds as there are.
 #include <algorithm>
+#include <map>
 
 #include "dissent/base/names.hpp"
 #include "dissent/statistics/significance.hpp"
@@ -34,11 +35,11 @@ Power power_of(std::string scope, std::size_t num_pairs, std::size_t num_tests, 
 }
 
 std::vector<Power> powers_of(const TaskList& tasks, double level) {
-  std::size_t pairs = 0;
+  std::map<std::size_t, std::size_t> tests_of;  // by the most seeds of a problem: the most tests of one
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  std::size_t most = 0;
   std::size_t total = 0;
   for (const TaskComparison* task : tasks) {
+    std::size_t pairs = 0;
     std::size_t tests = 0;  // with seeds in common: there is no test without
     for (const PairedContrast& contrast : task->by_area) {
       if (contrast.num_pairs > 0) {
@@ -47,16 +48,21 @@ std::vector<Power> powers_of(const TaskList& tasks, double level) {
         ++tests;
       }
     }
-    most = std::max(most, tests);
-    total += tests;
+    if (tests > 0) {
+      tests_of[pairs] = std::max(tests_of[pairs], tests);
+      total += tests;
+    }
   }
-  // Those with fewer seeds can show less.
-  const std::string range = fewest < pairs ? fmt::format(", with {} to {} seeds", fewest, pairs) : "";
   std::vector<Power> list;
-  if (most > 0) {
-    list.push_back(power_of("one problem alone" + range, pairs, most, level));
+  std::size_t most = 0;
+  for (const auto& [pairs, tests] : tests_of) {
+    const std::string own = tests_of.size() > 1 ? fmt::format(", with {}", counted(pairs, "seed")) : "";
+    list.push_back(power_of("one problem alone" + own, pairs, tests, level));
+    most = std::max(most, tests);
   }
   if (total > most) {
+    const std::size_t pairs = tests_of.rbegin()->first;
+    const std::string range = fewest < pairs ? fmt::format(", with {} to {} seeds", fewest, pairs) : "";
     list.push_back(
         power_of(fmt::format("all {} together{}", counted(tasks.size(), "problem"), range), pairs, total, level));
   }

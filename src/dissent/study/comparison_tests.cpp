@@ -52,6 +52,7 @@ void correct_within(std::vector<PairedContrast>& contrasts, bool less_is_better,
   correct(all, &PairedContrast::wilcoxon_p, &PairedContrast::wilcoxon_adjusted);
   for (PairedContrast& contrast : contrasts) {
     contrast.outcome = outcome_of(contrast.difference, contrast.sign_flip_adjusted, less_is_better, level);
+    contrast.reachable = least_paired_p(contrast.num_pairs) * static_cast<double>(all.size()) <= level;
   }
 }
 
@@ -184,7 +185,10 @@ void test_task(TaskComparison& task, const MetricTraits& metric, const CompareOp
 }
 
 std::string PairedContrast::outcome_text() const {
-  return num_pairs == 0 ? std::string() : std::string(outcome_name(outcome));
+  if (num_pairs == 0) {
+    return "";
+  }
+  return outcome == Outcome::kTie && !reachable ? "open" : std::string(outcome_name(outcome));
 }
 
 std::string_view outcome_name(Outcome outcome) {

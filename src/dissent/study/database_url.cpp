@@ -98,8 +98,11 @@ DatabaseUrl parse_database_url(const std::string& url) {
     return {DatabaseKind::kPostgresql, url, without_password(url)};
   }
   const bool is_path = !url.empty() && !contains(url, ":");
+  const bool is_export = std::ranges::any_of(kExportEndings, [&](std::string_view end) { return url.ends_with(end); });
   fail("store '{}' is not known; give sqlite:FILE or postgresql://USER@HOST/DATABASE{}", without_password(url),
-       is_path ? fmt::format("; did you mean '{}{}'?", kSqliteScheme, url) : "");
+       is_path && is_export ? "; of a table that 'dissent study export' wrote there is 'dissent study show'"
+       : is_path            ? fmt::format("; did you mean '{}{}'?", kSqliteScheme, url)
+                            : "");
 }
 
 std::string with_timeouts(const std::string& url) {

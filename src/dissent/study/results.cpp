@@ -12,11 +12,6 @@
 namespace dissent {
 namespace {
 
-// Axes that do not tell methods apart.
-constexpr std::string_view kTaskAxes[] = {"problem", "model", "acquisition", "seed", "data_seed"};
-
-bool is_task_axis(std::string_view name) { return std::ranges::find(kTaskAxes, name) != std::end(kTaskAxes); }
-
 // What was given for a campaign, from Cell::describe(). A setting that this version does not know is left out: none of
 // those has anything to do with the results' names.
 CampaignSettings described_settings(const Json& description) {
@@ -59,6 +54,11 @@ StudyRun run_of(const CellRecord& cell) {
 }
 
 }  // namespace
+
+bool is_task_axis(std::string_view name) {
+  constexpr std::string_view kTaskAxes[] = {"problem", "model", "acquisition", "seed", "data_seed"};
+  return std::ranges::find(kTaskAxes, name) != std::end(kTaskAxes);
+}
 
 std::string method_name(const StudyRun& run) {
   std::string name = run.acquisition;

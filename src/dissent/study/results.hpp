@@ -40,6 +40,9 @@ struct StudyResults {
   std::vector<Measurement> measurements = {};
 };
 
+// Of what every run has a field, whether or not its grid has such an axis.
+bool is_task_axis(std::string_view name);
+
 // "kl, candidates=1000": StudyRun::method, of its acquisition and axes.
 std::string method_name(const StudyRun& run);
 

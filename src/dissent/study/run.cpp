@@ -24,7 +24,8 @@ namespace {
 constexpr double kLongestWait = 0.25;  // seconds, until it is asked again whether a cell is free
 
 // A cell of the store as the place of its campaign. It is recorded once a round: models are not kept, so that a step
-// inside of one would be taken again all the same, to the same bits. Targets come from the pool again.
+// inside of one would be taken again all the same, to the same bits. Targets come from the pool again, but for rows
+// that waited for them when the campaign was stopped.
 class CellStore final : public CampaignStore {
  public:
   // data: with a pool whose targets are known.
@@ -37,10 +38,15 @@ class CellStore final : public CampaignStore {
   Campaign load() const override {
     Campaign campaign = campaign_.value();
     const std::size_t D = data_.target_names.size();
-    for (const std::size_t position : pending(campaign)) {
-      const std::size_t row = campaign.chosen[position].row;
-      if (row < data_.pool.num_rows && campaign.num_targets == D) {  // else it is refused for that
-        tell(campaign, position, std::span(data_.pool.targets).subspan(row * D, D));
+    // The model of a round that is recorded has chosen, and new labels would have ended it.
+    const std::size_t waiting = campaign.fitted && campaign.fitted->round == campaign.rounds.size()
+                                    ? campaign.rounds.size()
+                                    : campaign.rounds.size() + 1;
+    for (ChosenRow& chosen : campaign.chosen) {
+      const bool told = chosen.is_pending() && chosen.round < waiting;
+      if (told && chosen.row < data_.pool.num_rows && campaign.num_targets == D) {  // else it is refused for that
+        const std::span<const double> own = std::span(data_.pool.targets).subspan(chosen.row * D, D);
+        chosen.targets.assign(own.begin(), own.end());
       }
     }
     return campaign;

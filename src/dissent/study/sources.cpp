@@ -30,10 +30,11 @@ std::vector<StudyResults> studies_of(StudyStore& store, std::span<const std::str
 }
 
 // All but what says how far it came. A file of version 0.6 or before does not tell epochs, nor an axis without a value.
+// What all runs have is compared by itself: a file has columns of it, a store an axis only where the grid has one.
 bool same_settings(const StudyRun& one, const StudyRun& other) {
   const auto axes = [](const StudyRun& run) {
     std::map<std::string, std::string> given(run.axes.begin(), run.axes.end());
-    std::erase_if(given, [](const auto& axis) { return axis.second.empty(); });
+    std::erase_if(given, [](const auto& axis) { return axis.second.empty() || is_task_axis(axis.first); });
     return given;
   };
   return std::tie(one.problem, one.model, one.acquisition, one.seed, one.data_seed) ==

@@ -129,19 +129,10 @@ std::vector<Row> collect(Database& database, const std::string& study, const std
   return all;
 }
 
-// All rows wait for their targets again. Those of a thousand rows of the humanoid are two megabytes, which would be
-// written each round.
-Campaign without_targets(Campaign campaign) {
-  for (ChosenRow& chosen : campaign.chosen) {
-    chosen.targets.clear();
-  }
-  return campaign;
-}
-
 }  // namespace
 
 void SqlStudyStore::record(const Claim& claim, const Campaign& campaign) {
-  const std::string state = to_base64(campaign_bytes(without_targets(campaign)));
+  const std::string state = to_base64(bytes_without_targets(campaign));
   const std::vector<RoundRecord> measured = measured_models(campaign);
   database_.write([&](soci::session& sql) {
     const auto id = static_cast<long long>(claim.id);

@@ -6,6 +6,7 @@
 
 #include "dissent/base/error.hpp"
 #include "dissent/base/file_kind.hpp"
+#include "dissent/base/names.hpp"
 #include "dissent/base/version.hpp"
 #include "dissent/study/refuse_source.hpp"
 #include "dissent/study/source.hpp"
@@ -70,11 +71,9 @@ void SqlStudyStore::add(const Grid& grid) {
       known[row.get<std::string>(0)] = {row.get<std::string>(1), failed && row.get<int>(3) == 0};
     }
     long long position = static_cast<long long>(known.size());
-    std::size_t num_known = 0;
     for (const Cell& cell : grid.cells) {
       const std::string description = cell.describe();
       if (const auto found = known.find(cell.name); found != known.end()) {
-        ++num_known;
         const bool same = found->second.description == description;
         check(same || found->second.failed,
               "{}: study '{}' has '{}' with other settings: {}; give the grid another name, or use another store",
@@ -83,15 +82,16 @@ void SqlStudyStore::add(const Grid& grid) {
           sql << "UPDATE cell SET description = :d WHERE study = :s AND name = :n", soci::use(description),
               soci::use(grid.name), soci::use(cell.name);
         }
+        known.erase(found);
         continue;
       }
       sql << "INSERT INTO cell (study, name, description, position) VALUES (:s, :n, :d, :p)", soci::use(grid.name),
           soci::use(cell.name), soci::use(description), soci::use(position);
       ++position;
     }
-    check(num_known == known.size(),
-          "{}: study '{}' has {} campaigns that the grid has not; give the grid another name, or use another store",
-          name(), grid.name, known.size() - num_known);
+    check(known.empty(),
+          "{}: study '{}' has {} that the grid has not, such as '{}'; let the grid have them too, or use another store",
+          name(), grid.name, counted(known.size(), "campaign"), known.empty() ? "" : known.begin()->first);
   });
 }
 
