@@ -6,6 +6,7 @@ results/manifest.toml lists, by `dissent study show`. With --check nothing is wr
 document has what the results say.
 """
 
+import contextlib
 import csv
 import gzip
 import io
@@ -14,9 +15,12 @@ import math
 import os
 import re
 import shutil
+import sqlite3
 import statistics
+import struct
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 
@@ -265,6 +269,25 @@ def ceilings(results):
     return table(("problem", "model", "method", "below ln 5, nats", "expert's rows"), lines)
 
 
+def tied(results):
+    """Chosen rows of the humanoid whose estimate, in single precision, is ln 5 itself, from the store of its campaigns."""
+    del results
+    ceiling = struct.unpack("f", struct.pack("f", math.log(5)))[0]
+    with tempfile.NamedTemporaryFile(suffix=".db") as file:
+        with gzip.open(os.path.join(RESULTS, "humanoid.db.gz")) as packed:
+            shutil.copyfileobj(packed, file)
+        file.flush()
+        with contextlib.closing(sqlite3.connect(file.name)) as store:
+            rows = store.execute("SELECT cell.name, choice.epistemic FROM choice JOIN cell ON cell.id = choice.cell").fetchall()
+    found = {}
+    for name, epistemic in rows:
+        method = next(part.split("=")[1] for part in name.split() if part.startswith("acquisition="))
+        found.setdefault(method, []).append(struct.unpack("f", struct.pack("f", epistemic))[0] >= ceiling)
+    estimate = {"random": "`kl`"}
+    return table(("method", "rows chosen", "estimate", "at the ceiling"),
+                 [(method, len(at), estimate.get(method, "its own"), f"{100 * statistics.mean(at):.0f}%") for method, at in found.items()])
+
+
 def pendulums(results):
     """The plain problem and its variant in the first rounds, and the paper's: errors its way, and the expert's rows."""
     del results
@@ -292,7 +315,7 @@ def verdict(results, name):
     return results.verdicts[name]["verdict"]
 
 
-BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings, pendulums)}
+BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings, tied, pendulums)}
 
 
 def made_text(text, results):

@@ -248,7 +248,7 @@ TEST_F(Hostile, StatesWithoutAChecksum) {
   };
   const std::vector<Edit> edits{
       {"\"format\":\"dissent.campaign\"", "\"format\":\"dissent.campaigm\"", "is not the state of a campaign"},
-      {"\"format_version\":\"2\"", "\"format_version\":\"5\"", "is of format version 4"},
+      {"\"format_version\":\"2\"", "\"format_version\":\"5\"", "is of format version 5"},
       {"\"format_version\":\"2\"", "\"format_version\":\"1\"", kDamaged},
       {"\"command\":\"ask\"", "\"command\":\"as\"", "no usable 'command'"},
       {"\"targets\":\"1\"", "\"targets\":\"2\"", "chosen.targets"},
