@@ -294,10 +294,9 @@ def pendulums(results):
     paper = {(row["method"], int(row["batch"])): (float(row["mean"]), float(row["stddev"]))
              for row in read_csv(os.path.join(PAPER, "curves.csv"))
              if (row["model"], row["metric"], row["problem"]) == ("flow", "rmse", "pendulum")}
-    rows = [row for name in ("paper-nflows", "swing") for row in read_csv(os.path.join(RESULTS, name + ".csv.gz"))
-            if row["problem"].startswith("pendulum") and row["round"]]
+    rows = [row for row in read_csv(os.path.join(RESULTS, "swing.csv.gz")) if row["round"]]
     lines = []
-    for method in dict.fromkeys(row["acquisition"] for row in rows if row["problem"] == "pendulum:swing"):
+    for method in dict.fromkeys(row["acquisition"] for row in rows):
         cells = [method]
         for problem in ("pendulum", "pendulum:swing"):
             own = [row for row in rows if (row["problem"], row["acquisition"]) == (problem, method)]
@@ -306,7 +305,8 @@ def pendulums(results):
                 cells.append(mean_text(statistics.mean(errors), statistics.stdev(errors)))
             share = statistics.mean(float(row["expert_share"]) for row in own if int(row["round"]) <= 25)
             cells.append(f"{100 * share:.0f}%")
-        lines.append((*cells, *(mean_text(*paper[method.split(":")[0], batch]) for batch in (10, 25))))
+        name = method.split(":")[0]
+        lines.append((*cells, *(mean_text(*paper[name, batch]) if (name, batch) in paper else "-" for batch in (10, 25))))
     return table(("method", "pendulum, batch 10", "batch 25", "expert's rows", "pendulum:swing, batch 10", "batch 25",
                   "expert's rows", "the paper, batch 10", "batch 25"), lines)
 

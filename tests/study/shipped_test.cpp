@@ -22,7 +22,7 @@ const std::map<std::string, std::size_t> kCampaigns = {
     {"full-data", 6 * 2 * 5},
     {"one-dimensional", 2 * 11 * 10},
     {"devices", 2 * 35},
-    {"swing", 4 * 5},
+    {"swing", 2 * 5 * 5},
 };
 
 Grid shipped(const std::string& name) { return read_grid(fmt::format("{}/{}.toml", DISSENT_STUDIES, name)); }
