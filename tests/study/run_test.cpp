@@ -90,6 +90,26 @@ TEST_F(Run, StoppedAnywhereItEndsWithTheSameNumbers) {
   EXPECT_EQ(numbers_of(*broken), numbers_of(*whole));
 }
 
+// Who claims a cell and is stopped before its first step leaves it as it was, wherever it stood.
+TEST_F(Run, StoppedAtOnceItLosesNothing) {
+  grid_.cells.resize(1);
+  const auto store = StudyStore::open(url("once.db"));
+  store->add(grid_);
+  const auto run_until = [&](int steps) {
+    int asked = 0;
+    StudyControl control = control_;
+    control.stop = [&] { return ++asked > steps; };
+    run_cells(*store, grid_, control);
+    return store->cells("wave")[0].rounds;
+  };
+  for (int k = 0; k < 20 && store->cells("wave")[0].state != CellState::kDone; ++k) {
+    const std::size_t before = run_until(2 + k % 4);
+    const std::string numbers = numbers_of(*store);
+    EXPECT_EQ(run_until(1), before) << k;
+    EXPECT_EQ(numbers_of(*store), numbers) << k;
+  }
+}
+
 TEST_F(Run, TargetsThatThePoolHasAreNotKept) {
   const auto store = StudyStore::open(url("small.db"));
   store->add(grid_);
