@@ -233,14 +233,16 @@ TEST_F(OnCard, AFitAmongOthersHasTheSameBitsAsAlone) {
 }
 
 // So many that the card gives each fewer blocks and threads than one alone.
-TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
+void expect_same_bits_among_many(FitDevice& device, const EnsembleOptions& options, std::size_t batch_size,
+                                 std::size_t num_rows) {
   constexpr std::size_t kFits = 60;
   TrainOptions train;
   train.epochs = 20;
-  train.batch_size = 1000;  // in slices of more than 128 rows: alone they have 256 threads
+  train.batch_size = batch_size;
   const auto parameters_of = [&](std::uint64_t seed) {
-    const FitResult result = fit({.model = Model::kFlow, .hidden = {16}, .keep_probability = 1, .seed = seed}, train,
-                                 test::wide(1200, 3).rows(), {.device = &device_->fits()});
+    EnsembleOptions own = options;
+    own.seed = seed;
+    const FitResult result = fit(own, train, test::wide(num_rows, 3).rows(), {.device = &device});
     return std::vector<float>(result.model.parameters().begin(), result.model.parameters().end());
   };
   std::vector<std::vector<float>> together(kFits);
@@ -251,8 +253,22 @@ TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
     }
   }
   for (std::size_t k = 0; k < kFits; k += 20) {
-    EXPECT_EQ(parameters_of(k), together[k]) << k;
+    EXPECT_EQ(parameters_of(k), together[k]) << "seed " << k << ", batches of " << batch_size;
   }
+}
+
+TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
+  const EnsembleOptions flow{.model = Model::kFlow, .keep_probability = 1};
+  EnsembleOptions small = flow;
+  small.hidden = {16};
+  EnsembleOptions many = flow;
+  many.hidden = {8};
+  many.num_components = 11;
+  expect_same_bits_among_many(device_->fits(), small, 1000,
+                              1200);  // slices of several tiles, gradients in shared memory
+  expect_same_bits_among_many(device_->fits(), flow, 1000, 1200);  // in the card's memory
+  expect_same_bits_among_many(device_->fits(), flow, 256, 300);    // of one tile, which is added in place; of none
+  expect_same_bits_among_many(device_->fits(), many, 300, 300);    // components in turns
 }
 
 TEST_F(OnCard, WhatItCannotTrainIsRefused) {
