@@ -1,7 +1,7 @@
 // Gradients of weights: products over the rows of a tile, by tensor cores.
 //
-// Each warp forms the product over its own 32 rows. Parts of kSomeRows rows are added up first, then to what was there:
-// a run repeats to the bit, however many rows there are to a tile, and whether or not a slice is added to another.
+// Each warp forms the product over its own 32 rows. Parts of 32 rows are added in the order of the slice, so that a run
+// repeats to the bit, however many rows there are to a tile.
 #pragma once
 
 #include "dissent/device/train_tensor.cuh"
@@ -105,7 +105,6 @@ __device__ __forceinline__ void add_parts(int columns, int panels, int rows, int
   }
   __syncthreads();  // all parts are there
   constexpr int kBatch = kProductRows / kWarps < 4 ? kProductRows / kWarps : 4;
-  constexpr int kTogether = kSomeRows / 32;
   const float* parts = shared_floats() + columns - warp * panels + lane;
 #pragma unroll 1
   for (int first = warp; first < most; first += kBatch * kWarps) {
@@ -117,18 +116,10 @@ __device__ __forceinline__ void add_parts(int columns, int panels, int rows, int
       total[k] = add ? *to[k] : 0.0F;
     }
 #pragma unroll
-    for (int w = 0; w < kWarps; w += kTogether) {
-      float part[kBatch] = {};
-#pragma unroll
-      for (int v = w; v < w + kTogether && v < kWarps; ++v) {
-#pragma unroll
-        for (int k = 0; k < kBatch; ++k) {
-          part[k] += parts[v * panels + (first + k * kWarps) * kPanelStride];
-        }
-      }
+    for (int w = 0; w < kWarps; ++w) {
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
-        total[k] += part[k];
+        total[k] += parts[w * panels + (first + k * kWarps) * kPanelStride];
       }
     }
 #pragma unroll

@@ -111,56 +111,64 @@ struct Resident {
   float* base_gradient;
 };
 
-// A network's part of a gradient to where other blocks read it, or to what is there. Both by offsets of the flat block.
+// A gradient in shared memory to where other blocks read it.
 template <int kRows>
-__device__ __forceinline__ void hand_over(const DenseNet& net, const float* from, float* to, bool add) {
-#pragma unroll 4
+__device__ __forceinline__ void hand_over(const DenseNet& net, const float* from, float* gradient) {
   for (int k = net.begin + static_cast<int>(threadIdx.x); k < net.end; k += kRows) {
-    to[k] = add ? to[k] + from[k] : from[k];
+    gradient[k] = from[k - net.begin];
   }
 }
 
-// Where a slice forms its gradient, by offsets of the flat block, and what is there already.
-struct Forming {
-  float* flow;
-  float* base;
-  bool add_to_flow;
-  bool add_to_base;
-};
-
-// The gradient of rows [begin, end) of a component's order, which are a slice's or none.
-// Returns before + the sum of their losses.
+// The gradient of rows [begin, end) of a component's order, which are a slice's or none, into the slice's memory; adds
+// to what is there of the flow if it has had a component before. Returns before + the sum of their losses.
 template <int kRows, int kFlowWidth>
 __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, const TrainJob& job,
                                                  const DenseNet& network, Net<kRows>* nets, const std::uint32_t* order,
-                                                 int begin, int end, float* scratch_memory, const Forming& forming,
-                                                 const Resident& resident, float scale, double before, double* warps) {
+                                                 int begin, int end, float* scratch_memory, float* gradient,
+                                                 const Resident& resident, bool add_to_flow, float scale, double before,
+                                                 double* warps) {
+  const DenseNet& conditioner = job.conditioner;
   const int row = static_cast<int>(threadIdx.x);
+  const int tiles = max(1, (end - begin + kRows - 1) / kRows);
+  const int rows = ((end - begin + tiles - 1) / tiles + 31) / 32 * 32;  // whole warps, about as many each time
   double loss = before;
-  for (int first = begin; first == begin || first < end; first += kRows) {
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int first = begin + tile * rows;
     __syncthreads();
     if (row == 0) {
       const Scratch<kRows> scratch(scratch_memory, job, network);
-      nets[0] = {
-          &network, scratch.base, 0, job.parameters, resident.base, forming.base, first > begin || forming.add_to_base};
+      nets[0] = {&network,
+                 scratch.base,
+                 0,
+                 job.parameters,
+                 resident.base,
+                 resident.base_gradient != nullptr ? resident.base_gradient - network.begin : gradient,
+                 tile > 0};
       if constexpr (kFlowWidth > 0) {
-        nets[1] = {&job.conditioner, scratch.flow, job.num_outputs - job.num_transformed, job.parameters,
-                   resident.flow,    forming.flow, first > begin || forming.add_to_flow};
+        nets[1] = {&job.conditioner,
+                   scratch.flow,
+                   job.num_outputs - job.num_transformed,
+                   job.parameters,
+                   resident.flow,
+                   resident.flow_gradient != nullptr ? resident.flow_gradient - conditioner.begin : gradient,
+                   tile > 0 || add_to_flow};
       }
     }
     __syncthreads();
-    const int count = min(kRows, end - first);
+    const int count = min(rows, end - first);
     const std::uint32_t source = order[row < count ? first + row : 0];
     const float own = tile_gradient<kRows, kFlowWidth>(memory.base_units, memory.flow_units, scratch_memory, count,
                                                        source, &job, nets, scale);
     loss = add_warps<kRows>(loss, own, warps);
   }
+  if (resident.base_gradient != nullptr) {
+    hand_over<kRows>(conditioner, resident.flow_gradient, gradient);
+    hand_over<kRows>(network, resident.base_gradient, gradient);
+  }
   return loss;
 }
 
-// The gradient of the batch of rows [begin, end), of the block's slices, and their share of the mean loss. Each slice
-// is added up by itself and then to those before, as it is where slices have a block each. One tile is added where it
-// goes.
+// The gradient of the batch of rows [begin, end), of the block's slices, and their share of the mean loss.
 template <int kRows, int kFlowWidth>
 __device__ __forceinline__ void batch_gradient(const TrainMemory& memory, const TrainJob& job, DenseNet& network,
                                                Net<kRows>* nets, const Slices& own, int begin, int end,
@@ -168,16 +176,14 @@ __device__ __forceinline__ void batch_gradient(const TrainMemory& memory, const 
   float* scratch_memory = job.scratch + static_cast<std::size_t>(own.number(own.begin)) * job.scratch_size;
   const float scale = 1.0F / (static_cast<float>(end - begin) * static_cast<float>(job.num_outputs));
   const int rows = slice_rows(end - begin, own.slices, job.tile_rows);
-  const bool in_turn = job.num_components > job.members;
-  float* gradient = own.gradient(job);
   fetch<kRows>(job.conditioner, job.parameters, resident.flow);
   for (int slice = own.begin; slice < own.end; ++slice) {
     const int first = min(end, begin + slice * rows);
     const int last = min(end, first + rows);
-    const bool add = slice > own.begin;
-    const bool apart = resident.base_gradient != nullptr || (add && (in_turn || last - first > job.tile_rows));
+    float* gradient = job.gradient + static_cast<std::size_t>(own.number(slice)) * job.block_size;
     double loss = 0;
-    for (int c = own.member; c < job.num_components && (!add || first < last); c += job.members) {
+    for (int c = own.member; c < job.num_components; c += job.members) {
+      const bool in_turn = job.num_components > job.members;
       if (in_turn || (begin == 0 && slice == own.begin)) {
         __syncthreads();
         copy_words<kRows>(job.networks[c], network);
@@ -186,21 +192,8 @@ __device__ __forceinline__ void batch_gradient(const TrainMemory& memory, const 
       if (in_turn || slice == own.begin) {
         fetch<kRows>(network, job.parameters, resident.base);
       }
-      Forming forming{gradient, gradient, c > own.member || (add && !apart), add && !apart};
-      if (resident.base_gradient != nullptr) {
-        forming.flow = resident.flow_gradient - job.conditioner.begin;
-        forming.base = resident.base_gradient - network.begin;
-      } else if (apart) {
-        forming.flow = forming.base = gradient + job.block_size;  // the next slice's, which no block has
-      }
       loss = slice_gradient<kRows, kFlowWidth>(memory, job, network, nets, own.order(job, c), first, last,
-                                               scratch_memory, forming, resident, scale, loss, warps);
-      if (apart) {
-        hand_over<kRows>(network, forming.base, gradient, add);
-        if (c + job.members >= job.num_components) {
-          hand_over<kRows>(job.conditioner, forming.flow, gradient, add);
-        }
-      }
+                                               scratch_memory, gradient, resident, c > own.member, scale, loss, warps);
     }
     if (threadIdx.x == 0) {
       exchange[2 * own.number(slice) + 1] = loss * static_cast<double>(scale);

@@ -26,10 +26,6 @@ struct Slices {
   }
   // Among all slices of the job.
   __device__ __forceinline__ int number(int slice) const { return member * slices + slice; }
-  // Of the block: where its slices are added up.
-  __device__ __forceinline__ float* gradient(const TrainJob& job) const {
-    return job.gradient + static_cast<std::size_t>(number(begin)) * job.block_size;
-  }
   // Rows of a component, in their order of the epoch: each block has its own.
   __device__ __forceinline__ std::uint32_t* order(const TrainJob& job, int component) const {
     return job.orders + begin * job.slice_orders + static_cast<std::size_t>(component) * job.num_rows;
@@ -148,26 +144,18 @@ struct Share {
   }
 };
 
-// The sum of a parameter's gradients of `count` blocks, each `stride` behind the one before: first of those of a
-// member, `each` of them, as one block would have it.
+// The sum of a parameter's gradients of `count` slices, each `stride` behind the one before.
 template <int kMost>
-__device__ __forceinline__ float sum_blocks(const float* gradient, int count, int each, std::size_t stride) {
+__device__ __forceinline__ float sum_slices(const float* gradient, int count, std::size_t stride) {
   float part[kMost];  // all asked for before the first is waited for
 #pragma unroll
   for (int s = 0; s < kMost; ++s) {
     part[s] = s < count ? __ldcg(gradient + static_cast<std::size_t>(s) * stride) : 0.0F;
   }
   float sum = 0;
-  float member = 0;
-  int left = each;
 #pragma unroll
   for (int s = 0; s < kMost; ++s) {
-    member += part[s];
-    if (--left == 0) {
-      sum += member;
-      member = 0;
-      left = each;
-    }
+    sum += part[s];
   }
   return sum;
 }
@@ -178,24 +166,20 @@ template <int kRows>
 __device__ __noinline__ double update(const TrainJob& job, const StepFactors& step, cg::cluster_group cluster,
                                       const Slices& own, double* exchange, double* warps) {
   const int all = job.members * own.slices;
-  const auto blocks = static_cast<int>(cluster.num_blocks());
-  const int each = blocks / job.members;  // blocks of a member
-  const auto stride = static_cast<std::size_t>(own.slices / each) * static_cast<std::size_t>(job.block_size);
-  const float* members = job.gradient + static_cast<std::size_t>(own.number(0)) * job.block_size;  // of this one
-  float* total = own.gradient(job);
-  cluster.sync();  // all gradients are there
+  const auto stride = static_cast<std::size_t>(job.block_size);
+  const float* members = job.gradient + static_cast<std::size_t>(own.number(0)) * stride;  // the slices of this one
+  cluster.sync();                                                                          // all gradients are there
   for (int slice = own.begin; slice < own.end; ++slice) {
+    float* total = job.gradient + static_cast<std::size_t>(own.number(slice)) * stride;
     Squares<kRows> squares;
     const Share flow(job.conditioner, own.number(slice), all);
-    squares.add(flow.begin, flow.end, [&](int k) {
-      return total[k] = blocks <= kMaxMembers ? sum_blocks<kMaxMembers>(job.gradient + k, blocks, each, stride)
-                                              : sum_blocks<kMaxSlices>(job.gradient + k, blocks, each, stride);
-    });
+    squares.add(flow.begin, flow.end,
+                [&](int k) { return total[k] = sum_slices<kMaxSlices>(job.gradient + k, all, stride); });
     for (int c = own.member; c < job.num_components; c += job.members) {
       const Share base(job.networks[c], slice, own.slices);
       squares.add(base.begin, base.end, [&](int k) {
-        return total[k] = each <= kFewSlices ? sum_blocks<kFewSlices>(members + k, each, each, stride)
-                                             : sum_blocks<kMaxSlices>(members + k, each, each, stride);
+        return total[k] = own.slices <= kFewSlices ? sum_slices<kFewSlices>(members + k, own.slices, stride)
+                                                   : sum_slices<kMaxSlices>(members + k, own.slices, stride);
       });
     }
     squares.put(warps + (slice - own.begin) * Squares<kRows>::kSums);
@@ -218,6 +202,7 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
   }
   const float clip = job.clip_norm > 0 ? static_cast<float>(fmin(1.0, job.clip_norm / (norm + 1e-6))) : 1.0F;
   for (int slice = own.begin; slice < own.end; ++slice) {
+    const float* total = job.gradient + static_cast<std::size_t>(own.number(slice)) * stride;
     const auto take = [&](const Share& share, bool in_flow) {
 #pragma unroll 4
       for (int k = share.begin + static_cast<int>(threadIdx.x); k < share.end; k += kRows) {
