@@ -11,6 +11,21 @@ namespace {
 
 constexpr double kLargestLogarithm = 709;  // exp() of more is infinite
 
+// each(b, d) for all b < batch and d < num_outputs, a few rows at a time: panels and row-major arrays are then both
+// read and written by whole cache lines.
+template <class Each>
+void for_tiles(std::size_t batch, std::size_t num_outputs, const Each& each) {
+  constexpr std::size_t kRows = 16;
+  for (std::size_t begin = 0; begin < batch; begin += kRows) {
+    const std::size_t end = std::min(batch, begin + kRows);
+    for (std::size_t d = 0; d < num_outputs; ++d) {
+      for (std::size_t b = begin; b < end; ++b) {
+        each(b, d);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 double log_target(double value) { return std::log(std::max(value, std::numeric_limits<double>::min())); }
@@ -98,18 +113,14 @@ void OutputMap::flow_to_outputs(Panel<const float> inputs, std::span<const doubl
   const std::size_t D = num_outputs();
   const std::size_t batch = base.size() / D;
   const Panel<float> z = scratch.base_.panel();
-  for (std::size_t k = 0; k < base.size(); ++k) {
-    z(k % D, k / D) = static_cast<float>(base[k]);
-  }
+  for_tiles(batch, D, [&](std::size_t b, std::size_t d) { z(d, b) = static_cast<float>(base[b * D + d]); });
   const FlowResult<float> result = from_base<float>(*flow_, scratch.parameters_, inputs, z, batch, *scratch.flow_);
   const double log_scale = target_scaling_.log_scale_sum();
-  for (std::size_t b = 0; b < batch; ++b) {
-    for (std::size_t d = 0; d < D; ++d) {
-      outputs[b * D + d] = target_scaling_.original(d, static_cast<double>(result.values(d, b)));
-    }
-    if (!log_det.empty()) {
-      log_det[b] = static_cast<double>(result.log_det[b]) + log_scale;
-    }
+  for_tiles(batch, D, [&](std::size_t b, std::size_t d) {
+    outputs[b * D + d] = target_scaling_.original(d, static_cast<double>(result.values(d, b)));
+  });
+  for (std::size_t b = 0; b < log_det.size(); ++b) {
+    log_det[b] = static_cast<double>(result.log_det[b]) + log_scale;
   }
 }
 
@@ -120,10 +131,9 @@ void OutputMap::flow_to_base(Panel<const float> inputs, std::span<const double> 
   const FlowResult<float> result = dissent::to_base<float>(*flow_, scratch.parameters_, inputs,
                                                            scratch.targets_.pack(outputs), batch, *scratch.flow_);
   const double log_scale = target_scaling_.log_scale_sum();
+  for_tiles(batch, D,
+            [&](std::size_t b, std::size_t d) { base[b * D + d] = static_cast<double>(result.values(d, b)); });
   for (std::size_t b = 0; b < batch; ++b) {
-    for (std::size_t d = 0; d < D; ++d) {
-      base[b * D + d] = static_cast<double>(result.values(d, b));
-    }
     log_det[b] = static_cast<double>(result.log_det[b]) - log_scale;
   }
 }

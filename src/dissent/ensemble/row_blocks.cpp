@@ -1,5 +1,7 @@
 #include "dissent/ensemble/row_blocks.hpp"
 
+#include <algorithm>
+
 #include "dissent/matrix/rows.hpp"
 
 namespace dissent {
@@ -17,6 +19,10 @@ Panel<const float> RowPacker::pack_repeated(std::span<const double> rows, std::s
   for (std::size_t row = begin; row < end; ++row) {
     const double* const from = rows.data() + row / times * num_columns;
     float* const to = scaled_.data() + (row - begin) * num_columns;
+    if (row > begin && row % times != 0) {  // the one before once more
+      std::copy_n(to - num_columns, num_columns, to);
+      continue;
+    }
     for (std::size_t c = 0; c < num_columns; ++c) {
       to[c] = static_cast<float>(scaling_.scaled(c, from[c]));
     }

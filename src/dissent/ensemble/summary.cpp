@@ -15,9 +15,9 @@ namespace {
 constexpr double kHalfEntropy = 0.5 * (kLogTwoPi + 1);  // of a standard normal
 constexpr std::size_t kGridPoints = 129;
 constexpr std::size_t kDraws = 256;
-constexpr std::size_t kMeanPoints = 64;        // of predictive_mean()
-constexpr std::size_t kPointsAtATime = 16384;  // base values on their way, so that they stay in the cache
-constexpr std::size_t kRowsAtATime = 64;       // of points on their way to outputs
+constexpr std::size_t kMeanPoints = 64;       // of predictive_mean()
+constexpr std::size_t kCarriedPoints = 4096;  // on their way at a time: each call sets memory up for its own
+constexpr std::size_t kRowsAtATime = 64;      // of points on their way to outputs
 
 // Where distributions are asked and results go, alike for closed forms and points.
 class Writer {
@@ -196,23 +196,27 @@ std::vector<double> predictive_mean(const Ensemble& model, std::span<const doubl
     }
     return mean;
   }
-  CarriedPoints carried(model, mean_points(D, kMeanPoints));
-  const std::size_t K = carried.points().size();
-  const std::size_t rows_at_a_time = std::max<std::size_t>(1, kPointsAtATime / (M * K * D));
-  for (std::size_t begin = 0; begin < mixture.num_inputs; begin += rows_at_a_time) {
-    const std::size_t end = std::min(mixture.num_inputs, begin + rows_at_a_time);
-    carried.carry(inputs, mixture, begin, end, false, executor);
-    const double* output = carried.outputs().data();
-    for (std::size_t n = begin; n < end; ++n) {
-      for (std::size_t m = 0; m < M; ++m) {
-        for (std::size_t k = 0; k < K; ++k) {
-          for (std::size_t d = 0; d < D; ++d) {
-            mean[n * D + d] += weights[m] * carried.points().weight[k] * *output++;
+  const NormalPoints points = mean_points(D, kMeanPoints);
+  const std::size_t K = points.size();
+  // As many rows at a time as leave all threads something to do.
+  const std::size_t most = std::max<std::size_t>(1, kCarriedPoints / (M * K));
+  const std::size_t rows_at_a_time = std::clamp<std::size_t>(mixture.num_inputs / (4 * num_threads(executor)), 1, most);
+  for_blocks(
+      executor, mixture.num_inputs, rows_at_a_time, [&] { return CarriedPoints(model, points); },
+      [&](std::size_t begin, std::size_t end, CarriedPoints& carried) {
+        carried.carry(inputs, mixture, begin, end, false, nullptr);
+        const double* output = carried.outputs().data();
+        for (std::size_t n = begin; n < end; ++n) {
+          for (std::size_t m = 0; m < M; ++m) {
+            for (std::size_t k = 0; k < K; ++k) {
+              const double weight = weights[m] * points.weight[k];
+              for (std::size_t d = 0; d < D; ++d) {
+                mean[n * D + d] += weight * *output++;
+              }
+            }
           }
         }
-      }
-    }
-  }
+      });
   return mean;
 }
 
