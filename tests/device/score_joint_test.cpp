@@ -1,5 +1,6 @@
 // batchbald's sampling on a card against the processor's: shapes, components without weight, deficits that only a
 // logarithm can hold, rows chosen before.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,7 +65,12 @@ TEST_P(JointOnCard, WeighsRowsAsTheProcessorDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, JointOnCard,
                          testing::Values(Case{50, 2, 1, 1}, Case{33, 5, 11, 1}, Case{7, 5, 257, 0.1},
-                                         Case{20, 8, 3, 0.01}, Case{9, 5, 1, 300}, Case{5, 3, 40, 100}));
+                                         Case{20, 8, 3, 0.01}, Case{9, 5, 1, 300}, Case{5, 3, 40, 100}),
+                         [](const auto& info) {
+                           const Case& shape = info.param;
+                           return fmt::format("{}_rows_{}_components_{}_outputs", shape.num_rows, shape.num_components,
+                                              shape.num_outputs);
+                         });
 
 TEST_F(OnCard, RowsOfShapesWithoutAKernelAreLeftToTheProcessor) {
   EXPECT_EQ(device_->scores().take_rows(drawn({3, 9, 2, 1}).view()), nullptr);
