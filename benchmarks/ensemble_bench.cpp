@@ -1,6 +1,7 @@
 // Times one ensemble of the paper's sizes: ensemble_bench FOLDER pne|flow NUM_INPUTS NUM_OUTPUTS, or ensemble_bench fit
 //   step     every member on a batch of 256 rows of its own bootstrap sample, by the trainer as `fit` runs it
 //   predict  10,000 rows of inputs to a mixture
+//   mean     of the predictive distribution, for 200 rows of inputs, as campaigns measure their error by
 //   choose   the ten of 10,000 candidates that kl finds most uncertain, prediction included
 //   fit      a whole fit of hetero, preset paper, 600 rows in one batch
 // Prints one line of JSON per measurement (timing.hpp). FOLDER receives the model and, for a few rows, what it
@@ -11,12 +12,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "dissent/array/npz.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/ensemble/fit.hpp"
+#include "dissent/ensemble/summary.hpp"
 #include "dissent/ensemble/trainer.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/problem/one_dimensional.hpp"
@@ -27,6 +30,7 @@ namespace {
 
 constexpr std::size_t kTrainingRows = 2048;  // eight steps an epoch
 constexpr std::size_t kCandidates = 10'000;
+constexpr std::size_t kMeanRows = 200;
 constexpr std::size_t kCheckedRows = 512;
 constexpr std::size_t kChosen = 10;
 
@@ -116,6 +120,8 @@ void run(const std::string& folder, Model kind, std::size_t num_inputs, std::siz
   print("predict", measure<ThreadClock>([&] { model.predict(candidates); }));
   Mixture<float> base;
   print("predict base", measure<ThreadClock>([&] { model.predict_base(candidates, base); }));
+  const std::span<const double> few = std::span(candidates).first(kMeanRows * num_inputs);
+  print("mean", measure<ThreadClock>([&] { predictive_mean(model, few); }));
   for (const char* name : {"kl", "bhattacharyya"}) {
     const Estimator estimator = parse_estimator(name);
     print(fmt::format("choose {}", name), measure<ThreadClock>([&] { choose(model, candidates, estimator); }));

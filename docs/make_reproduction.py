@@ -130,16 +130,24 @@ def runs(results):
     return table(("study", "model", "problem", "seeds of each method", "rounds", "campaigns", "missing"), lines)
 
 
+def seeds_in(part):
+    """Of a part of the manifest; all that there may be where it names none."""
+    first, last = map(int, part.get("seeds", "0-999999").split("-"))
+    return range(first, last + 1)
+
+
 def origin(results):
     """Files, and how each was made."""
     lines = []
     for part in results.parts:
         rows = read_csv(os.path.join(RESULTS, part["file"]))
         times = [float(row[name]) for row in rows for name in ("started", "changed")
-                 if row.get(name) and row["problem"] in part["problems"]]
+                 if row.get(name) and row["problem"] in part["problems"] and int(row["seed"]) in seeds_in(part)
+                 and row["version"] == part["version"]]
         when = part.get("when") or " to ".join(
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(moment)) for moment in (min(times), max(times)))
-        lines.append((f"`{part['file']}`", ", ".join(part["problems"]), f"{part['version']}, `{part['commit']}`",
+        problems = ", ".join(part["problems"]) + (f"; seeds {part['seeds']}" if "seeds" in part else "")
+        lines.append((f"`{part['file']}`", problems, f"{part['version']}, `{part['commit']}`",
                       f"`{part['command']}`", part.get("note", "-"), part["machine"], part["device"], when))
     return table(("file", "problems", "version, commit", "command", "note", "machine", "device", "from, to (UTC)"), lines)
 

@@ -4,9 +4,9 @@
     python3 results/check_cell.py results/paper-pne-cpu.csv.gz 'problem=hetero acquisition=badge seed=0' --rounds 3
 
 FILE is a table of rounds whose grid is in `studies`. Without CELL one is drawn at random. Its campaign is run as far as
-the file has it; --rounds R runs the first R rounds alone, which do not depend on how many follow. Every number but times must be the same to the bit; with --within
-T they may differ by T of their size. --device is where it runs. The exit code is 1 where they do not agree, and 2 where
-there is nothing to compare.
+the file has it; --rounds R runs the first R rounds alone, which do not depend on how many follow. Every number but times
+must be the same to the bit; with --within T they may differ by T of their size. --device is where it runs. The exit code
+is 1 where they do not agree, and 2 where there is nothing to compare.
 """
 
 import argparse
@@ -34,12 +34,15 @@ def read_rounds(path):
     return cells
 
 
-def origin(path, problem):
-    """Commit and device of a problem's rows in a file, as far as the manifest knows."""
+def origin(path, problem, seed):
+    """Commit and device of a campaign's rows in a file, as far as the manifest knows."""
     with open(os.path.join(ROOT, "results", "manifest.toml"), "rb") as file:
         parts = tomllib.load(file)["part"]
+    def has_seed(part):
+        first, last = map(int, part.get("seeds", f"{seed}-{seed}").split("-"))
+        return first <= seed <= last
     return {(part["commit"], part["device"]) for part in parts
-            if part["file"] == os.path.basename(path) and problem in part["problems"]}
+            if part["file"] == os.path.basename(path) and problem in part["problems"] and has_seed(part)}
 
 
 def run_again(program, device, study, cell, rounds, folder):
@@ -104,7 +107,7 @@ def main():
     options, rounds = read_options()
     expected = {number: row for number, row in rounds.items() if not options.rounds or number <= options.rounds}
     print(f"{options.cell}: {len(expected)} rounds", flush=True)
-    for commit, device in origin(options.file, expected[1]["problem"]):
+    for commit, device in origin(options.file, expected[1]["problem"], int(expected[1]["seed"])):
         print(f"these rows were made on {device} by commit {commit}", flush=True)
         if device != options.device and not options.within:
             print(f"other devices give other digits, and soon other rows: give --device {device}, or --within with --rounds 1",

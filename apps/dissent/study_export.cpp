@@ -22,6 +22,7 @@ struct Arguments {
   std::string output = "-";
   bool choices = false;
   bool measurements = false;
+  bool common = false;
   bool quiet = false;
 };
 
@@ -57,7 +58,12 @@ void run_export(const Arguments& arguments) {
   check(arguments.output == "-" || packed || arguments.output.ends_with(".csv"),
         "--output: '{}' must end in .csv or .csv.gz; - is standard output", arguments.output);
   check(!arguments.choices || !arguments.measurements, "--choices and --measurements are two tables; give one");
-  const StudyResults results = read_study(arguments);
+  check(!arguments.common || (!arguments.choices && !arguments.measurements),
+        "--common cuts the table of rounds; leave --choices and --measurements out");
+  StudyResults results = read_study(arguments);
+  if (arguments.common) {
+    keep_common_rounds(results);
+  }
   check(!arguments.measurements || !results.measurements.empty(), "{}: study '{}' has no measurements", results.source,
         results.study);
   check(arguments.measurements || !results.runs.empty() || results.measurements.empty(),
@@ -93,6 +99,8 @@ void add_study_export(Command& study) {
   command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
   command.flag("--choices", arguments->choices, "The rows that were chosen, with their scores");
   command.flag("--measurements", arguments->measurements, "What 'dissent study measure' has measured");
+  command.flag("--common", arguments->common,
+               "Of each problem and model only the rounds that all campaigns there have");
   command.option("-o,--output", arguments->output,
                  {.help = "Where to write; - is standard output", .shown = "FILE.csv|FILE.csv.gz"});
   add_quiet(command, arguments->quiet);

@@ -233,8 +233,8 @@ TEST_F(OnCard, AFitAmongOthersHasTheSameBitsAsAlone) {
 }
 
 // So many that the card gives each fewer blocks and threads than one alone.
-void expect_same_bits_among_many(FitDevice& device, const EnsembleOptions& options, std::size_t batch_size,
-                                 std::size_t num_rows) {
+void expect_same_bits_among_many(FitDevice& device, const char* name, const EnsembleOptions& options,
+                                 std::size_t batch_size, std::size_t num_rows) {
   constexpr std::size_t kFits = 60;
   TrainOptions train;
   train.epochs = 20;
@@ -253,7 +253,7 @@ void expect_same_bits_among_many(FitDevice& device, const EnsembleOptions& optio
     }
   }
   for (std::size_t k = 0; k < kFits; k += 20) {
-    EXPECT_EQ(parameters_of(k), together[k]) << "seed " << k << ", batches of " << batch_size;
+    EXPECT_EQ(parameters_of(k), together[k]) << name << ", seed " << k;
   }
 }
 
@@ -264,11 +264,11 @@ TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
   EnsembleOptions many = flow;
   many.hidden = {8};
   many.num_components = 11;
-  expect_same_bits_among_many(device_->fits(), small, 1000,
-                              1200);  // slices of several tiles, gradients in shared memory
-  expect_same_bits_among_many(device_->fits(), flow, 1000, 1200);  // in the card's memory
-  expect_same_bits_among_many(device_->fits(), flow, 256, 300);    // of one tile, which is added in place; of none
-  expect_same_bits_among_many(device_->fits(), many, 300, 300);    // components in turns
+  FitDevice& fits = device_->fits();
+  expect_same_bits_among_many(fits, "slices of several tiles, gradients in shared memory", small, 1000, 1200);
+  expect_same_bits_among_many(fits, "slices of several tiles, gradients too large for it", flow, 1000, 1200);
+  expect_same_bits_among_many(fits, "slices of one tile, and in the second batch of none", flow, 256, 300);
+  expect_same_bits_among_many(fits, "components in turns, 8 of 11 at work at a time", many, 300, 300);
 }
 
 TEST_F(OnCard, WhatItCannotTrainIsRefused) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
+#include <vector>
 
 #include "dissent/base/names.hpp"
 #include "dissent/base/random.hpp"
@@ -143,12 +145,23 @@ TEST(PredictiveMean, OfTwoModesIsGoodToAHundredthOfTheirGap) {
   }
 }
 
+// Rows are shared out between threads in blocks that depend on how many rows and threads there are.
 TEST(PredictiveMean, IsTheSameOnThreadsAndForNoRows) {
-  const Ensemble model = fitted(Model::kFlow, 1);
-  const std::vector<double> inputs = skewed_rows(500, 1).inputs;
-  ThreadPool pool(3);
-  EXPECT_EQ(predictive_mean(model, inputs), predictive_mean(model, inputs, &pool));
-  EXPECT_TRUE(predictive_mean(model, {}).empty());
+  for (const std::size_t num_outputs : {1UL, 2UL}) {
+    const Ensemble model = fitted(Model::kFlow, num_outputs);
+    const std::vector<double> inputs = skewed_rows(500, num_outputs).inputs;
+    const std::vector<double> all = predictive_mean(model, inputs);
+    const std::size_t C = inputs.size() / 500;
+    for (const int threads : {2, 3, 8}) {
+      ThreadPool pool(threads);
+      for (const std::size_t num_rows : {1UL, 5UL, 50UL, 500UL}) {
+        const std::vector<double> some = predictive_mean(model, std::span(inputs).first(num_rows * C), &pool);
+        EXPECT_TRUE(std::ranges::equal(some, std::span(all).first(num_rows * num_outputs)))
+            << num_outputs << " outputs, " << threads << " threads, " << num_rows << " rows";
+      }
+    }
+    EXPECT_TRUE(predictive_mean(model, {}).empty());
+  }
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <vector>
 
 #include "dissent/base/error.hpp"
 #include "dissent/table/text_file.hpp"
@@ -84,6 +87,27 @@ TEST(Export, HasTheAxesOfAllCampaigns) {
   const StudyResults read = read_results(directory.write("rounds.csv", rounds_csv(results)));
   EXPECT_EQ(read.runs[0].method, "kl, batch=10");
   EXPECT_EQ(read.runs[1].method, "mc:50, candidates=100");
+}
+
+TEST(Export, KeepsRoundsThatAllCampaignsOfAProblemHave) {
+  StudyResults results{.study = "small", .source = "runs.db", .runs = {}};
+  const auto add = [&](const std::string& problem, const std::string& model, std::size_t num_rounds) {
+    StudyRun run = some_run("kl", results.runs.size());
+    run.problem = problem;
+    run.model = model;
+    run.rounds.assign(num_rounds, RoundRecord{.round = 1});
+    results.runs.push_back(run);
+  };
+  add("hetero", "pne", 3);
+  add("hetero", "pne", 5);
+  add("hetero", "pne", 0);  // waits
+  add("hetero", "flow", 4);
+  add("ant", "pne", 2);
+  keep_common_rounds(results);
+  std::vector<std::size_t> found;
+  std::ranges::transform(results.runs, std::back_inserter(found),
+                         [](const StudyRun& run) { return run.rounds.size(); });
+  EXPECT_EQ(found, (std::vector<std::size_t>{3, 3, 0, 4, 2}));
 }
 
 TEST(Export, OfMeasurementsIsReadBack) {

@@ -15,9 +15,11 @@ namespace {
 constexpr double kHalfEntropy = 0.5 * (kLogTwoPi + 1);  // of a standard normal
 constexpr std::size_t kGridPoints = 129;
 constexpr std::size_t kDraws = 256;
-constexpr std::size_t kMeanPoints = 64;       // of predictive_mean()
-constexpr std::size_t kCarriedPoints = 4096;  // on their way at a time: each call sets memory up for its own
-constexpr std::size_t kRowsAtATime = 64;      // of points on their way to outputs
+constexpr std::size_t kMeanPoints = 64;  // of predictive_mean()
+// On their way at a time, by a thread: many points, since a call of carry() allocates its workspace, but few numbers.
+constexpr std::size_t kCarriedPoints = 4096;
+constexpr std::size_t kCarriedValues = std::size_t{1} << 18;
+constexpr std::size_t kRowsAtATime = 64;  // of points on their way to outputs
 
 // Where distributions are asked and results go, alike for closed forms and points.
 class Writer {
@@ -198,9 +200,11 @@ std::vector<double> predictive_mean(const Ensemble& model, std::span<const doubl
   }
   const NormalPoints points = mean_points(D, kMeanPoints);
   const std::size_t K = points.size();
-  // As many rows at a time as leave all threads something to do.
-  const std::size_t most = std::max<std::size_t>(1, kCarriedPoints / (M * K));
-  const std::size_t rows_at_a_time = std::clamp<std::size_t>(mixture.num_inputs / (4 * num_threads(executor)), 1, most);
+  // A row's bits do not depend on its block, since carry() computes each point by itself: blocks may depend on threads.
+  const std::size_t most = std::max<std::size_t>(1, std::min(kCarriedPoints / (M * K), kCarriedValues / (M * K * D)));
+  const std::size_t threads = num_threads(executor);
+  const std::size_t share = threads > 1 ? mixture.num_inputs / (4 * threads) : most;
+  const std::size_t rows_at_a_time = std::clamp<std::size_t>(share, 1, most);
   for_blocks(
       executor, mixture.num_inputs, rows_at_a_time, [&] { return CarriedPoints(model, points); },
       [&](std::size_t begin, std::size_t end, CarriedPoints& carried) {

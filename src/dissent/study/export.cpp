@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "dissent/table/csv.hpp"
 
@@ -110,6 +112,21 @@ std::span<const Field<Measurement>> fields() {
       field("value", &S::value, {.help = "The number itself"}),
   };
   return list;
+}
+
+void keep_common_rounds(StudyResults& results) {
+  std::map<std::pair<std::string, std::string>, std::size_t> least;
+  for (const StudyRun& run : results.runs) {
+    if (!run.rounds.empty()) {
+      const auto [found, is_new] = least.try_emplace({run.problem, run.model}, run.rounds.size());
+      found->second = std::min(found->second, run.rounds.size());
+    }
+  }
+  for (StudyRun& run : results.runs) {
+    if (!run.rounds.empty()) {
+      run.rounds.resize(least[{run.problem, run.model}]);
+    }
+  }
 }
 
 std::string rounds_csv(const StudyResults& results) {

@@ -14,6 +14,10 @@
 
 namespace dissent {
 
+// Of each problem and model the rounds that all of its campaigns have; those that have none yet do not count. Methods of a
+// study that has not ended are then as far as each other.
+void keep_common_rounds(StudyResults& results);
+
 std::string rounds_csv(const StudyResults& results);
 std::string choices_csv(const StudyResults& results, const std::vector<CellChoice>& choices);
 std::string measurements_csv(const StudyResults& results);
