@@ -75,10 +75,10 @@ class Results:
         self.paper_way = self.show("rmse_paper")
         self.verdicts = {row["name"]: row for row in self.shown["verdicts"]}
 
-    def show(self, metric):
-        files = [os.path.join("results", name) for name in self.judged]
-        run = subprocess.run([self.program, "study", "show", *files, "--metric", metric, "--format", "json"], cwd=ROOT,
-                             text=True, capture_output=True)
+    def show(self, metric, names=None, *options):
+        files = [os.path.join("results", name) for name in names or self.judged]
+        run = subprocess.run([self.program, "study", "show", *files, "--metric", metric, "--format", "json", *options],
+                             cwd=ROOT, text=True, capture_output=True)
         if run.returncode != 0:
             sys.exit(f"{run.args}: {run.stderr}")
         return json.loads(run.stdout)
@@ -319,11 +319,24 @@ def pendulums(results):
                   "expert's rows", "the paper, batch 10", "batch 25"), lines)
 
 
+def batches(results):
+    """Rows of a batch chosen together or one by one, paired by seed."""
+    study, = results.show("rmse", ["beyond.csv.gz"], "--ours", "kl-joint", "--against", "kl")["studies"]
+    means = {(of, row["method"]): row["mean"] for of, name in (("area", "areas"), ("end", "curves")) for row in study[name]
+             if of == "area" or row["after"] == max(one["after"] for one in study["curves"])}
+    names = {"area": "mean over the campaign", "end": "after the last round"}
+    return table(("error", "problem", "seeds", "kl", "kl-joint", "difference", "effect", "p"),
+                 [(names[row["of"]], row["problem"], row["pairs"], number(means[row["of"], row["baseline"]], 4),
+                   number(means[row["of"], row["ours"]], 4), number(row["difference"]), f"{row['effect']:.2f}",
+                   probability(row["sign_flip_p"])) for row in study["paired"]])
+
+
 def verdict(results, name):
     return results.verdicts[name]["verdict"]
 
 
-BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings, tied, pendulums)}
+BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings, tied, pendulums,
+                                             batches)}
 
 
 def made_text(text, results):
