@@ -57,6 +57,15 @@ class Study(StudyTest):
         self.assertLess(1.7e9, float(row["started"]))
         self.assertLessEqual(float(row["started"]), float(row["changed"]))
 
+    def test_an_export_keeps_the_rounds_that_all_have(self):
+        self.run_ok("study", "run", self.grid(rounds=1, last=0), "--store", "sqlite:runs.db", "-q")
+        lines = self.run_ok("study", "export", "sqlite:runs.db").splitlines(keepends=True)
+        with open(self.path("some.csv"), "w") as file:
+            file.writelines(lines[:-1])  # one of two campaigns has its first round alone
+        self.assertEqual([row["round"] for row in self.export("some.csv")], ["1", "2", "1"])
+        self.assertEqual([row["round"] for row in self.export("some.csv", "--common")], ["1", "1"])
+        self.run_bad(2, "study", "export", "sqlite:runs.db", "--choices", "--common", says="--common cuts the table of rounds")
+
     def test_one_campaign_is_reproduced(self):
         grid = self.grid()
         name = "problem=hetero acquisition=kl seed=1"
