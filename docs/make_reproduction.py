@@ -130,23 +130,17 @@ def runs(results):
     return table(("study", "model", "problem", "seeds of each method", "rounds", "campaigns", "missing"), lines)
 
 
-def seeds_in(part):
-    """Of a part of the manifest; all that there may be where it names none."""
-    first, last = map(int, part.get("seeds", "0-999999").split("-"))
-    return range(first, last + 1)
-
-
 def origin(results):
     """Files, and how each was made."""
     lines = []
     for part in results.parts:
         rows = read_csv(os.path.join(RESULTS, part["file"]))
         times = [float(row[name]) for row in rows for name in ("started", "changed")
-                 if row.get(name) and row["problem"] in part["problems"] and int(row["seed"]) in seeds_in(part)
-                 and row["version"] == part["version"]]
+                 if row.get(name) and row["problem"] in part["problems"] and row["version"] == part["version"]
+                 and int(row["seed"]) in part.get("seeds", [int(row["seed"])])]
         when = part.get("when") or " to ".join(
             time.strftime("%Y-%m-%d %H:%M", time.gmtime(moment)) for moment in (min(times), max(times)))
-        problems = ", ".join(part["problems"]) + (f"; seeds {part['seeds']}" if "seeds" in part else "")
+        problems = ", ".join(part["problems"]) + (f"; seeds {span(part['seeds'][0], part['seeds'][-1])}" if "seeds" in part else "")
         lines.append((f"`{part['file']}`", problems, f"{part['version']}, `{part['commit']}`",
                       f"`{part['command']}`", part.get("note", "-"), part["machine"], part["device"], when))
     return table(("file", "problems", "version, commit", "command", "note", "machine", "device", "from, to (UTC)"), lines)
@@ -322,8 +316,9 @@ def pendulums(results):
 def batches(results):
     """Rows of a batch chosen together or one by one, paired by seed."""
     study, = results.show("rmse", ["beyond.csv.gz"], "--ours", "kl-joint", "--against", "kl")["studies"]
-    means = {(of, row["method"]): row["mean"] for of, name in (("area", "areas"), ("end", "curves")) for row in study[name]
-             if of == "area" or row["after"] == max(one["after"] for one in study["curves"])}
+    last = max(row["after"] for row in study["curves"])
+    means = {("area", row["method"]): row["mean"] for row in study["areas"]}
+    means |= {("end", row["method"]): row["mean"] for row in study["curves"] if row["after"] == last}
     names = {"area": "mean over the campaign", "end": "after the last round"}
     return table(("error", "problem", "seeds", "kl", "kl-joint", "difference", "effect", "p"),
                  [(names[row["of"]], row["problem"], row["pairs"], number(means[row["of"], row["baseline"]], 4),
@@ -335,8 +330,8 @@ def verdict(results, name):
     return results.verdicts[name]["verdict"]
 
 
-BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings, tied, pendulums,
-                                             batches)}
+BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings,
+                                           tied, pendulums, batches)}
 
 
 def made_text(text, results):

@@ -38,11 +38,8 @@ def origin(path, problem, seed):
     """Commit and device of a campaign's rows in a file, as far as the manifest knows."""
     with open(os.path.join(ROOT, "results", "manifest.toml"), "rb") as file:
         parts = tomllib.load(file)["part"]
-    def has_seed(part):
-        first, last = map(int, part.get("seeds", f"{seed}-{seed}").split("-"))
-        return first <= seed <= last
     return {(part["commit"], part["device"]) for part in parts
-            if part["file"] == os.path.basename(path) and problem in part["problems"] and has_seed(part)}
+            if part["file"] == os.path.basename(path) and problem in part["problems"] and seed in part.get("seeds", [seed])}
 
 
 def run_again(program, device, study, cell, rounds, folder):

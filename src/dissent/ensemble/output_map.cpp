@@ -6,25 +6,14 @@
 #include <numeric>
 #include <utility>
 
+#include "dissent/matrix/rows.hpp"
+
 namespace dissent {
 namespace {
 
 constexpr double kLargestLogarithm = 709;  // exp() of more is infinite
 
-// each(b, d) for all b < batch and d < num_outputs, a few rows at a time: panels and row-major arrays are then both
-// read and written by whole cache lines.
-template <class Each>
-void for_tiles(std::size_t batch, std::size_t num_outputs, const Each& each) {
-  constexpr std::size_t kRows = 16;
-  for (std::size_t begin = 0; begin < batch; begin += kRows) {
-    const std::size_t end = std::min(batch, begin + kRows);
-    for (std::size_t d = 0; d < num_outputs; ++d) {
-      for (std::size_t b = begin; b < end; ++b) {
-        each(b, d);
-      }
-    }
-  }
-}
+UnpackMap by(const Scaling& units) { return {.offset = units.offset.data(), .scale = units.scale.data()}; }
 
 }  // namespace
 
@@ -57,6 +46,7 @@ std::vector<std::size_t> OutputMap::targets_of_base() const {
 OutputMap::Scratch::Scratch(const OutputMap& map, std::span<const float> parameters)
     : parameters_(parameters), targets_(map.target_scaling_) {
   if (map.flow_) {
+    rows_.resize(map.num_outputs() * kModelBlock);
     base_ = {map.num_outputs(), kModelBlock};
     flow_.emplace(*map.flow_, kModelBlock);
   }
@@ -112,13 +102,17 @@ void OutputMap::flow_to_outputs(Panel<const float> inputs, std::span<const doubl
                                 std::span<double> log_det, Scratch& scratch) const {
   const std::size_t D = num_outputs();
   const std::size_t batch = base.size() / D;
-  const Panel<float> z = scratch.base_.panel();
-  for_tiles(batch, D, [&](std::size_t b, std::size_t d) { z(d, b) = static_cast<float>(base[b * D + d]); });
-  const FlowResult<float> result = from_base<float>(*flow_, scratch.parameters_, inputs, z, batch, *scratch.flow_);
+  std::ranges::transform(base, scratch.rows_.begin(), [](double value) { return static_cast<float>(value); });
+  pack_rows({scratch.rows_.data(), D}, nullptr, batch, scratch.base_.panel());
+  const FlowResult<float> result =
+      from_base<float>(*flow_, scratch.parameters_, inputs, scratch.base_.panel(), batch, *scratch.flow_);
+  unpack_rows(result.values, batch, by(base_units_), {outputs.data(), D});  // as they are: these have no units
+  for (std::size_t b = 0; b < batch; ++b) {
+    for (std::size_t d = 0; d < D; ++d) {
+      outputs[b * D + d] = target_scaling_.original(d, outputs[b * D + d]);
+    }
+  }
   const double log_scale = target_scaling_.log_scale_sum();
-  for_tiles(batch, D, [&](std::size_t b, std::size_t d) {
-    outputs[b * D + d] = target_scaling_.original(d, static_cast<double>(result.values(d, b)));
-  });
   for (std::size_t b = 0; b < log_det.size(); ++b) {
     log_det[b] = static_cast<double>(result.log_det[b]) + log_scale;
   }
@@ -131,8 +125,7 @@ void OutputMap::flow_to_base(Panel<const float> inputs, std::span<const double> 
   const FlowResult<float> result = dissent::to_base<float>(*flow_, scratch.parameters_, inputs,
                                                            scratch.targets_.pack(outputs), batch, *scratch.flow_);
   const double log_scale = target_scaling_.log_scale_sum();
-  for_tiles(batch, D,
-            [&](std::size_t b, std::size_t d) { base[b * D + d] = static_cast<double>(result.values(d, b)); });
+  unpack_rows(result.values, batch, by(base_units_), {base.data(), D});
   for (std::size_t b = 0; b < batch; ++b) {
     log_det[b] = static_cast<double>(result.log_det[b]) - log_scale;
   }

@@ -78,6 +78,7 @@ class OutputMap::Scratch {
   friend class OutputMap;
   std::span<const float> parameters_;
   RowPacker targets_;
+  std::vector<float> rows_;  // base values on their way into the panel
   PanelBuffer<float> base_;
   std::optional<FlowWorkspace<float>> flow_;
 };
