@@ -1,7 +1,7 @@
 // Training many campaigns in lockstep on a card: microseconds of a step of each campaign, by the wall clock. A step
 // updates all five components of Nflows Base and the flow they share: batch, forward, backward, Adam.
 //
-//     gpu_train_bench [DEVICE=cuda] [NAME...]
+//     gpu_train_bench [DEVICE=cuda] [NAME | NAME:CAMPAIGNS]...
 //
 // Each campaign has a thread and a fit of its own, with its own rows, weights and draws, as `dissent study run` has
 // them; the device runs together what they hand it. One line of JSON for each size.
@@ -139,6 +139,16 @@ int run(int argc, char** argv) {
   for (const Size& size : kSizes) {
     if (names.empty() || std::ranges::find(names, size.name) != names.end()) {
       measure(size, device->fits());
+    }
+  }
+  for (const std::string& name : names) {
+    const std::size_t colon = name.find(':');
+    const auto size = std::ranges::find(kSizes, name.substr(0, colon), &Size::name);
+    check(size != std::end(kSizes), "'{}' is none of hetero, hopper, ant, humanoid", name);
+    if (colon != std::string::npos) {
+      Size other = *size;
+      other.num_campaigns = std::stoul(name.substr(colon + 1));
+      measure(other, device->fits());
     }
   }
   return 0;

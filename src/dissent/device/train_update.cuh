@@ -43,6 +43,7 @@ constexpr float kRestBeta2 = static_cast<float>(1 - 0.999);
 constexpr float kEpsilon = 1e-8F;
 
 constexpr int kFewSlices = 4;  // as a component of a flow's ensemble has
+constexpr int kTogether = 4;   // parameters of a thread, which are all asked for before the first is waited for
 
 // Over the threads of a warp.
 __device__ __forceinline__ double warp_sum(double value) {
@@ -77,19 +78,23 @@ struct Squares {
   static constexpr int kSums = kRows * kStandsFor / 32;
   double part[kStandsFor] = {};
 
-  // Adds each(k) squared for k in [begin, end).
-  template <class Each>
-  __device__ __forceinline__ void add(int begin, int end, const Each& each) {
-    int turn = 0;
+  // Adds the squares of store(k, sums[a]) for k in [begin, end), a few of the thread's k = first + a * kRows at a time,
+  // which load(first, count, sums) has formed for a < count.
+  template <class Load, class Store>
+  __device__ __forceinline__ void add(int begin, int end, const Load& load, const Store& store) {
+    static_assert(kTogether % kStandsFor == 0);
 #pragma unroll 1
-    for (int k = begin + static_cast<int>(threadIdx.x); k < end; k += kRows) {
-      const float value = each(k);
-      const auto square = static_cast<double>(value * value);
+    for (int first = begin + static_cast<int>(threadIdx.x); first < end; first += kTogether * kRows) {
+      const int count = (end - first + kRows - 1) / kRows;
+      float sums[kTogether];
+      load(first, count, sums);
 #pragma unroll
-      for (int p = 0; p < kStandsFor; ++p) {
-        part[p] += p == turn ? square : 0.0;
+      for (int a = 0; a < kTogether; ++a) {
+        if (a < count) {
+          store(first + a * kRows, sums[a]);
+          part[a % kStandsFor] += static_cast<double>(sums[a] * sums[a]);
+        }
       }
-      turn = turn + 1 == kStandsFor ? 0 : turn + 1;
     }
   }
 
@@ -113,22 +118,51 @@ struct Squares {
   }
 };
 
-__device__ __forceinline__ void adam(const TrainJob& job, const StepFactors& step, float clip, int k, float gradient,
-                                     bool in_flow) {
-  float* __restrict__ first = job.first_moment;
-  float* __restrict__ second = job.second_moment;
-  float* __restrict__ parameters = job.parameters;
-  const float before = parameters[k];
-  const float g = clip * gradient;
-  const float m = kBeta1 * first[k] + kRestBeta1 * g;
-  const float v = kBeta2 * second[k] + kRestBeta2 * g * g;
-  float p = step.shrink * before - step.step_size * (m / (sqrtf(v) * step.inverse_root + kEpsilon));
-  p = in_flow ? p * step.flow_shrink : p;
-  first[k] = m;
-  second[k] = v;
-  parameters[k] = p;
-  if (step.average_newest > 0) {
-    job.average[k] += step.average_newest * (p - job.average[k]);
+// Takes the step for k in [begin, end), a few of the thread's at a time.
+template <int kRows>
+__device__ __forceinline__ void adam(const TrainJob& job, const StepFactors& step, float clip, int begin, int end,
+                                     const float* gradient, bool in_flow) {
+  float* const first_moment = job.first_moment;
+  float* const second_moment = job.second_moment;
+  float* const parameters = job.parameters;
+  float* const average = step.average_newest > 0 ? job.average : nullptr;
+  __builtin_assume(__isGlobal(first_moment));
+  __builtin_assume(__isGlobal(second_moment));
+  __builtin_assume(__isGlobal(parameters));
+  __builtin_assume(__isGlobal(gradient));
+  const float shrink = in_flow ? step.flow_shrink : 1.0F;
+#pragma unroll 1
+  for (int first = begin + static_cast<int>(threadIdx.x); first < end; first += kTogether * kRows) {
+    float p[kTogether];
+    float g[kTogether];
+    float m[kTogether];
+    float v[kTogether];
+    float mean[kTogether];
+#pragma unroll
+    for (int a = 0; a < kTogether; ++a) {
+      const int k = first + a * kRows;
+      p[a] = k < end ? parameters[k] : 0.0F;
+      g[a] = k < end ? gradient[k] : 0.0F;
+      m[a] = k < end ? first_moment[k] : 0.0F;
+      v[a] = k < end ? second_moment[k] : 0.0F;
+      mean[a] = k < end && average != nullptr ? average[k] : 0.0F;
+    }
+#pragma unroll
+    for (int a = 0; a < kTogether; ++a) {
+      const int k = first + a * kRows;
+      g[a] *= clip;
+      m[a] = kBeta1 * m[a] + kRestBeta1 * g[a];
+      v[a] = kBeta2 * v[a] + kRestBeta2 * g[a] * g[a];
+      p[a] = shrink * (step.shrink * p[a] - step.step_size * (m[a] / (sqrtf(v[a]) * step.inverse_root + kEpsilon)));
+      if (k < end) {
+        first_moment[k] = m[a];
+        second_moment[k] = v[a];
+        parameters[k] = p[a];
+        if (average != nullptr) {
+          average[k] = mean[a] + step.average_newest * (p[a] - mean[a]);
+        }
+      }
+    }
   }
 }
 
@@ -144,20 +178,29 @@ struct Share {
   }
 };
 
-// The sum of a parameter's gradients of `count` slices, each `stride` behind the one before.
-template <int kMost>
-__device__ __forceinline__ float sum_slices(const float* gradient, int count, std::size_t stride) {
-  float part[kMost];  // all asked for before the first is waited for
+// Sums over `slices` slices, each `stride` behind the one before, of a parameter's gradient and of those each kRows
+// behind it, `count` in all.
+template <int kRows, int kMost>
+__device__ __forceinline__ void sum_slices(const float* gradient, int slices, std::size_t stride, int count,
+                                           float (&sums)[kTogether]) {
+  __builtin_assume(__isGlobal(gradient));
+  float part[kTogether][kMost];
 #pragma unroll
-  for (int s = 0; s < kMost; ++s) {
-    part[s] = s < count ? __ldcg(gradient + static_cast<std::size_t>(s) * stride) : 0.0F;
-  }
-  float sum = 0;
+  for (int a = 0; a < kTogether; ++a) {
+    const int present = a < count ? slices : 0;
 #pragma unroll
-  for (int s = 0; s < kMost; ++s) {
-    sum += part[s];
+    for (int s = 0; s < kMost; ++s) {
+      part[a][s] = s < present ? __ldcg(gradient + a * kRows + static_cast<std::size_t>(s) * stride) : 0.0F;
+    }
   }
-  return sum;
+#pragma unroll
+  for (int a = 0; a < kTogether; ++a) {
+    sums[a] = 0;
+#pragma unroll
+    for (int s = 0; s < kMost; ++s) {
+      sums[a] += part[a][s];
+    }
+  }
 }
 
 // Adds up what slices have and takes Adam's step; `exchange` has their losses. Returns the mean loss, or NaN (in all
@@ -173,14 +216,25 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
     float* total = job.gradient + static_cast<std::size_t>(own.number(slice)) * stride;
     Squares<kRows> squares;
     const Share flow(job.conditioner, own.number(slice), all);
-    squares.add(flow.begin, flow.end,
-                [&](int k) { return total[k] = sum_slices<kMaxSlices>(job.gradient + k, all, stride); });
+    const auto store = [&](int k, float sum) { total[k] = sum; };
+    squares.add(
+        flow.begin, flow.end,
+        [&](int first, int count, float(&sums)[kTogether]) {
+          sum_slices<kRows, kMaxSlices>(job.gradient + first, all, stride, count, sums);
+        },
+        store);
     for (int c = own.member; c < job.num_components; c += job.members) {
       const Share base(job.networks[c], slice, own.slices);
-      squares.add(base.begin, base.end, [&](int k) {
-        return total[k] = own.slices <= kFewSlices ? sum_slices<kFewSlices>(members + k, own.slices, stride)
-                                                   : sum_slices<kMaxSlices>(members + k, own.slices, stride);
-      });
+      squares.add(
+          base.begin, base.end,
+          [&](int first, int count, float(&sums)[kTogether]) {
+            if (own.slices <= kFewSlices) {
+              sum_slices<kRows, kFewSlices>(members + first, own.slices, stride, count, sums);
+            } else {
+              sum_slices<kRows, kMaxSlices>(members + first, own.slices, stride, count, sums);
+            }
+          },
+          store);
     }
     squares.put(warps + (slice - own.begin) * Squares<kRows>::kSums);
   }
@@ -189,11 +243,15 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
     exchange[2 * own.number(slice)] = Squares<kRows>::total(warps + threadIdx.x * Squares<kRows>::kSums);
   }
   cluster.sync();
+  static_assert(kMaxSlices <= 32);
+  const int lane = lane_of_warp();
+  const double own_squares = lane < all ? __ldcg(exchange + 2 * lane) : 0.0;
+  const double own_loss = lane < all ? __ldcg(exchange + 2 * lane + 1) : 0.0;
   double all_squares = 0;
   double all_loss = 0;
   for (int s = 0; s < all; ++s) {
-    all_squares += __ldcg(exchange + 2 * s);
-    all_loss += __ldcg(exchange + 2 * s + 1);
+    all_squares += __shfl_sync(0xffffffffU, own_squares, s);
+    all_loss += __shfl_sync(0xffffffffU, own_loss, s);
   }
   const double norm = sqrt(all_squares);
   const double mean = all_loss / job.num_components;
@@ -204,10 +262,7 @@ __device__ __noinline__ double update(const TrainJob& job, const StepFactors& st
   for (int slice = own.begin; slice < own.end; ++slice) {
     const float* total = job.gradient + static_cast<std::size_t>(own.number(slice)) * stride;
     const auto take = [&](const Share& share, bool in_flow) {
-#pragma unroll 4
-      for (int k = share.begin + static_cast<int>(threadIdx.x); k < share.end; k += kRows) {
-        adam(job, step, clip, k, total[k], in_flow);
-      }
+      adam<kRows>(job, step, clip, share.begin, share.end, total, in_flow);
     };
     take(Share(job.conditioner, own.number(slice), all), true);
     for (int c = own.member; c < job.num_components; c += job.members) {
