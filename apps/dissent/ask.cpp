@@ -27,7 +27,7 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct AskArguments {
   std::string directory;
   TablePaths tables;
   ChoiceOptions choice;
@@ -89,7 +89,7 @@ void print_json_questions(const Laboratory& laboratory, std::size_t num_new) {
               {"pending", rows}});
 }
 
-void check_output(const Arguments& arguments) {
+void check_output(const AskArguments& arguments) {
   check_csv_output(arguments.output);
   if (arguments.output == "-") {
     return;
@@ -106,7 +106,7 @@ void check_replaceable(const std::string& output, const Laboratory& laboratory) 
 }
 
 // On standard output, unless --json prints there.
-void put_questions(const Arguments& arguments, const Laboratory& laboratory) {
+void put_questions(const AskArguments& arguments, const Laboratory& laboratory) {
   if (arguments.output != "-") {
     const std::string reason = write_questions(arguments.output, laboratory);
     check_in(arguments.output, reason.empty(),
@@ -131,7 +131,7 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
 }
 
 // A first choice that fails on its data leaves nothing behind.
-std::size_t choose(const Arguments& arguments, Laboratory& laboratory, Device* device) {
+std::size_t choose(const AskArguments& arguments, Laboratory& laboratory, Device* device) {
   ThreadPool threads(arguments.threads);
   try {
     if (arguments.output != "-") {
@@ -147,7 +147,7 @@ std::size_t choose(const Arguments& arguments, Laboratory& laboratory, Device* d
   }
 }
 
-void run_ask(const Arguments& arguments) {
+void run_ask(const AskArguments& arguments) {
   check_output(arguments);
   const std::shared_ptr<Device> device = open_device(arguments.device);
   const LaboratoryOptions options{.tables = read_tables(arguments.tables),
@@ -197,7 +197,7 @@ void add_ask(Command& app) {
               "  dissent ask DIR --batch 10 -o next.csv\n"
               "The first command begins the campaign, which keeps copies of the tables; later ones need DIR alone.\n"
               "Rows that wait for an answer are listed first; new ones make them up to --batch.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<AskArguments>();
   command.argument("DIR", arguments->directory, "The campaign's directory");
   add_table_options(command, arguments->tables);
   add_choice_options(command, arguments->choice);

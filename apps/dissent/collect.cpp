@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kMaxRows = 1e9;  // they are held in memory until the end
 
-struct Arguments {
+struct CollectArguments {
   std::string problem;
   std::string policy = "random";
   std::size_t num_rows = 0;
@@ -35,7 +35,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-void collect_points(const Arguments& arguments) {
+void collect_points(const CollectArguments& arguments) {
   check(arguments.policy == "random" && arguments.model_file.empty(),
         "{} is drawn from a distribution and takes neither --policy nor --model", arguments.problem);
   const bool is_npz = arguments.output.ends_with(".npz");
@@ -54,7 +54,7 @@ void collect_points(const Arguments& arguments) {
   writer.commit();
 }
 
-Transitions collect_rows(const Arguments& arguments) {
+Transitions collect_rows(const CollectArguments& arguments) {
   CollectOptions options;
   options.environment = arguments.problem;
   options.environment_options.model_file = arguments.model_file;
@@ -81,7 +81,7 @@ nlohmann::ordered_json to_json(const TransitionStatistics& statistics) {
   return json;
 }
 
-void print_summary(const Arguments& arguments, const Transitions& rows, double seconds) {
+void print_summary(const CollectArguments& arguments, const Transitions& rows, double seconds) {
   using Json = nlohmann::ordered_json;
   const double rows_per_second = static_cast<double>(arguments.num_rows) / seconds;
   const bool simulated = !is_one_dimensional(arguments.problem);
@@ -110,7 +110,7 @@ void print_summary(const Arguments& arguments, const Transitions& rows, double s
   }
 }
 
-void run_collect(const Arguments& arguments) {
+void run_collect(const CollectArguments& arguments) {
   check_name("problem", arguments.problem, problem_names());
   const auto start = std::chrono::steady_clock::now();
   Transitions rows;
@@ -131,7 +131,7 @@ void add_collect(Command& app) {
                              "  dissent collect pendulum --policy expert --rows 1000 --seed 7 --output pendulum.csv\n"
                              "  dissent collect hetero --rows 500 --output hetero.npz\n"
                              "mixed:0.1 takes a tenth of the rows from the expert. HDF5 is laid out as in D4RL.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CollectArguments>();
   command.argument("PROBLEM", arguments->problem, fmt::format("{}", fmt::join(problem_names(), ", ")));
   command.option("-n,--rows", arguments->num_rows,
                  {.help = "How many rows, that is steps", .shown = "N", .least = 1, .most = kMaxRows}, Need::kRequired);

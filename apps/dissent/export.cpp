@@ -20,13 +20,13 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct ExportArguments {
   std::string directory;
   std::string output = "-";
   bool quiet = false;
 };
 
-std::string export_text(const Arguments& arguments, const KeptCampaign& kept) {
+std::string export_text(const ExportArguments& arguments, const KeptCampaign& kept) {
   if (!arguments.output.ends_with(".json")) {
     return format_csv(exported_rows(kept.campaign, kept.data, kept.pool));
   }
@@ -35,7 +35,7 @@ std::string export_text(const Arguments& arguments, const KeptCampaign& kept) {
   return whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void run_export(const Arguments& arguments) {
+void run_export(const ExportArguments& arguments) {
   const bool to_file = arguments.output != "-";
   check(!to_file || arguments.output.ends_with(".csv") || arguments.output.ends_with(".json"),
         "--output: '{}' must end in .csv or .json; - is standard output", arguments.output);
@@ -68,7 +68,7 @@ void add_export(Command& app) {
               "  dissent export DIR -o rows.csv\n"
               "  dissent export DIR -o whole.json\n"
               "The table has every labelled row with its source; JSON has the rounds and settings as well.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExportArguments>();
   command.argument("DIR", arguments->directory, "The campaign's directory");
   command.option("-o,--output", arguments->output,
                  {.help = "A table, or all there is as JSON; - is the table on standard output. Replaces exports only",

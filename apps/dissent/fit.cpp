@@ -33,7 +33,7 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct FitArguments {
   std::string data;
   ColumnOptions columns;
   FitOptions fit;
@@ -68,8 +68,8 @@ std::string kept_text(const std::vector<std::size_t>& epochs) {
   return least == most ? fmt::format("epoch {}", most) : fmt::format("epochs {} to {}", least, most);
 }
 
-void print_report(const Arguments& arguments, const FitResult& result, const std::vector<std::string>& told,
-                  double seconds) {
+void print_fit(const FitArguments& arguments, const FitResult& result, const std::vector<std::string>& told,
+               double seconds) {
   const FitReport& report = result.report;
   const Ensemble& model = result.model;
   if (arguments.json) {
@@ -120,7 +120,7 @@ void print_report(const Arguments& arguments, const FitResult& result, const std
   }
 }
 
-void fit_rows(const Arguments& arguments, const TrainingRows& rows, const std::vector<std::string>& told,
+void fit_rows(const FitArguments& arguments, const TrainingRows& rows, const std::vector<std::string>& told,
               Device* device) {
   ThreadPool threads(arguments.threads);
   std::optional<Interrupt> interrupt;
@@ -161,10 +161,10 @@ void fit_rows(const Arguments& arguments, const TrainingRows& rows, const std::v
   warn_of_rows(result.report);
   warn_without_effect(result, arguments.given_fit);
   warn_of_device(result.model.options().model, arguments.device);
-  print_report(arguments, result, told, elapsed.count());
+  print_fit(arguments, result, told, elapsed.count());
 }
 
-void run_fit(const Arguments& arguments) {
+void run_fit(const FitArguments& arguments) {
   arguments.fit.check_values();  // before the work
   check_given(arguments.fit.ensemble.model, arguments.given_fit);
   check_writable(arguments.output);
@@ -192,7 +192,7 @@ void add_fit(Command& app) {
                              "  dissent fit data.csv --targets y --output y.model\n"
                              "  dissent fit data.npz --targets y1,y2 --inputs a,b --model pne --output y.model\n"
                              "  dissent fit data.csv --targets y --preset paper --output y.model");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<FitArguments>();
   command.argument("DATA", arguments->data, "Table: .csv, .tsv, .npz, .h5 or .hdf5");
   add_column_options(command, arguments->columns, Need::kRequired);
   command.option("-o,--output", arguments->output, {.help = "The model file to write", .shown = "MODEL"},

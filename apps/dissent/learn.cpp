@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::uint64_t kUnitsPerRound = 1000;  // of the progress bar
 
-struct Arguments {
+struct LearnArguments {
   std::string directory;
   TablePaths tables;
   std::string problem;
@@ -52,7 +52,7 @@ ProblemRows load_aim(const std::string& aim, Problem& problem) {
                        : aim_rows(read_table(aim), problem);
 }
 
-Problem load_named(const Arguments& arguments, std::uint64_t seed) {
+Problem load_named(const LearnArguments& arguments, std::uint64_t seed) {
   ProblemOptions options;
   options.seed = seed;
   options.data_seed = arguments.data_seed;
@@ -74,7 +74,7 @@ Problem load_named(const Arguments& arguments, std::uint64_t seed) {
   return load_problem(arguments.problem, options);
 }
 
-Problem load_data(const Arguments& arguments, const CampaignSettings& settings) {
+Problem load_data(const LearnArguments& arguments, const CampaignSettings& settings) {
   if (arguments.problem.empty()) {
     check(arguments.tables.any(), "there is no data: give --labelled, --pool and --targets, or --problem");
     check(arguments.data_seed == 0 && pool_policy_from_name(arguments.pool_policy) == PoolPolicy::kMixed,
@@ -92,7 +92,7 @@ Problem load_data(const Arguments& arguments, const CampaignSettings& settings) 
   return problem;
 }
 
-CampaignSettings settings_of(const Arguments& arguments, const CampaignStore& store) {
+CampaignSettings learn_settings(const LearnArguments& arguments, const CampaignStore& store) {
   Values given = given_settings(arguments.choice, arguments.given_fit);
   if (!store.begun() || arguments.choice.batch != ChoiceOptions().batch) {
     given["batch"] = std::uint64_t{arguments.choice.batch};
@@ -120,7 +120,7 @@ void print_round(const RoundRecord& record) {
   flush_output();  // minutes may pass until the next
 }
 
-void print_end(const Arguments& arguments, const Campaign& campaign, const Problem& data, LearnEnd end) {
+void print_end(const LearnArguments& arguments, const Campaign& campaign, const Problem& data, LearnEnd end) {
   const std::size_t labelled = data.train.num_rows + campaign.num_told();
   if (arguments.json) {
     nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
@@ -153,7 +153,7 @@ std::string waiting_text(std::size_t num_pending) {
 }
 
 // By Ctrl-C: where it stands and how to go on.
-void print_stopped(const Arguments& arguments, const Campaign& campaign) {
+void print_stopped(const LearnArguments& arguments, const Campaign& campaign) {
   const std::size_t num_pending = campaign.num_pending();
   if (num_pending > 0 && !arguments.oracle.empty()) {
     fmt::print(stderr,
@@ -171,8 +171,8 @@ std::string model_text(std::size_t round, std::size_t rounds) {
 }
 
 // Lines and a bar while the campaign runs.
-LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& campaign, const Problem& data,
-                    Device* device, const Interrupt& interrupt) {
+LearnEnd learn_rounds(const LearnArguments& arguments, CampaignStore& store, Campaign& campaign, const Problem& data,
+                      Device* device, const Interrupt& interrupt) {
   std::unique_ptr<Oracle> oracle;
   if (arguments.oracle.empty()) {
     oracle = std::make_unique<TableOracle>();
@@ -238,9 +238,9 @@ LearnEnd run_rounds(const Arguments& arguments, CampaignStore& store, Campaign& 
   return end;
 }
 
-void run_learn(const Arguments& arguments) {
+void run_learn(const LearnArguments& arguments) {
   CampaignDirectory directory(arguments.directory);
-  const CampaignSettings settings = settings_of(arguments, directory);
+  const CampaignSettings settings = learn_settings(arguments, directory);
   settings.check_values();
   check_candidates(settings.candidates, settings.batch);
   check(arguments.oracle_timeout == 0 || !arguments.oracle.empty(),
@@ -256,7 +256,7 @@ void run_learn(const Arguments& arguments) {
   const Interrupt interrupt;
   LearnEnd end = LearnEnd::kRoundsDone;
   try {
-    end = run_rounds(arguments, directory, campaign, data, device.get(), interrupt);
+    end = learn_rounds(arguments, directory, campaign, data, device.get(), interrupt);
   } catch (const InputError& error) {
     if (campaign.num_pending() == 0) {
       throw;
@@ -282,7 +282,7 @@ void add_learn(Command& app) {
               "  dissent learn out --labelled L.csv --pool P.csv --targets y --oracle './simulate --quick'\n"
               "  dissent learn out --problem hetero --acquisition bhattacharyya --seed 3\n"
               "After Ctrl-C, a crash or a kill the same command goes on and ends with the same result.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<LearnArguments>();
   command.argument("DIR", arguments->directory, "The campaign's directory: state, rounds.csv, chosen.csv, model");
   add_table_options(command, arguments->tables);
   const std::string problems = fmt::format("{}; or a .h5 or .npz file", fmt::join(problem_names(), ", "));

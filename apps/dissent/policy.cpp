@@ -37,7 +37,7 @@ Evaluation evaluate(const EvaluateArguments& arguments, EnvironmentPool& environ
   return evaluate_policy(environments, policy, options, executor);
 }
 
-void run_evaluate(const EvaluateArguments& arguments) {
+void run_policy_evaluate(const EvaluateArguments& arguments) {
   ThreadPool threads(arguments.threads);
   EnvironmentPool environments(arguments.environment, {}, threads.num_threads());
   const EnvironmentSpec& spec = environments.at(0).spec();
@@ -118,7 +118,7 @@ void add_policy_evaluate(Command& policy) {
   add_seed(command, a->seed);
   add_json(command, a->json);
   add_quiet(command, a->quiet);
-  command.run([a] { run_evaluate(*a); });
+  command.run([a] { run_policy_evaluate(*a); });
 }
 
 void add_policy_draw(Command& policy) {

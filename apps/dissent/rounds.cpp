@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kHeight = 18;
 constexpr double kMostLabelled = 1e15;  // whole numbers are exact up to here
 
-struct Arguments {
+struct RoundsArguments {
   std::vector<std::string> directories;
   std::string metric = "log_likelihood";
   bool json = false;
@@ -67,7 +67,7 @@ Read read_curve(const std::string& directory, const std::string& metric) {
   return read;
 }
 
-void run_rounds(const Arguments& arguments) {
+void run_rounds(const RoundsArguments& arguments) {
   check(arguments.directories.size() <= kMostCurves, "{} campaigns; at most {} are drawn together",
         arguments.directories.size(), kMostCurves);
   std::vector<Curve> curves;
@@ -97,7 +97,7 @@ void add_rounds(Command& app) {
   Command& command = app.add("rounds", "Draw the learning curves of campaigns, one or several together",
                              "  dissent rounds DIR\n"
                              "  dissent rounds by_kl by_chance --metric rmse");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<RoundsArguments>();
   command.arguments("DIR", arguments->directories, "Directories of 'dissent learn' or 'dissent ask'");
   static const std::string help = fmt::format("{}", fmt::join(round_metrics(), ", "));
   command.option("--metric", arguments->metric, {.help = help, .shown = "NAME", .names = round_metrics});

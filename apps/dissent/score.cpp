@@ -40,7 +40,7 @@ std::unique_ptr<ScoreSource> open_source(const ScoreOptions& options) {
   return source;
 }
 
-void check_output(const ScoreOptions& options) {
+void check_score_output(const ScoreOptions& options) {
   if (options.output.empty()) {
     return;
   }
@@ -108,7 +108,7 @@ void score_all(ScoreSource& source, const ScoreOptions& options, Receivers& rece
 
 void run_score(const ScoreOptions& options) {
   const std::unique_ptr<ScoreSource> source = open_source(options);
-  check_output(options);
+  check_score_output(options);
   const ScoreShape& shape = source->shape();
   const bool ranked = options.top.has_value();
   const std::size_t num_top = std::min(options.top.value_or(kTopShown), std::max<std::size_t>(1, shape.num_inputs));

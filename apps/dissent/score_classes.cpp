@@ -9,7 +9,7 @@
 namespace dissent::cli {
 namespace {
 
-ClassEstimator parse_name(const std::string& text) {
+ClassEstimator parse_class_estimator(const std::string& text) {
   try {
     return ClassEstimator::parse(text);
   } catch (const InputError& error) {
@@ -22,7 +22,7 @@ class ClassSource : public ScoreSource {
   explicit ClassSource(const ScoreOptions& options) : file_(open_classes(options.input, options.weights.empty())) {
     for (const std::string& text :
          options.estimators.empty() ? std::vector<std::string>{"exact"} : options.estimators) {
-      const ClassEstimator& estimator = estimators_.emplace_back(parse_name(text));
+      const ClassEstimator& estimator = estimators_.emplace_back(parse_class_estimator(text));
       methods_.push_back({.name = estimator.name(), .bound = estimator.bound()});
     }
     if (!options.weights.empty()) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kHeight = 8;
 
-struct Arguments {
+struct StatusArguments {
   std::string directory;
   std::string metric;  // empty: what there is
   bool json = false;
@@ -91,7 +91,7 @@ Curve curve_of(const std::string& directory, const CampaignStatus& status, const
   return curve;
 }
 
-void print_curve(const Arguments& arguments, const CampaignStatus& status) {
+void print_curve(const StatusArguments& arguments, const CampaignStatus& status) {
   std::string metric = arguments.metric.empty() ? "log_likelihood" : arguments.metric;
   Curve curve = curve_of(arguments.directory, status, metric);
   if (curve.value.empty() && arguments.metric.empty()) {
@@ -120,7 +120,7 @@ void print_time(const CampaignStatus& status) {
   }
 }
 
-void run_status(const Arguments& arguments) {
+void run_status(const StatusArguments& arguments) {
   const CampaignStatus status = read_status(arguments.directory);
   const double now = seconds_now();
   if (arguments.json) {
@@ -142,7 +142,7 @@ void add_status(Command& app) {
                              "  dissent status DIR\n"
                              "  dissent status DIR --metric rmse\n"
                              "It changes nothing, and can be asked while another process works on the campaign.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StatusArguments>();
   command.argument("DIR", arguments->directory, "The directory of a campaign of ask or learn");
   command.option("--metric", arguments->metric,
                  {.help = "What is drawn; log_likelihood, or without test rows chosen_epistemic",

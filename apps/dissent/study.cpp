@@ -27,7 +27,7 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct StudyArguments {
   std::string grid;
   std::string store = "sqlite:runs.db";
   std::string only;
@@ -50,7 +50,7 @@ struct Arguments {
 };
 
 // What a job on a thread of its own does: run cells, until there is none or `stop` says so.
-void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, Device* device,
+void run_job(const StudyArguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, Device* device,
              Account& account, const std::function<bool()>& stop) {
   ThreadPool threads(arguments.threads);
   StudyControl control;
@@ -72,7 +72,7 @@ void run_job(const Arguments& arguments, StudyStore& store, const Grid& grid, st
 
 // The first that fails stops the others. One for which a device has too little memory ends alone, and gives its
 // campaign back, as long as others go on.
-void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, Device* device, Account& account,
+void run_jobs(const StudyArguments& arguments, StudyStore& store, const Grid& grid, Device* device, Account& account,
               const Interrupt& interrupt) {
   std::atomic<bool> broken = false;
   std::atomic<std::size_t> running = arguments.num_jobs();
@@ -107,7 +107,7 @@ void run_jobs(const Arguments& arguments, StudyStore& store, const Grid& grid, D
 }
 
 // After Ctrl-C it ends the program.
-void run_until_stopped(const Arguments& arguments, StudyStore& store, const Grid& grid, Device* device,
+void run_until_stopped(const StudyArguments& arguments, StudyStore& store, const Grid& grid, Device* device,
                        Account& account, const Interrupt& interrupt) {
   std::string lost;
   try {
@@ -126,7 +126,7 @@ void run_until_stopped(const Arguments& arguments, StudyStore& store, const Grid
 }
 
 // SQLite locks files by means that a network's file systems lack.
-void check_store(const Arguments& arguments, const Rank& rank) {
+void check_store(const StudyArguments& arguments, const Rank& rank) {
   check(rank.on_one_machine || study_source(arguments.store).kind != SourceKind::kStoreFile,
         "--store {}: processes on several machines need a server: postgresql://USER@HOST/DATABASE", arguments.store);
 }
@@ -169,7 +169,7 @@ void say_before(const Grid& grid, StudyStore& store, std::size_t ended) {
   flush_output();
 }
 
-void run_study(Arguments arguments) {
+void run_study(StudyArguments arguments) {
   const Rank rank = rank_of_process();
   check_store(arguments, rank);
   Grid grid = read_grid(arguments.grid);
@@ -214,7 +214,7 @@ void add_study_run(Command& study) {
       "  dissent study run quick.toml --only 'problem=hetero model=pne acquisition=kl seed=3' --store sqlite:a.db\n"
       "Any number of these may work on one store at once. After Ctrl-C, a crash or a kill the same command\n"
       "goes on and ends with the same result.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StudyArguments>();
   command.argument("GRID", arguments->grid, "TOML file that describes the campaigns");
   command.option("-s,--store", arguments->store,
                  {.help = "Where results are kept: sqlite:FILE or postgresql://USER@HOST/DATABASE", .shown = "URL"});

@@ -16,7 +16,7 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct StudyExportArguments {
   std::vector<std::string> stores;
   std::string study;  // empty: the only one
   std::string output = "-";
@@ -27,7 +27,7 @@ struct Arguments {
 };
 
 // Files that an output must not replace.
-CommandFiles files_of(const Arguments& arguments) {
+CommandFiles study_export_files(const StudyExportArguments& arguments) {
   CommandFiles files{.read = {}, .written = {arguments.output}};
   for (const std::string& store : arguments.stores) {
     files.read.push_back(study_source(store).file());
@@ -35,7 +35,7 @@ CommandFiles files_of(const Arguments& arguments) {
   return files;
 }
 
-StudyResults read_study(const Arguments& arguments) {
+StudyResults read_study(const StudyExportArguments& arguments) {
   const std::vector<std::string> names =
       arguments.study.empty() ? std::vector<std::string>() : std::vector{arguments.study};
   const std::vector<StudyResults> studies = read_sources(arguments.stores, names);
@@ -45,7 +45,7 @@ StudyResults read_study(const Arguments& arguments) {
   return studies.front();
 }
 
-std::string chosen_rows(const Arguments& arguments, const StudyResults& results) {
+std::string chosen_rows(const StudyExportArguments& arguments, const StudyResults& results) {
   const StudySource source = study_source(arguments.stores.front());
   check(arguments.stores.size() == 1 && source.is_store(),
         "--choices: the rows that were chosen are in a store; give one");
@@ -53,7 +53,7 @@ std::string chosen_rows(const Arguments& arguments, const StudyResults& results)
   return choices_csv(results, store->choices(results.study));
 }
 
-void run_export(const Arguments& arguments) {
+void run_study_export(const StudyExportArguments& arguments) {
   const bool packed = arguments.output.ends_with(".csv.gz");
   check(arguments.output == "-" || packed || arguments.output.ends_with(".csv"),
         "--output: '{}' must end in .csv or .csv.gz; - is standard output", arguments.output);
@@ -93,7 +93,7 @@ void add_study_export(Command& study) {
                                "  dissent study export sqlite:runs.db -o rounds.csv\n"
                                "  dissent study export sqlite:runs.db --choices -o chosen.csv\n"
                                "  dissent study export sqlite:here.db sqlite:there.db -o rounds.csv.gz");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StudyExportArguments>();
   command.arguments("STORE", arguments->stores,
                     "sqlite:FILE, postgresql://USER@HOST/DATABASE, a .csv of this command; or several");
   command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
@@ -104,8 +104,8 @@ void add_study_export(Command& study) {
   command.option("-o,--output", arguments->output,
                  {.help = "Where to write; - is standard output", .shown = "FILE.csv|FILE.csv.gz"});
   add_quiet(command, arguments->quiet);
-  command.files([arguments] { return files_of(*arguments); });
-  command.run([arguments] { run_export(*arguments); });
+  command.files([arguments] { return study_export_files(*arguments); });
+  command.run([arguments] { run_study_export(*arguments); });
 }
 
 }  // namespace dissent::cli

@@ -17,7 +17,7 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct StudyMeasureArguments {
   std::string store;
   std::string study;  // empty: the only one there is
   std::vector<std::string> problems;
@@ -29,7 +29,7 @@ struct Arguments {
 };
 
 // Where campaigns and measurements are of one study, they are shown together. An empty store takes any name.
-std::string study_of(const Arguments& arguments, StudyStore& store) {
+std::string study_of(const StudyMeasureArguments& arguments, StudyStore& store) {
   const std::vector<std::string> names = store.studies();
   if (!arguments.study.empty()) {
     if (!names.empty()) {
@@ -42,7 +42,7 @@ std::string study_of(const Arguments& arguments, StudyStore& store) {
   return names.empty() ? "estimators" : names.front();
 }
 
-MeasureOptions options_of(const Arguments& arguments) {
+MeasureOptions options_of(const StudyMeasureArguments& arguments) {
   MeasureOptions options = arguments.quick ? quick_measurements() : MeasureOptions();
   for (const std::string& problem : arguments.problems) {
     check_name("problem", problem, problem_names());
@@ -53,7 +53,7 @@ MeasureOptions options_of(const Arguments& arguments) {
   return options;
 }
 
-void run_measure(const Arguments& arguments) {
+void run_measure(const StudyMeasureArguments& arguments) {
   MeasureOptions options = options_of(arguments);
   check(arguments.study.find(',') == std::string::npos, "--study: '{}': a study's name has no commas", arguments.study);
   const auto store = StudyStore::open(arguments.store);
@@ -91,7 +91,7 @@ void add_study_measure(Command& study) {
   Command& command = study.add("measure", "Measure estimators: their time, their ranks, their bias",
                                "  dissent study measure sqlite:runs.db --quick\n"
                                "Measurements of the same study and problem are replaced.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StudyMeasureArguments>();
   command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
   command.option("--study", arguments->study,
                  {.help = "The study they are recorded for; the one in the store, or 'estimators' in an empty one",

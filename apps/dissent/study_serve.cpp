@@ -24,7 +24,7 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct StudyServeArguments {
   std::string store;
   std::string study;
   int port = 8765;
@@ -37,7 +37,7 @@ constexpr const char* kHere = "127.0.0.1";
 // The page of a study as it stands. Requests come from several threads, and take turns.
 class StudyPages {
  public:
-  StudyPages(const Arguments& arguments)
+  StudyPages(const StudyServeArguments& arguments)
       : store_(StudyStore::open(arguments.store, StudyStore::Access::kRead)), study_(arguments.study) {}
 
   std::string store_name() const { return store_->name(); }
@@ -127,7 +127,7 @@ int bind(httplib::Server& server, int port) {
   return port;
 }
 
-void run_serve(const Arguments& arguments) {
+void run_serve(const StudyServeArguments& arguments) {
   page_files();  // fails before any work, in a build without
   StudyPages pages(arguments);
   pages.html();
@@ -146,7 +146,7 @@ void run_serve(const Arguments& arguments) {
 
 #else
 
-void run_serve(const Arguments&) {
+void run_serve(const StudyServeArguments&) {
   fail("this program was built without a server; it needs libcpp-httplib-dev. 'dissent report' writes the same page");
 }
 
@@ -158,7 +158,7 @@ void add_study_serve(Command& study) {
   Command& command = study.add("serve", "Show the page of a study while it runs, in a browser on this machine",
                                "  dissent study serve sqlite:runs.db\n"
                                "The page loads itself again when the study has changed. Ctrl-C ends the server.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StudyServeArguments>();
   command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
   command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
   command.option("-p,--port", arguments->port,

@@ -23,10 +23,10 @@ struct Format {
   std::string_view name;
   std::string_view ending;  // of its files
 };
-constexpr Format kFormats[] = {{"text", ".txt"},  {"markdown", ".md"}, {"md", ".md"},
-                               {"latex", ".tex"}, {"csv", ".csv"},     {"json", ".json"}};
+constexpr Format kShowFormats[] = {{"text", ".txt"},  {"markdown", ".md"}, {"md", ".md"},
+                                   {"latex", ".tex"}, {"csv", ".csv"},     {"json", ".json"}};
 
-struct Arguments {
+struct StudyShowArguments {
   std::vector<std::string> sources;
   std::vector<std::string> studies;
   std::string metric = "rmse";
@@ -41,19 +41,20 @@ struct Arguments {
 };
 
 // As it is typed, or by the ending of the output.
-std::string_view format_of(const Arguments& arguments) {
+std::string_view show_format_of(const StudyShowArguments& arguments) {
   const bool printed = arguments.output == "-";
   if (arguments.format.empty()) {
     const auto found =
-        std::ranges::find_if(kFormats, [&](const Format& one) { return arguments.output.ends_with(one.ending); });
-    check(printed || found != std::end(kFormats),
+        std::ranges::find_if(kShowFormats, [&](const Format& one) { return arguments.output.ends_with(one.ending); });
+    check(printed || found != std::end(kShowFormats),
           "--output: '{}' must end in .txt, .md, .tex, .csv or .json; - is standard output", arguments.output);
     return printed ? "text" : found->name;
   }
   std::vector<std::string> names;
-  std::ranges::transform(kFormats, std::back_inserter(names), [](const Format& one) { return std::string(one.name); });
+  std::ranges::transform(kShowFormats, std::back_inserter(names),
+                         [](const Format& one) { return std::string(one.name); });
   check_name("format", arguments.format, names);
-  const Format& format = *std::ranges::find(kFormats, arguments.format, &Format::name);
+  const Format& format = *std::ranges::find(kShowFormats, arguments.format, &Format::name);
   check(printed || arguments.output.ends_with(format.ending),
         "--output: '{}' must end in {}, since --format is {}; - is standard output", arguments.output, format.ending,
         format.name);
@@ -61,7 +62,7 @@ std::string_view format_of(const Arguments& arguments) {
 }
 
 // Options that the format would leave unused.
-void check_used(const Arguments& arguments, std::string_view format) {
+void check_used(const StudyShowArguments& arguments, std::string_view format) {
   check(arguments.table.empty() || format == "csv", "--table is for CSV, and the format is {}; give --format csv",
         format);
   if (!arguments.table.empty()) {
@@ -71,7 +72,7 @@ void check_used(const Arguments& arguments, std::string_view format) {
         "--rounds is for tables of text; {} has every round", format);
 }
 
-std::vector<std::size_t> rounds_of(const Arguments& arguments) {
+std::vector<std::size_t> rounds_of(const StudyShowArguments& arguments) {
   std::vector<std::size_t> rounds;
   for (const double round : arguments.rounds) {
     check_argument(round >= 0 && round == std::floor(round), "rounds", round, "rounds are whole numbers");
@@ -134,12 +135,12 @@ std::string as_text(const std::vector<Comparison>& comparisons, const std::vecto
   return format_tables(tables, format);
 }
 
-void run_show(Arguments arguments) {
+void run_study_show(StudyShowArguments arguments) {
   if (arguments.json) {
     check(arguments.format.empty() || arguments.format == "json", "--json and --format {}: give one", arguments.format);
     arguments.format = "json";
   }
-  const std::string_view format = format_of(arguments);
+  const std::string_view format = show_format_of(arguments);
   check_used(arguments, format);
   const std::vector<std::size_t> rounds = rounds_of(arguments);
   const std::vector<StudyResults> studies = read_sources(arguments.sources, arguments.studies);
@@ -162,7 +163,7 @@ void run_show(Arguments arguments) {
   file.commit();
 }
 
-CommandFiles files_of(const Arguments& arguments) {
+CommandFiles study_show_files(const StudyShowArguments& arguments) {
   CommandFiles files{.read = {}, .written = {arguments.output}};
   for (const std::string& source : arguments.sources) {
     files.read.push_back(study_source(source).file());
@@ -180,7 +181,7 @@ void add_study_show(Command& study) {
                 "  dissent study show rounds.csv --ours 'kl, components=3' --against 'kl, components=5'\n"
                 "  dissent study show flows.csv.gz networks.csv.gz measurements.csv.gz\n"
                 "  dissent study show rounds.csv --format csv --table paired");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StudyShowArguments>();
   command.arguments("STORE", arguments->sources,
                     "sqlite:FILE, postgresql://USER@HOST/DATABASE, a .csv of 'dissent study export'; or several");
   command.texts("--study", arguments->studies,
@@ -200,8 +201,8 @@ void add_study_show(Command& study) {
                  {.help = fmt::format("For CSV: {}", fmt::join(record_names(), ", ")), .shown = "NAME"});
   command.option("-o,--output", arguments->output, {.help = "Where to write; - is standard output", .shown = "FILE"});
   command.flag("--json", arguments->json, "The same as --format json");
-  command.files([arguments] { return files_of(*arguments); });
-  command.run([arguments] { run_show(*arguments); });
+  command.files([arguments] { return study_show_files(*arguments); });
+  command.run([arguments] { run_study_show(*arguments); });
 }
 
 }  // namespace dissent::cli

@@ -18,7 +18,7 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct StudyStatusArguments {
   std::string store;
   std::string study;  // empty: all
   bool json = false;
@@ -75,7 +75,7 @@ std::string silence_of(const CellRecord& cell) {
                      fmt::localtime(static_cast<std::time_t>(cell.changed)));
 }
 
-void run_status(const Arguments& arguments) {
+void run_study_status(const StudyStatusArguments& arguments) {
   const auto store = StudyStore::open(arguments.store, StudyStore::Access::kRead);
   std::vector<std::string> names = store->studies();
   if (!arguments.study.empty()) {
@@ -113,11 +113,11 @@ void run_status(const Arguments& arguments) {
 void add_study_status(Command& study) {
   Command& command =
       study.add("status", "What is done, what runs, what failed and why", "  dissent study status sqlite:runs.db");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StudyStatusArguments>();
   command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
   command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
   add_json(command, arguments->json);
-  command.run([arguments] { run_status(*arguments); });
+  command.run([arguments] { run_study_status(*arguments); });
 }
 
 }  // namespace dissent::cli

@@ -28,7 +28,7 @@ constexpr std::size_t kFirstRound = 1;
 constexpr std::size_t kAnotherFit = 0;             // no round of a campaign has this number
 constexpr std::size_t kMostRowsToFitAgain = 1000;  // labelled; with more a fit takes long
 
-struct Arguments {
+struct SuggestArguments {
   TablePaths tables;
   std::string fitted;
   std::string mixture;
@@ -53,7 +53,7 @@ struct Labelled {
   std::string source;
 };
 
-CampaignSettings settings_of(const Arguments& arguments) {
+CampaignSettings settings_of(const SuggestArguments& arguments) {
   CampaignSettings settings;
   settings.batch = arguments.choice.batch;
   set_fields(settings, given_settings(arguments.choice, arguments.given_fit));
@@ -66,7 +66,7 @@ struct Machine {
   std::shared_ptr<Device> device;
 };
 
-Ensemble fit_model(const Arguments& arguments, const Labelled& rows, EnsembleOptions options, std::size_t round,
+Ensemble fit_model(const SuggestArguments& arguments, const Labelled& rows, EnsembleOptions options, std::size_t round,
                    Machine& machine) {
   options.seed = fit_seed(arguments.fit.ensemble.seed, round);
   FitResult result = fit(options, arguments.fit.train,
@@ -86,7 +86,7 @@ Ensemble fit_model(const Arguments& arguments, const Labelled& rows, EnsembleOpt
 }
 
 // Everything that can be wrong is looked at before the fit, which takes longest.
-void check_arguments(const Arguments& arguments) {
+void check_arguments(const SuggestArguments& arguments) {
   const CampaignSettings settings = settings_of(arguments);
   check_candidates(settings.candidates, settings.batch);
   check_uses(settings.acquisition, !arguments.tables.aim.empty(), !settings.cost.empty());
@@ -113,7 +113,7 @@ void check_arguments(const Arguments& arguments) {
 }
 
 // A fitted model has its columns; those that are given must be the same.
-void check_columns(const Arguments& arguments, const EnsembleColumns& columns) {
+void check_columns(const SuggestArguments& arguments, const EnsembleColumns& columns) {
   const ColumnOptions& given = arguments.tables.columns;
   check(given.targets.empty() || given.targets == columns.targets, "--targets: {} predicts {}; leave it out",
         arguments.fitted, fmt::join(columns.targets, ","));
@@ -123,7 +123,7 @@ void check_columns(const Arguments& arguments, const EnsembleColumns& columns) {
         given.order.empty() ? "--ignore" : "--order");
 }
 
-void run_suggest_mixture(const Arguments& arguments) {
+void run_suggest_mixture(const SuggestArguments& arguments) {
   Values useless = given_settings(arguments.choice, {});
   if (!arguments.tables.aim.empty()) {
     useless["aim"] = arguments.tables.aim;
@@ -137,7 +137,7 @@ void run_suggest_mixture(const Arguments& arguments) {
   for (const auto& [name, value] : arguments.given_fit) {
     check(name == "seed", "--mixture has the predictions already, so `{}` would do nothing; leave it out", name);
   }
-  Arguments asked = arguments;
+  SuggestArguments asked = arguments;
   if (has_classes(arguments.mixture)) {
     asked.choice.acquisition.clear();  // `exact` is for classes alone
   }
@@ -146,7 +146,7 @@ void run_suggest_mixture(const Arguments& arguments) {
 }
 
 // The columns of a model fitted before, or those of the table.
-Labelled read_labelled(const Arguments& arguments, const std::optional<Ensemble>& model, PoolFile& pool) {
+Labelled read_labelled(const SuggestArguments& arguments, const std::optional<Ensemble>& model, PoolFile& pool) {
   Labelled labelled;
   std::vector<std::string> told;
   if (model) {
@@ -174,7 +174,7 @@ Labelled read_labelled(const Arguments& arguments, const std::optional<Ensemble>
   return labelled;
 }
 
-std::vector<double> read_aim(const Arguments& arguments, const Ensemble& model, const TableEncoding& encoding) {
+std::vector<double> read_aim(const SuggestArguments& arguments, const Ensemble& model, const TableEncoding& encoding) {
   const std::string& path = arguments.tables.aim;
   if (path.empty()) {
     return {};
@@ -189,8 +189,8 @@ std::vector<double> read_aim(const Arguments& arguments, const Ensemble& model, 
 }
 
 // Of the rows chosen, those that a second fit of the same kind would choose from the same candidates.
-std::optional<std::size_t> find_stable(const Arguments& arguments, const Labelled& labelled, const Choice& choice,
-                                       AcquisitionTask task, PoolChoice& pool, Machine& machine) {
+std::optional<std::size_t> find_stable(const SuggestArguments& arguments, const Labelled& labelled,
+                                       const Choice& choice, AcquisitionTask task, PoolChoice& pool, Machine& machine) {
   const std::size_t num_labelled = labelled.inputs.size() / labelled.input_names.size();
   const bool chance = !settings_of(arguments).acquisition.info().uses_model;
   const bool unseen = arguments.quiet && !arguments.json;
@@ -224,7 +224,7 @@ void warn_of_errors(const PoolChoice& pool, const PoolFile& file, const Labelled
   warn_of_outliers(pool.usual(), labelled.encoding, rows, pool.inputs(rows), false);
 }
 
-void run_suggest(const Arguments& arguments) {
+void run_suggest(const SuggestArguments& arguments) {
   if (!arguments.mixture.empty()) {
     run_suggest_mixture(arguments);
     return;
@@ -294,7 +294,7 @@ void add_suggest(Command& app) {
       "  dissent suggest --labelled L.csv --pool P.csv --targets y --aim future.csv --cost hours --output next.csv\n"
       "  dissent suggest --fitted y.model --pool P.csv --output next.csv\n"
       "  dissent suggest --mixture predictions.npz --output next.csv");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<SuggestArguments>();
   command.option("--labelled", arguments->tables.labelled,
                  {.help = "Rows whose targets are known; a model is fitted to them", .shown = "FILE"});
   command.option("--pool", arguments->tables.pool,

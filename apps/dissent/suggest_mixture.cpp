@@ -119,7 +119,7 @@ void put_rows(Writer& writer, const Chosen& chosen) {
   }
 }
 
-void write_rows(const std::string& output, const Chosen& chosen) {
+void write_chosen(const std::string& output, const Chosen& chosen) {
   std::vector<std::string> names{"row"};
   for (const auto& [name, values] : chosen.columns()) {
     names.push_back(name);
@@ -135,7 +135,7 @@ void write_rows(const std::string& output, const Chosen& chosen) {
   writer.commit();
 }
 
-void print_report(const MixtureSuggestion& asked, const Chosen& chosen) {
+void print_chosen(const MixtureSuggestion& asked, const Chosen& chosen) {
   const Choice& choice = chosen.choice;
   if (asked.json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -173,8 +173,8 @@ void suggest_from(const MixtureSuggestion& asked, const File& file, const std::v
     fmt::print(stderr, "{}: {}\n", arrays.front(), doubt);
   }
   const Chosen chosen = choose_from(asked, file);
-  write_rows(asked.output, chosen);
-  print_report(asked, chosen);
+  write_chosen(asked.output, chosen);
+  print_chosen(asked, chosen);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ std::vector<std::string> output_names(const Table& pool) {
 }
 
 template <class Writer>
-void put_rows(Writer& writer, const Suggestion& suggestion) {
+void put_suggested(Writer& writer, const Suggestion& suggestion) {
   const Choice& choice = suggestion.choice;
   for (std::size_t k = 0; k < choice.rows.size(); ++k) {
     writer.field(choice.rows[k]);
@@ -146,12 +146,12 @@ std::size_t num_common(const Choice& one, const Choice& other) {
 void write_suggestion(const std::string& output, const Suggestion& suggestion) {
   if (output == "-") {
     CsvText text("standard output", output_names(suggestion.rows));
-    put_rows(text, suggestion);
+    put_suggested(text, suggestion);
     print(text.text());
     return;
   }
   CsvWriter writer(output, output_names(suggestion.rows));
-  put_rows(writer, suggestion);
+  put_suggested(writer, suggestion);
   writer.commit();
 }
 

@@ -26,7 +26,7 @@
 namespace dissent::cli {
 namespace {
 
-struct Arguments {
+struct TellArguments {
   std::string directory;
   std::string answers;  // may be empty
   std::vector<std::string> drop;
@@ -68,8 +68,8 @@ nlohmann::ordered_json json_of_far(const std::vector<FarAnswer>& far) {
   return list;
 }
 
-void print_report(const Arguments& arguments, const Laboratory& laboratory, const Answers& answers,
-                  const std::vector<FarAnswer>& far) {
+void print_answers(const TellArguments& arguments, const Laboratory& laboratory, const Answers& answers,
+                   const std::vector<FarAnswer>& far) {
   const Campaign& campaign = laboratory.campaign();
   const std::size_t num_pending = campaign.num_pending();
   if (arguments.json) {
@@ -131,7 +131,7 @@ void print_changes(const std::vector<std::string>& changes) {
   }
 }
 
-void warn_of_far(const Arguments& arguments, const std::vector<FarAnswer>& far) {
+void warn_of_far(const TellArguments& arguments, const std::vector<FarAnswer>& far) {
   constexpr std::size_t kMostNamed = 5;
   for (std::size_t k = 0; k < std::min(far.size(), kMostNamed); ++k) {
     fmt::print(stderr, "{}\n", far[k].text());
@@ -155,7 +155,7 @@ std::vector<std::size_t> dropped_rows(const std::vector<std::string>& texts) {
   return rows;
 }
 
-Answers answers_of(const Arguments& arguments, const Laboratory& laboratory) {
+Answers answers_of(const TellArguments& arguments, const Laboratory& laboratory) {
   Answers answers{arguments.directory};
   if (!arguments.answers.empty()) {
     answers = laboratory.answers_in(read_table(arguments.answers), arguments.extra);
@@ -165,7 +165,7 @@ Answers answers_of(const Arguments& arguments, const Laboratory& laboratory) {
   return answers;
 }
 
-void run_tell(const Arguments& arguments) {
+void run_tell(const TellArguments& arguments) {
   check(!arguments.answers.empty() || !arguments.drop.empty(), "there is nothing to tell: give ANSWERS, or --drop");
   check(!arguments.extra || !arguments.answers.empty(), "--extra is about the rows of ANSWERS, which is not given");
   const std::shared_ptr<Device> device = open_device(arguments.device);
@@ -179,7 +179,7 @@ void run_tell(const Arguments& arguments) {
   if (laboratory.last_fit()) {
     warn_diverged(*laboratory.last_fit());
   }
-  print_report(arguments, laboratory, answers, far);
+  print_answers(arguments, laboratory, answers, far);
   if (!arguments.quiet && !arguments.json) {
     print_changes(changes);
     flush_output();
@@ -200,7 +200,7 @@ void add_tell(Command& app) {
               "  dissent tell DIR --drop 63 --correct\n"
               "  dissent tell DIR others.csv --extra\n"
               "The file is that of 'dissent ask' with its targets filled in; rows left empty go on waiting.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<TellArguments>();
   command.argument("DIR", arguments->directory, "The campaign's directory");
   command.argument("ANSWERS", arguments->answers, "Table with the columns 'row' and the targets", Need::kOptional);
   command.texts("--drop", arguments->drop,
