@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "dissent/base/error.hpp"
 #include "dissent/table/csv.hpp"
 #include "dissent/table/encoded_rows.hpp"
@@ -120,6 +122,52 @@ TEST(TableEncoding, MistakesAreNamedByTheirRowInTheFile) {
   Names told;
   EXPECT_TRUE(contains(message_of<InputError>([&] { encoded_rows(infinite, {{{.column = "a"}}}, {"y"}, told); }),
                        "column 'a' row 3"));
+}
+
+// A table of 30 rows with one column by row, and a target.
+std::string column_of(const std::string& name, const std::function<std::string(int)>& cell) {
+  std::string text = name + ",x,y\n";
+  for (int row = 0; row < 30; ++row) {
+    text += fmt::format("{},{},{}\n", cell(row), row % 7, row);
+  }
+  return text;
+}
+
+TEST(TableEncoding, MeasurementsThatAreNotReadAreRefusedAndNotTakenForIdentifiers) {
+  const std::vector<std::pair<const char*, std::function<std::string(int)>>> written{
+      {"'<0.5' in row 1", [](int row) { return row % 4 == 0 ? "<0.5" : fmt::format("{}.25", row); }},
+      {"'0.5 mm' in row 1", [](int row) { return fmt::format("{}.5 mm", row); }},
+      {"'\u20ac15' in row 1", [](int row) { return fmt::format("\u20ac{}", 15 + row); }},
+      {"'\u22120.0' in row 1", [](int row) { return fmt::format("\u2212{}.{}", row, row % 10); }},
+      {"'~0.4' in row 1", [](int row) { return fmt::format("~{}.4", row); }},
+  };
+  for (const auto& [cell, column] : written) {
+    const std::string message = refusal(column_of("a", column));
+    EXPECT_TRUE(contains(message, fmt::format("'a' is numbers with signs or units, which are not read ({})", cell)))
+        << cell << ": " << message;
+  }
+}
+
+TEST(TableEncoding, TimesThatAreNotReadAreRefusedAndNotTakenForIdentifiers) {
+  const std::vector<std::pair<const char*, std::function<std::string(int)>>> written{
+      {"'14:00' in row 1", [](int row) { return fmt::format("14:{:02}", row); }},
+      {"'1-Feb-2024' in row 1", [](int row) { return fmt::format("{}-Feb-2024", row + 1); }},
+      {"'Feb 1, 2024' in row 1", [](int row) { return fmt::format("\"Feb {}, 2024\"", row + 1); }},
+      {"'01.02.24' in row 1", [](int row) { return fmt::format("{:02}.02.24", row + 1); }},
+      {"'01/01/2024 05:00 AM' in row 1", [](int row) { return fmt::format("01/{:02}/2024 05:00 AM", row + 1); }},
+  };
+  for (const auto& [cell, column] : written) {
+    const std::string message = refusal(column_of("a", column));
+    EXPECT_TRUE(contains(message, fmt::format("'a' is dates or times of day in a style that is not read ({})", cell)))
+        << cell << ": " << message;
+  }
+}
+
+TEST(TableEncoding, IdentifiersWithNumbersAreStillLeftOut) {
+  for (const char* style : {"S-{:03}", "{0}-{0:03}", "{:03}/24", "64-{}-5", "run {}", "{0:03}x{0}", "2024-{:03}"}) {
+    const FittedEncoding fit = fitted(column_of("a", [&](int row) { return fmt::format(fmt::runtime(style), row); }));
+    EXPECT_EQ(fit.told, (Names{"a: 30 different texts in 30 rows, left out"})) << style;
+  }
 }
 
 TEST(TableEncoding, RowNumbersAreTold) {
