@@ -294,6 +294,40 @@ class ColumnsTest(TableTest):
         self.run_ok("ask", "lab", "--batch", 2, "-o", "more.csv", "--threads", 1, "-q")
         self.assertFalse({row["row_"] for row in read(self.path("more.csv"))} & {row["row_"] for row in asked})
 
+    def test_dates_of_two_styles_are_exported_in_one(self):
+        draw = random.Random(4)
+        days = [(draw.randrange(1, 29), draw.randrange(1, 13)) for _ in range(40)]
+        self.write("l.csv", ["when", "y"], [[f"2024-{month:02}-{day:02}", k] for k, (day, month) in enumerate(days[:20])])
+        self.write("p.csv", ["when"], [[f"{day}.{month}.2024"] for day, month in days[20:]] + [["31.12.2024"]])
+        quick = ["--model", "gp", "--threads", 1, "-q"]
+        self.run_ok("ask", "lab", "--labelled", "l.csv", "--pool", "p.csv", "-t", "y", "--batch", 4, "-o", "todo.csv", *quick)
+        asked = read(self.path("todo.csv"))
+        self.write("done.csv", asked[0].keys(), [{**row, "y": 5}.values() for row in asked])
+        self.run_ok("tell", "lab", "done.csv", "--threads", 1, "-q")
+        self.run_ok("export", "lab", "-o", "all.csv", "-q")
+        exported = read(self.path("all.csv"))
+        for row, q in zip(exported[20:], asked):
+            day, month, _ = q["when"].split(".")
+            self.assertEqual(row["when"], f"2024-{int(month):02}-{int(day):02}")
+        self.run_ok("fit", "all.csv", "-t", "y", "-i", "when", "-o", "m.model", *quick)
+
+    def test_a_byte_order_mark_is_kept_for_the_spreadsheet(self):
+        rows = self.rows()
+        self.write("l.csv", self.HEADER, rows[:15])
+        self.write("plain.csv", self.HEADER[:5], [row[:5] for row in rows[15:]])
+        with open(self.path("p.csv"), "w", encoding="utf-8-sig") as file:
+            file.write(self.text("plain.csv"))
+        quick = ["--model", "gp", "--threads", 1, "-q"]
+        begin = ["--labelled", "l.csv", "-t", "y", "--id", "name", "--batch", 2, *quick]
+        for pool, mark in (("p.csv", True), ("plain.csv", False)):
+            self.run_ok("ask", "lab-" + pool, *begin, "--pool", pool, "-o", "todo.csv")
+            for name in ("todo.csv", "again.csv"):  # the second from the campaign's own copy
+                with open(self.path(name), "rb") as file:
+                    self.assertEqual(file.read(3) == b"\xef\xbb\xbf", mark)
+                self.run_ok("ask", "lab-" + pool, "--batch", 3, "-o", "again.csv", *quick[2:])
+            os.remove(self.path("todo.csv"))
+            os.remove(self.path("again.csv"))
+
     def test_columns_named_by_numbers(self):
         draw = random.Random(5)
         spectra = [[draw.uniform(0, 1) for _ in range(3)] for _ in range(30)]

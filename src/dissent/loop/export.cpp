@@ -10,6 +10,7 @@
 #include "dissent/loop/kept_campaign.hpp"
 #include "dissent/loop/status.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/date.hpp"
 #include "dissent/table/encoding.hpp"
 
 namespace dissent {
@@ -171,6 +172,27 @@ class Exporter {
         }
       }
       table_.columns.push_back(maker.take());
+      if (data_.encoding.columns[c].kind == ColumnKind::kDate) {
+        write_dates_alike(c, table_.columns.back());
+      }
+    }
+  }
+
+  // Tables may write dates in styles of their own; where they do, those of one column are written as 2020-03-01.
+  void write_dates_alike(std::size_t c, Column& column) const {
+    if (const DateColumn dates = judge_dates(column.text); dates.are_dates && !dates.ambiguous) {
+      return;
+    }
+    const std::vector<ColumnCode>& codes = data_.encoding.columns;
+    std::size_t feature = 0;
+    for (std::size_t k = 0; k < c; ++k) {
+      feature += codes[k].num_features();
+    }
+    const std::size_t width = data_.input_names.size();
+    for (std::size_t row = 0; row < column.text.size(); ++row) {
+      if (!column.text[row].empty()) {
+        column.text[row] = date_text(codes[c].origin + rows_.inputs[row * width + feature]);
+      }
     }
   }
 

@@ -46,6 +46,7 @@ class CsvParser {
     refuse_mixed_marks(marks_, table);
     note_commas(marks_, table);
     table.style = style_of(marks_, table, scan_.delimiter());
+    table.style.byte_order_mark = scan_.has_byte_order_mark();
     if (std::ranges::any_of(table.columns, &Column::is_text)) {
       scan_.go_to(first_row);
       read_text(table);

@@ -19,9 +19,7 @@ CsvScanner::CsvScanner(std::string_view text, const std::string& source, char de
       released_(begin_),
       line_begin_(begin_),
       record_begin_(begin_) {
-  if (text.starts_with("\xEF\xBB\xBF")) {
-    at_ += 3;
-  }
+  at_ += has_byte_order_mark() ? kByteOrderMark.size() : 0;
   read_separator_line();
   skip_blank_lines();
   check_in(source_, at_ != end_, "is empty; a header line with column names is required");

@@ -29,6 +29,7 @@ class CsvScanner {
              const MappedFile* file);
 
   char delimiter() const { return delimiter_; }
+  bool has_byte_order_mark() const { return std::string_view(begin_, end_).starts_with(kByteOrderMark); }
   const char* at() const { return at_; }
   const char* end() const { return end_; }
   Position position() const { return {at_, line_begin_, line_}; }

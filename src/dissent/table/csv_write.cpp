@@ -33,7 +33,7 @@ void append_number(std::string& line, T value, bool decimal_comma) {
 
 bool needs_quotes(std::string_view text, std::string_view delimiters) {
   return text.empty() || text.front() == ' ' || text.front() == '\t' || text.back() == ' ' || text.back() == '\t' ||
-         text.starts_with("\xEF\xBB\xBF") || text.find_first_of(delimiters) != std::string_view::npos ||
+         text.starts_with(kByteOrderMark) || text.find_first_of(delimiters) != std::string_view::npos ||
          text.find_first_of("\"\r\n") != std::string_view::npos;
 }
 
@@ -46,6 +46,7 @@ CsvText::CsvText(std::string source, const std::vector<std::string>& column_name
            "the delimiter must be ',', ';' or a tab");
   check_in(source_, !style.decimal_comma || delimiter != ',', "commas cannot be delimiters and decimal marks at once");
   check_column_names(column_names, source_);
+  text_ = style.byte_order_mark ? kByteOrderMark : "";
   for (const std::string& name : column_names) {
     begin_field();
     put_text(name, ",;\t");
@@ -152,7 +153,8 @@ std::vector<std::string> names_of(const Table& table) {
 }  // namespace
 
 std::string format_csv(const Table& table, TextStyle style) {
-  CsvText text(table.source, names_of(table), table.columns.size() > 1 ? style : TextStyle());
+  CsvText text(table.source, names_of(table),
+               table.columns.size() > 1 ? style : TextStyle{.byte_order_mark = style.byte_order_mark});
   for (std::size_t row = 0; row < table.num_rows; ++row) {
     for (const Column& column : table.columns) {
       put_cell(text, column, row);

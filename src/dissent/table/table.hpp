@@ -50,10 +50,13 @@ struct Column {
   double finite_number(std::size_t row) const;
 };
 
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // How a table is written as text.
 struct TextStyle {
   char delimiter = ',';
   bool decimal_comma = false;
+  bool byte_order_mark = false;  // before UTF-8, by which Excel knows it
 
   bool operator==(const TextStyle&) const = default;
 };
