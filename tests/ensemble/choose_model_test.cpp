@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "dissent/base/threads.hpp"
@@ -202,6 +203,31 @@ TEST(ChooseModel, FewRowsCannotTellAndManyAreNotForProcesses) {
   const ModelChoice choice = chosen(rows(4500, false), {.epochs = 2});
   EXPECT_NE(choice.model, Model::kGp);
   EXPECT_EQ(choice.reason.find("gp"), std::string::npos);
+}
+
+TEST(ChooseModel, CopiesOfARowAreHeldOutTogether) {
+  SampleRows data = rows(40, false);
+  for (std::size_t row = 0; row < 40; row += 2) {
+    data.x.push_back(data.x[row]);
+    data.y.push_back(data.y[row]);
+  }
+  std::size_t num_held = 0;
+  const auto look = [&](const EnsembleOptions&, const TrainOptions&, const TrainingRows& kept,
+                        std::span<const double> x, std::span<const double> y) {
+    for (const double held : y) {
+      EXPECT_EQ(std::ranges::find(kept.targets, held), kept.targets.end());
+    }
+    num_held = std::max(num_held, y.size());
+    EXPECT_EQ(x.size(), y.size());
+    return HeldOut{std::vector<double>(y.size()), std::vector<double>(y.begin(), y.end())};
+  };
+  choose_model(kAuto, {}, data.rows(), false, look, nullptr);
+  EXPECT_GE(num_held, 8U);
+  const SampleRows few = rows(12, false);
+  SampleRows twice = few;
+  twice.x.insert(twice.x.end(), few.x.begin(), few.x.end());
+  twice.y.insert(twice.y.end(), few.y.begin(), few.y.end());
+  EXPECT_EQ(chosen(twice).reason, "gp: 12 different rows are too few to compare models");
 }
 
 TEST(ChooseModel, AnEnsembleOfNoKindIsRefused) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "dissent/base/random.hpp"
@@ -25,6 +26,16 @@ SampleRows exponential(std::size_t num_rows) {
   return data;
 }
 
+SampleRows line(std::size_t num_rows) {
+  SampleRows data{{"x"}, {"y"}, {}, {}};
+  Stream stream(4, Purpose::kTest);
+  for (std::size_t n = 0; n < num_rows; ++n) {
+    data.x.push_back(stream.normal());
+    data.y.push_back(data.x.back() + 0.3 * stream.normal());
+  }
+  return data;
+}
+
 std::vector<std::string> warnings_of(const SampleRows& data, Model model = Model::kGp) {
   return fit({.model = model, .num_components = 2}, {.epochs = 3}, data.rows()).report.warnings;
 }
@@ -33,6 +44,31 @@ TEST(FitWarnings, SoundRowsHaveNone) {
   EXPECT_TRUE(warnings_of(pairs(100)).empty());
   EXPECT_TRUE(warnings_of(exponential(100)).empty());
   EXPECT_TRUE(warnings_of(pairs(5)).empty());
+}
+
+TEST(FitWarnings, RowsThatAreThereTwiceAreCounted) {
+  SampleRows data = line(100);
+  const auto repeat = [&](std::size_t row) {
+    data.x.push_back(data.x[row]);
+    data.y.push_back(data.y[row]);
+  };
+  repeat(4);
+  EXPECT_EQ(warnings_of(data), (std::vector<std::string>{
+                                   "1 row was there before, as row 101 is row 5 again: the fit takes it for measured "
+                                   "twice with the same result; leave it out if it is a copy"}));
+  repeat(4);
+  repeat(7);
+  EXPECT_TRUE(warnings_of(data).at(0).starts_with("3 rows were there before, as row 101 is row 5 again: "));
+  for (double& y : data.y) {
+    y = std::round(3 * y);  // classes, which repeat by themselves
+  }
+  EXPECT_TRUE(warnings_of(data).empty());
+}
+
+TEST(FitWarnings, ATargetThatIsTheSameEverywhereIsNamed) {
+  SampleRows data = line(100);
+  std::ranges::fill(data.y, 5.0);
+  EXPECT_EQ(warnings_of(data), (std::vector<std::string>{"'y' is 5 in every row: there is nothing to learn"}));
 }
 
 TEST(FitWarnings, AZeroThatKeepsLogarithmsAwayIsNamed) {

@@ -15,6 +15,7 @@
 #include "dissent/ensemble/log_targets.hpp"
 #include "dissent/ensemble/model_kind.hpp"
 #include "dissent/ensemble/process_model.hpp"
+#include "dissent/ensemble/row_copies.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -55,11 +56,24 @@ struct Fold {
   std::vector<double> weights;  // of those that are not held out, if any
 };
 
-Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, std::size_t fold) {
+// The fold in which each row is held out: in turn, in this order, and copies together, else they would be known.
+std::vector<std::size_t> fold_numbers(std::span<const std::uint32_t> order, std::span<const std::uint32_t> first) {
+  constexpr std::size_t kNone = kFolds;
+  std::vector<std::size_t> fold(order.size(), kNone);
+  std::size_t num_different = 0;
+  for (const std::uint32_t row : order) {
+    fold[first[row]] = fold[first[row]] == kNone ? num_different++ % kFolds : fold[first[row]];
+  }
+  std::ranges::transform(first, fold.begin(), [&](std::uint32_t row) { return fold[row]; });
+  return fold;
+}
+
+Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, std::span<const std::size_t> folds,
+               std::size_t fold) {
   std::vector<std::uint32_t> kept;
   std::vector<std::uint32_t> held;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    (k % kFolds == fold ? held : kept).push_back(order[k]);
+  for (const std::uint32_t row : order) {
+    (folds[row] == fold ? held : kept).push_back(row);
   }
   const std::size_t C = rows.input_names.size();
   const std::size_t D = rows.target_names.size();
@@ -157,16 +171,14 @@ std::string reason_of(const Runner& best, const std::vector<Runner>& others) {
 
 class Race {
  public:
+  // first: of each row the first copy.
   Race(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
-       const FitAndPredict& fit_and_predict)
-      : options_(options),
-        train_(train),
-        rows_(rows),
-        fit_and_predict_(fit_and_predict),
-        order_(rows.targets.size() / rows.target_names.size()) {
+       std::span<const std::uint32_t> first, const FitAndPredict& fit_and_predict)
+      : options_(options), train_(train), rows_(rows), fit_and_predict_(fit_and_predict), order_(first.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
     Stream stream(options.seed, Purpose::kSplit, kStreamIndex);
     stream.shuffle(std::span(order_));
+    folds_ = fold_numbers(order_, first);
   }
 
   ModelChoice run(std::vector<Model> models) {
@@ -174,7 +186,7 @@ class Race {
       running_.push_back({model});
     }
     for (std::size_t fold = 0; fold < kFolds && running_.size() > 1; ++fold) {
-      if (!run_fold(make_fold(rows_, order_, fold))) {
+      if (!run_fold(make_fold(rows_, order_, folds_, fold))) {
         const Model first = running_.front().model;
         return {first, fmt::format("{}: the comparison was interrupted", model_name(first)), true};
       }
@@ -255,6 +267,7 @@ class Race {
   const TrainingRows& rows_;
   const FitAndPredict& fit_and_predict_;
   std::vector<std::uint32_t> order_;
+  std::vector<std::size_t> folds_;  // of each row
   std::vector<Runner> running_;
   std::vector<Runner> dropped_;
   bool first_beaten_ = false;  // that with the strongest prior is out
@@ -270,9 +283,14 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
     models.push_back(Model::kGp);
   }
   models.insert(models.end(), {Model::kPne, Model::kFlow});
-  if (n < kFewestRows) {
-    return {models.front(),
-            fmt::format("{}: {} are too few to compare models", model_name(models.front()), counted(n, "row"))};
+  const std::vector<std::uint32_t> first = first_copies(rows);
+  std::size_t num_different = 0;
+  for (std::size_t row = 0; row < n; ++row) {
+    num_different += first[row] == row ? 1 : 0;
+  }
+  if (num_different < kFewestRows) {
+    return {models.front(), fmt::format("{}: {} are too few to compare models", model_name(models.front()),
+                                        counted(num_different, num_different < n ? "different row" : "row"))};
   }
   EnsembleOptions race = options;
   const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, executor);
@@ -280,7 +298,7 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
     race.log_targets = LogTargets::kNone;
   }
   try {
-    return Race(race, train, rows, fit_and_predict).run(models);
+    return Race(race, train, rows, first, fit_and_predict).run(models);
   } catch (const InputError& error) {
     if (error.fault().argument == "device") {
       throw;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "dissent/base/names.hpp"
 #include "dissent/ensemble/log_targets.hpp"
+#include "dissent/ensemble/row_copies.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -94,6 +96,39 @@ void warn_zeros(const EnsembleOptions& options, const TrainingRows& rows, std::s
   }
 }
 
+// Of a table whose targets hardly ever repeat else: where they are counts or classes, rows are alike by themselves.
+void warn_copies(const TrainingRows& rows, std::vector<std::string>& out) {
+  const std::size_t D = rows.target_names.size();
+  const std::vector<std::uint32_t> first = first_copies(rows);
+  std::vector<std::size_t> copies;
+  std::set<std::vector<double>> targets;
+  for (std::size_t row = 0; row < first.size(); ++row) {
+    if (first[row] != row) {
+      copies.push_back(row);
+    } else {
+      const std::span<const double> own = rows.targets.subspan(row * D, D);
+      targets.emplace(own.begin(), own.end());
+    }
+  }
+  if (copies.empty() || 2 * targets.size() <= first.size() - copies.size()) {
+    return;
+  }
+  out.push_back(
+      fmt::format("{} there before, as row {} is row {} again: the fit takes {} for measured twice with the "
+                  "same result; leave {} out if {}",
+                  copies.size() == 1 ? "1 row was" : fmt::format("{} rows were", copies.size()),
+                  rows.row_number(copies.front()) + 1, rows.row_number(first[copies.front()]) + 1,
+                  copies.size() == 1 ? "it" : "them", copies.size() == 1 ? "it" : "them",
+                  copies.size() == 1 ? "it is a copy" : "they are copies"));
+}
+
+// One value in all rows is more often a mistake than a measurement.
+void warn_constant(const std::string& name, const std::vector<double>& values, std::vector<std::string>& out) {
+  if (std::ranges::all_of(values, [&](double value) { return value == values.front(); })) {
+    out.push_back(fmt::format("'{}' is {:g} in every row: there is nothing to learn", name, values.front()));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> fit_warnings(const Ensemble& model, const TrainingRows& rows, Executor* executor) {
@@ -102,6 +137,10 @@ std::vector<std::string> fit_warnings(const Ensemble& model, const TrainingRows&
   const std::size_t D = rows.target_names.size();
   if (rows.targets.size() / D < kFewestRows) {
     return out;
+  }
+  warn_copies(rows, out);
+  for (std::size_t d = 0; d < D; ++d) {
+    warn_constant(rows.target_names[d], column_of(rows.targets, D, d), out);
   }
   for (std::size_t c = 0; c < C; ++c) {
     warn_outliers(rows.input_names[c], column_of(rows.inputs, C, c), rows, out);

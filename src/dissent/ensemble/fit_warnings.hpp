@@ -1,5 +1,6 @@
-// What about the rows of a fit should be looked at: values so far from the others that the fit serves them alone, and a
-// few zeros that keep a target from being fitted by its logarithm. Each is a sentence that names column and row.
+// What about the rows of a fit should be looked at: rows that are there twice, a target that is the same everywhere,
+// values so far from the others that the fit serves them alone, and a few zeros that keep a target from being fitted by
+// its logarithm. Each is a sentence that names column and row.
 #pragma once
 
 #include <string>
