@@ -188,9 +188,9 @@ void add_study_show(Command& study) {
                 {.help = "Those of the studies to show, judged together", .shown = "NAMES"});
   command.option("--metric", arguments->metric, {.help = "rmse, rmse_paper or log_likelihood", .shown = "NAME"});
   command.option("--rounds", arguments->rounds, {.help = "Rounds with a column of their own", .shown = "R"});
-  command.texts("--ours", arguments->ours,
-                {.help = "Methods to test, as tables name them, if not kl, bhattacharyya and their joint forms",
-                 .shown = "NAMES"});
+  command.texts(
+      "--ours", arguments->ours,
+      {.help = "Methods to test, as tables name them, if not all by pairwise estimates and aim", .shown = "NAMES"});
   command.texts("--against", arguments->baselines,
                 {.help = "Methods to test them against, if not all others", .shown = "NAMES"});
   command.option("--until", arguments->until, {.help = "The last round that counts", .shown = "R"});

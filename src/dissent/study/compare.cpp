@@ -12,7 +12,7 @@
 namespace dissent {
 namespace {
 
-constexpr std::string_view kOurs[] = {"kl", "bhattacharyya", "kl-joint", "bhattacharyya-joint"};
+constexpr std::string_view kTheirs[] = {"random", "mc", "batchbald", "badge", "bait", "lcmd", "lcmd-grad", "variance"};
 
 double parameter_of(const std::string& acquisition) {
   const std::size_t colon = acquisition.find(':');
@@ -29,7 +29,7 @@ bool is_named(const MethodCurve& curve, std::span<const std::string> names) {
 }
 
 bool is_ours(const MethodCurve& curve, const CompareOptions& options) {
-  return options.ours.empty() ? std::ranges::find(kOurs, curve.acquisition) != std::end(kOurs)
+  return options.ours.empty() ? std::ranges::find(kTheirs, curve.acquisition) == std::end(kTheirs)
                               : is_named(curve, options.ours);
 }
 
@@ -145,6 +145,11 @@ TaskComparison make_task(const std::vector<const StudyRun*>& runs, const MetricT
   const WorstValues values(runs, metric);
   for (const auto& group : methods.groups()) {
     task.methods.push_back(make_curve(group, values, task.last, options));
+  }
+  if (options.ours.empty() && std::ranges::none_of(task.methods, &MethodCurve::ours)) {
+    for (MethodCurve& curve : task.methods) {  // all that choose, against chance
+      curve.ours = curve.acquisition != "random";
+    }
   }
   return task;
 }
