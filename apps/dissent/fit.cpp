@@ -167,7 +167,7 @@ void fit_rows(const FitArguments& arguments, const TrainingRows& rows, const std
 void run_fit(const FitArguments& arguments) {
   arguments.fit.check_values();  // before the work
   check_given(arguments.fit.ensemble.model, arguments.given_fit);
-  check_writable(arguments.output);
+  check_binary_output(arguments.output);
   if (!arguments.checkpoint.empty()) {
     check_writable(arguments.checkpoint);
   }

@@ -11,6 +11,11 @@ void check_csv_output(const std::string& path) {
 
 void check_writable(const std::string& path) { const AtomicFile never_committed(path); }
 
+void check_binary_output(const std::string& path) {
+  check(path != "-", "--output: a model is not written to standard output; give a file");
+  check_writable(path);
+}
+
 void add_threads(Command& command, int& threads) {
   command.option(
       "--threads", threads,

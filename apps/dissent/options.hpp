@@ -10,6 +10,8 @@ namespace dissent::cli {
 
 // Before hours of work whose result could then not be saved: fails as the final write would.
 void check_writable(const std::string& path);
+// The same of a file that is not text, which "-" cannot be: standard output is for what is read.
+void check_binary_output(const std::string& path);
 // A table is written as CSV, whatever it is called: another ending would mislead. "-" is standard output.
 void check_csv_output(const std::string& path);
 

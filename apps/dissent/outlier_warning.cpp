@@ -30,7 +30,7 @@ struct Outliers {
       count += column ? 1 : 0;
       if (column && count <= kMostNamed) {
         const std::string text = encoding.cell_text(*column, row);
-        named.push_back(fmt::format("row {}: {} {}", rows[k], encoding.columns[encoding.column_of(*column)].column,
+        named.push_back(fmt::format("row {}: {} {}", rows[k] + 1, encoding.columns[encoding.column_of(*column)].column,
                                     text.empty() ? short_number(row[*column]) : text));
       }
     }

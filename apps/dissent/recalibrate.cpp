@@ -27,7 +27,7 @@ struct RecalibrateOptions {
 };
 
 void run_recalibrate(const RecalibrateOptions& options) {
-  check_writable(options.output);
+  check_binary_output(options.output);
   Ensemble model = Ensemble::load(options.model);
   const Table table = read_table(options.data);
   std::vector<std::string> told;

@@ -77,10 +77,14 @@ void print_waiting(const CampaignStatus& status, double now) {
 Curve curve_of(const std::string& directory, const CampaignStatus& status, const std::string& metric) {
   const Field<RoundRecord>& field = *find_field<RoundRecord>(metric);
   Curve curve{directory, {}, {}};
-  for (const RoundRecord& record : status.rounds) {
+  std::vector<RoundRecord> models = status.rounds;
+  if (status.fitted) {
+    models.push_back(*status.fitted);  // which has not chosen yet, or has
+  }
+  for (const RoundRecord& record : models) {
     const double value = as_number(field.get(record));
-    while (!curve.labelled.empty() && curve.labelled.back() > static_cast<double>(record.labelled)) {
-      curve.labelled.pop_back();  // an answer was taken back
+    while (!curve.labelled.empty() && curve.labelled.back() >= static_cast<double>(record.labelled)) {
+      curve.labelled.pop_back();  // an answer was taken back or corrected
       curve.value.pop_back();
     }
     if (std::isfinite(value)) {

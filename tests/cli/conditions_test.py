@@ -65,7 +65,7 @@ class Errors(ConditionsTest):
         super().setUp()
         with open(self.path("p.csv"), "a") as file:
             file.write("0.5,50000,1,A,1\n")
-        self.warning = "1 row looks like an error (row 40: b 50000); --skip-outliers leaves "
+        self.warning = "1 row looks like an error (row 41: b 50000); --skip-outliers leaves "
 
     def test_suggest_tells_of_them(self):
         suggest = ("suggest", *self.begin, "-a", "kl", "--batch", 3, "--once", "-o", "n.csv")
@@ -83,7 +83,7 @@ class Errors(ConditionsTest):
         data[7, 1] = -4e4
         np.savetxt(self.path("aim.csv"), data, delimiter=",", header="a,b", comments="", fmt="%r")
         aimed = (*self.begin, "-a", "kl-aim", "--aim", "aim.csv", "--skip-outliers", "--batch", 3)
-        warning = "1 row of the aim looks like an error (row 7: b -40000); take it out unless predictions are needed there\n"
+        warning = "1 row of the aim looks like an error (row 8: b -40000); take it out unless predictions are needed there\n"
         self.assertEqual(self.says("suggest", *aimed, "--once", "-o", "n.csv"), warning)
         self.assertEqual(self.says("ask", "lab", *aimed), warning)
         self.assertEqual(self.says("ask", "lab", "--batch", 4), "")  # once

@@ -356,6 +356,7 @@ class Fit(CliTest):
         self.refuse(*fit, "--components", 0, says="--components = 0; it must be a whole number")
         self.refuse(*fit, "-c", 5, "--weights", "0.5,0.5", says="2 weights for 5 components")
         self.run_bad(1, "fit", "data.csv", "-t", "y", "-o", "none/m", says="none")
+        self.run_bad(2, "fit", "data.csv", "-t", "y", "-o", "-", says="a model is not written to standard output; give a file")
         self.refuse("fit", "data.csv", "-t", "y", "-o", "./data.csv", says="would be overwritten")
         self.refuse(*fit, "--checkpoint", "m", says="'m' is written as well and would be overwritten")
         self.refuse("recalibrate", "m", "data.csv", "-o", "data.csv", says="'data.csv' is read as well")

@@ -36,6 +36,16 @@ class Status(AskTest):
         self.assertEqual((report["pool"], report["pool_left"], len(report["rounds"])), (40, 35, 1))
         self.assertEqual(report["fitted"]["labelled"], 17)
 
+    def test_the_model_after_the_last_answers_is_shown(self):
+        self.run_ok("ask", "tested", *self.begin, "--test", self.table("t.csv", 40, 3), "--batch", 5, "-o", "tested.csv", "-q")
+        with open(self.path("tested.csv")) as file:
+            asked = list(csv.DictReader(file))
+        told = json.loads(self.run_ok("tell", "tested", self.answers("d.csv", asked), "--json"))
+        fitted = json.loads(self.run_ok("status", "tested", "--json"))["fitted"]
+        self.assertEqual(fitted["labelled"], told["labelled"])
+        text = self.run_ok("status", "tested")
+        self.assertRegex(text, rf"(?m)^ .*15 .*{fitted['labelled']}")
+
     def test_it_changes_nothing_and_waits_for_nobody(self):
         before = {name: self.read(f"lab/{name}") for name in ("state.safetensors", "chosen.csv", "rounds.csv", "lock")}
         with open(self.path("lab/lock")) as lock:

@@ -124,7 +124,7 @@ TableBlock settings_table(const Campaign& campaign) {
 std::string subtitle(const Campaign& campaign) {
   const Model model = campaign.settled ? campaign.settled->model : campaign.settings.fit.ensemble.model;
   return fmt::format("{}, rows chosen by {}, model {}, seed {}",
-                     campaign.driver == Driver::kAsk ? "Labels come from people" : "Labels come from an oracle",
+                     campaign.driver == Driver::kAsk ? "Labels come from people" : "Labels come from a table or an oracle",
                      campaign.settings.acquisition.text(), model_name(model), campaign.settings.fit.ensemble.seed);
 }
 
