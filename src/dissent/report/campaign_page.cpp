@@ -123,9 +123,10 @@ TableBlock settings_table(const Campaign& campaign) {
 
 std::string subtitle(const Campaign& campaign) {
   const Model model = campaign.settled ? campaign.settled->model : campaign.settings.fit.ensemble.model;
-  return fmt::format("{}, rows chosen by {}, model {}, seed {}",
-                     campaign.driver == Driver::kAsk ? "Labels come from people" : "Labels come from a table or an oracle",
-                     campaign.settings.acquisition.text(), model_name(model), campaign.settings.fit.ensemble.seed);
+  return fmt::format(
+      "{}, rows chosen by {}, model {}, seed {}",
+      campaign.driver == Driver::kAsk ? "Labels come from people" : "Labels come from a table or an oracle",
+      campaign.settings.acquisition.text(), model_name(model), campaign.settings.fit.ensemble.seed);
 }
 
 }  // namespace
