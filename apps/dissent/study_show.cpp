@@ -131,7 +131,9 @@ std::string as_text(const std::vector<Comparison>& comparisons, const std::vecto
       tables[k].title = fmt::format("{}: {}", comparison.study, tables[k].title);
     }
   }
-  add(claim_tables(claims));
+  if (!claims.empty()) {
+    add(claim_tables(claims));
+  }
   return format_tables(tables, format);
 }
 
@@ -148,7 +150,9 @@ void run_study_show(StudyShowArguments arguments) {
       studies,
       {.metric = arguments.metric, .ours = arguments.ours, .baselines = arguments.baselines, .until = arguments.until});
   const std::vector<JudgedClaim> claims = judge_claims(studies);
-  const auto tables = [&](TableFormat kind) { return as_text(comparisons, claims, rounds, kind); };
+  const auto tables = [&](TableFormat kind) {
+    return as_text(comparisons, concern_claims(studies) ? claims : std::vector<JudgedClaim>(), rounds, kind);
+  };
   const std::string text = format == "json"                         ? as_json(comparisons, claims)
                            : format == "csv"                        ? as_csv(comparisons, claims, arguments.table)
                            : format == "markdown" || format == "md" ? tables(TableFormat::kMarkdown)

@@ -167,6 +167,9 @@ Labelled read_labelled(const SuggestArguments& arguments, const std::optional<En
     labelled.inputs = std::move(rows.inputs);
     labelled.targets = std::move(rows.targets);
     labelled.source = table.source;
+    if (pool.table() != nullptr) {
+      tell_measured(*pool.table(), targets, told);
+    }
   }
   labelled.input_names = labelled.encoding.features();
   pool.encode(labelled.encoding, told);

@@ -68,14 +68,22 @@ class Fit(CliTest):
         self.fit()
         metrics = json.loads(self.run_ok("evaluate", "m.model", self.table("test.csv", rows(200, 1)), "--json"))
         self.assertEqual(list(metrics), ["version", "rows", "rmse", "rmse_paper", "mae", "log_likelihood", "crps",
-                                         "coverage_90", "calibration_error", "sharpness"])
+                                         "coverage_90", "calibration_error", "sharpness", "targets"])
         self.run_ok("predict", "m.model", "test.csv", "-o", "out.csv", "-q", "--quantiles", "0.5")
         out = self.read_csv("out.csv")
         error = np.stack([out["y_mean"], out["z_mean"]], 1) - rows(200, 1)[:, 2:]
         self.assertAlmostEqual(metrics["rmse"], np.sqrt(np.mean(error**2)), places=9)
         self.assertAlmostEqual(metrics["rmse_paper"], np.mean(np.sqrt(np.mean(error**2, 1))), places=9)
         self.assertAlmostEqual(metrics["mae"], np.mean(np.abs(error)), places=9)
-        self.assertIn("calibration_error", self.run_ok("evaluate", "m.model", "test.csv"))
+        text = self.run_ok("evaluate", "m.model", "test.csv")
+        self.assertIn("calibration_error", text)
+        table = [line.split() for line in text.split("\n\n")[1].splitlines()]
+        self.assertEqual(table[0], ["target", "rmse", "mae", "crps", "coverage_90", "calibration_error", "sharpness"])
+        for d, name in enumerate("yz"):
+            own = metrics["targets"][name]
+            self.assertAlmostEqual(own["rmse"], np.sqrt(np.mean(error[:, d] ** 2)), places=9)
+            self.assertEqual(table[d + 1], [name, *(f"{value:.6g}" for value in own.values())])
+        self.assertAlmostEqual(np.mean([own["crps"] for own in metrics["targets"].values()]), metrics["crps"], places=9)
 
     def test_same_bytes_on_any_number_of_threads(self):
         for model in ("pne", "flow"):

@@ -56,6 +56,21 @@ class ShowTest(CliTest):
                         print(f'{study},{cell},done,"{problem}",flow,"{method}",{seed},0,host:1,0.5.0,1,2,{after + 1},'
                               f"{100 + 10 * after},{float(value)!r},{float(value)!r},{-float(value)!r},0.1,1,0.5", file=file)
 
+    def renamed(self, problem, names):
+        """Curves of hetero under other names, a problem's and those of methods."""
+        return {(problem, names[method]): values for (of, method), values in self.curves.items() if of == "hetero" and method in names}
+
+    def test_a_table_of_ones_own_and_the_default_method(self):
+        self.write("rounds.csv", self.renamed("yield.csv", {"random": "random", "kl": "aim"}))
+        paired = self.table("paired")
+        self.assertEqual({(row["ours"], row["baseline"]) for row in paired}, {("aim", "random")})
+        text = self.run_ok("study", "show", "rounds.csv")
+        self.assertNotIn("Verdicts", text)
+        self.assertNotIn("there are no runs", text)
+        self.write("rounds.csv", self.renamed("yield.csv", {"random": "random", "kl": "badge", "badge": "variance"}))
+        self.assertEqual({(row["ours"], row["baseline"]) for row in self.table("paired")},
+                         {("badge", "random"), ("variance", "random")})
+
     def table(self, name, *options):
         text = self.run_ok("study", "show", "rounds.csv", "--format", "csv", "--table", name, *options)
         return list(csv.DictReader(io.StringIO(text)))

@@ -148,6 +148,24 @@ TEST(TableEncoding, MeasurementsThatAreNotReadAreRefusedAndNotTakenForIdentifier
   }
 }
 
+TEST(TableEncoding, DecimalCommasAmongPointsAreSaid) {
+  const auto mixed = [](int row) { return fmt::format(row % 5 == 0 ? "\"{},64\"" : "{}.64", row); };
+  EXPECT_TRUE(contains(refusal(column_of("a", mixed)),
+                       "'a' is numbers but for text ('0,64' in row 1), some with a decimal comma "
+                       "and some with a point"));
+}
+
+TEST(TableEncoding, RowsOfAPoolThatAreMeasuredAreTold) {
+  const Table pool = table_of("x,y\n1,1\n2,NA\n3,\n");
+  Names told;
+  tell_measured(pool, {"y"}, told);
+  EXPECT_EQ(told, (Names{"t.csv: 1 row has y already, and may be chosen again; give a pool without it"}));
+  tell_measured(pool, {"y", "z"}, told);
+  tell_measured(table_of("x,y\n1,1\n2,2\n"), {"y"}, told);  // answers, all of them
+  tell_measured(table_of("x,y\n1,\n2,\n"), {"y"}, told);
+  EXPECT_EQ(told.size(), 1U);
+}
+
 TEST(TableEncoding, TimesThatAreNotReadAreRefusedAndNotTakenForIdentifiers) {
   const std::vector<std::pair<const char*, std::function<std::string(int)>>> written{
       {"'14:00' in row 1", [](int row) { return fmt::format("14:{:02}", row); }},

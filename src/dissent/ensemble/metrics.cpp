@@ -133,14 +133,36 @@ Metrics metrics_of(const Summary& summary, std::span<const double> targets, std:
           .sharpness = mean(summary.stddev)};
 }
 
+namespace {
+
+// One output of all rows.
+std::vector<double> output_of(std::span<const double> values, std::size_t num_outputs, std::size_t output) {
+  std::vector<double> own;
+  for (std::size_t k = output; k < values.size(); k += num_outputs) {
+    own.push_back(values[k]);
+  }
+  return own;
+}
+
+}  // namespace
+
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
-                 Executor* executor) {
+                 Executor* executor, std::vector<Metrics>* by_target) {
   check(!inputs.empty(), "there are no rows");
   const std::vector<double> log_density = model.log_density(inputs, targets, executor);
   const Mixture<double> mixture = model.predict(inputs, executor);
   const Summary summary = summarise(model, inputs, mixture, {.targets = targets, .executor = executor});
   Metrics metrics = metrics_of(summary, targets, model.num_outputs());
   metrics.log_likelihood = mean(log_density);
+  const std::size_t D = model.num_outputs();
+  for (std::size_t d = 0; by_target != nullptr && d < D; ++d) {
+    Summary own;
+    own.mean = output_of(summary.mean, D, d);
+    own.stddev = output_of(summary.stddev, D, d);
+    own.cdf = output_of(summary.cdf, D, d);
+    own.crps = output_of(summary.crps, D, d);
+    by_target->push_back(metrics_of(own, output_of(targets, D, d), 1));
+  }
   return metrics;
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "dissent/base/field.hpp"
 #include "dissent/ensemble/ensemble.hpp"
@@ -34,9 +35,10 @@ struct Metrics {
 template <>
 std::span<const Field<Metrics>> fields();
 
-// InputError without rows.
+// InputError without rows. by_target receives those of each target alone, which may be of another unit: all but
+// log_likelihood, which is NaN.
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
-                 Executor* executor = nullptr);
+                 Executor* executor = nullptr, std::vector<Metrics>* by_target = nullptr);
 
 // Likewise, of a summary with the targets' cdf and crps: all but log_likelihood, which is NaN.
 Metrics metrics_of(const Summary& summary, std::span<const double> targets, std::size_t num_outputs);

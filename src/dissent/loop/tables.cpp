@@ -118,6 +118,8 @@ Problem make_problem(const CampaignTables& tables, bool pool_labelled, const Cam
   problem.pool = inputs_of(*tables.pool, fitted.encoding, problem);
   if (pool_labelled) {
     problem.pool.targets = pool_targets(*tables.pool, problem);
+  } else {
+    tell_measured(*tables.pool, problem.target_names, problem.told);
   }
   if (tables.test) {
     problem.test = labelled_of(*tables.test, fitted.encoding, problem);

@@ -128,7 +128,7 @@ Page study_page(std::span<const StudyResults> studies) {
   add(page, curves(results));
   add(page, overall(comparisons));
   add(page, side_studies(results));
-  if (!decided) {  // there is better to look at first
+  if (!decided && concern_claims(studies)) {  // there is better to look at first
     add(page, verdicts(claims));
   }
   Section where{"where-section", "Where and when"};

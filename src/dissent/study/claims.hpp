@@ -51,6 +51,10 @@ struct JudgedClaim {
 // findings, and flows of one are compared with PNEs of another.
 std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies);
 
+// Whether there is anything that they are about: problems of the paper, or measurements. Of campaigns on tables of
+// one's own they say nothing.
+bool concern_claims(std::span<const StudyResults> studies);
+
 // Which verdicts rest on runs that diverged, in a sentence; nothing where none does.
 std::string diverged_note(std::span<const JudgedClaim> claims);
 // Which verdicts rest on less than the paper has, likewise.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "dissent/base/names.hpp"
+#include "dissent/problem/problem.hpp"
 #include "dissent/statistics/significance.hpp"
 #include "dissent/study/claims.hpp"
 #include "dissent/study/claims_parts.hpp"
@@ -195,6 +196,14 @@ std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies) {
     claims.push_back(judge(rule, evidence));
   }
   return claims;
+}
+
+bool concern_claims(std::span<const StudyResults> studies) {
+  return std::ranges::any_of(studies, [](const StudyResults& results) {
+    return !results.measurements.empty() || std::ranges::any_of(results.runs, [](const StudyRun& run) {
+      return std::ranges::find(problem_names(), run.problem) != problem_names().end();
+    });
+  });
 }
 
 }  // namespace dissent

@@ -136,6 +136,16 @@ bool mostly_times(const ColumnCells& cells) {
   return true;
 }
 
+// 4,64 but not 1,234, which may be a thousand.
+bool has_decimal_comma(std::string text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos || text.size() - comma - 1 == 3 || text.find('.') != std::string::npos) {
+    return false;
+  }
+  text[comma] = '.';
+  return is_number(text);
+}
+
 bool is_any_date(const std::string& text) {
   return std::ranges::any_of(kDateOrders, [&](DateOrder order) { return parse_date(text, order).has_value(); });
 }
@@ -281,7 +291,13 @@ std::string mistake_text(const ColumnCells& cells, const CellPlaces& places) {
   const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;
   const std::string cell = cell_text(cells, places, column, *column.first_text_row);
   if (static_cast<double>(num_numbers) >= kMostly * static_cast<double>(cells.num_present())) {
-    return fmt::format("'{}' is numbers but for text ({})", column.name, cell);
+    const bool mixed = has_decimal_comma(cell_of(column, *column.first_text_row)) &&
+                       std::ranges::any_of(cells.counts, [](const auto& text_and_count) {
+                         const std::string& text = text_and_count.first;
+                         return text.find('.') != std::string::npos && is_number(text);
+                       });
+    return fmt::format("'{}' is numbers but for text ({}){}", column.name, cell,
+                       mixed ? ", some with a decimal comma and some with a point" : "");
   }
   if (mostly_times(cells)) {
     return fmt::format(

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <string_view>
 #include <unordered_set>
@@ -91,6 +92,18 @@ std::vector<double> known_targets(const Table& table, const std::vector<std::str
     }
   });
   return out;
+}
+
+void tell_measured(const Table& pool, const std::vector<std::string>& targets, std::vector<std::string>& told) {
+  if (!std::ranges::all_of(targets, [&](const std::string& name) { return pool.has(name); })) {
+    return;
+  }
+  const std::size_t count = complete_rows(pool, targets).size();
+  if (count > 0 && count < pool.num_rows) {
+    told.push_back(fmt::format("{}: {} {} already, and may be chosen again; give a pool without {}", pool.source,
+                               count == 1 ? "1 row has" : fmt::format("{} rows have", count), fmt::join(targets, ", "),
+                               count == 1 ? "it" : "them"));
+  }
 }
 
 }  // namespace dissent

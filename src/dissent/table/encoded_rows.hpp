@@ -44,6 +44,10 @@ decltype(auto) in_rows(std::span<const std::size_t> rows, Work&& work) {
 EncodedRows encoded_rows(const Table& table, const TableEncoding& encoding, const std::vector<std::string>& targets,
                          std::vector<std::string>& told);
 
+// Tells how many rows of a pool have their targets already, where others have not: of a table that has both, what is
+// measured may be asked for again.
+void tell_measured(const Table& pool, const std::vector<std::string>& targets, std::vector<std::string>& told);
+
 // The targets of rows that have them, [rows][targets]. InputError for what is no finite number.
 std::vector<double> known_targets(const Table& table, const std::vector<std::string>& targets,
                                   std::span<const std::size_t> rows);
