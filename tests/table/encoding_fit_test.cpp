@@ -149,7 +149,7 @@ TEST(TableEncoding, MeasurementsThatAreNotReadAreRefusedAndNotTakenForIdentifier
 }
 
 TEST(TableEncoding, DecimalCommasAmongPointsAreSaid) {
-  const auto mixed = [](int row) { return fmt::format(row % 5 == 0 ? "\"{},64\"" : "{}.64", row); };
+  const auto mixed = [](int row) { return fmt::format(fmt::runtime(row % 5 == 0 ? "\"{},64\"" : "{}.64"), row); };
   EXPECT_TRUE(contains(refusal(column_of("a", mixed)),
                        "'a' is numbers but for text ('0,64' in row 1), some with a decimal comma "
                        "and some with a point"));
@@ -176,16 +176,28 @@ TEST(TableEncoding, TimesThatAreNotReadAreRefusedAndNotTakenForIdentifiers) {
   };
   for (const auto& [cell, column] : written) {
     const std::string message = refusal(column_of("a", column));
-    EXPECT_TRUE(contains(message, fmt::format("'a' is dates or times of day in a style that is not read ({})", cell)))
+    EXPECT_TRUE(contains(message, fmt::format("2020-03-01 14:05, which are not read ({})", cell)))
         << cell << ": " << message;
   }
 }
 
 TEST(TableEncoding, IdentifiersWithNumbersAreStillLeftOut) {
-  for (const char* style : {"S-{:03}", "{0}-{0:03}", "{:03}/24", "64-{}-5", "run {}", "{0:03}x{0}", "2024-{:03}"}) {
-    const FittedEncoding fit = fitted(column_of("a", [&](int row) { return fmt::format(fmt::runtime(style), row); }));
+  for (const char* style :
+       {"S-{:03}",    "{0}-{0:03}",      "{:03}/24",   "64-{}-5",       "run {}",      "{0:03}x{0}",
+        "2024-{:03}", "192.168.0.{}",    "1.0.{}",     "555.123.{:04}", "230{:02}A",   "3{:02}L",
+        "{} A{}",     "101{:02} Berlin", "{} Main St", "{0} rep{0}",    "{:03}-00-00", "{0}-octanol 99",
+        "{}b",        "{} mmX",          "({:03}) 5",  "{:03}:99"}) {
+    const FittedEncoding fit =
+        fitted(column_of("a", [&](int row) { return fmt::format(fmt::runtime(style), row, row); }));
     EXPECT_EQ(fit.told, (Names{"a: 30 different texts in 30 rows, left out"})) << style;
   }
+}
+
+TEST(TableEncoding, MeasurementsThatRepeatOrAreNamedAreCategories) {
+  const std::string levels = column_of("a", [](int row) { return fmt::format("{} mm", 8 + row % 12); });
+  EXPECT_EQ(fitted(levels).encoding.columns[0].levels.size(), 12U);
+  const std::string hours = column_of("a", [](int row) { return fmt::format("{}:00", row % 24); });
+  EXPECT_EQ(fitted(hours, {.targets = {"y"}, .inputs = {"a"}}).encoding.columns[0].levels.size(), 24U);
 }
 
 TEST(TableEncoding, RowNumbersAreTold) {

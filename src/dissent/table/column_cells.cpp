@@ -6,14 +6,13 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <regex>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "dissent/table/csv.hpp"
 #include "dissent/table/encoding.hpp"
 #include "dissent/table/level_places.hpp"
+#include "dissent/table/unread_cells.hpp"
 
 namespace dissent {
 namespace {
@@ -71,65 +70,13 @@ bool looks_like_number(std::string text) {
   return !text.empty() && is_number(text);
 }
 
-// The unit behind a number, "mm" of "~12.3 mm", which may be empty; signs and currencies may stand before it. Nothing
-// where the text has no number there, or what is behind it cannot be a unit.
-std::optional<std::string> unit_of(std::string_view text) {
-  // The last are: at most, at least, about, plus or minus, a minus as printers set it, euro, pound.
-  constexpr std::array<std::string_view, 15> kBefore{
-      "<", ">", "=", "~", "+", "-", "$", " ", "\u2264", "\u2265", "\u2248", "\u00b1", "\u2212", "\u20ac", "\u00a3"};
-  for (auto before = kBefore.begin(); before != kBefore.end();) {
-    const bool found = text.starts_with(*before);
-    text.remove_prefix(found ? before->size() : 0);
-    before = found ? kBefore.begin() : before + 1;
-  }
-  const std::size_t end = std::min(text.find_first_not_of("0123456789.,"), text.size());
-  if (end == 0 || std::ranges::none_of(text.substr(0, end), [](char c) { return c >= '0' && c <= '9'; })) {
-    return std::nullopt;
-  }
-  const std::string_view unit = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
-  const auto first = static_cast<unsigned char>(unit.empty() ? '%' : unit[0]);
-  const bool is_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first >= 0x80;
-  return is_letter || first == '%' ? std::optional<std::string>(unit) : std::nullopt;
-}
-
-// Whether most cells are numbers with signs or units. A column has few units, while the letters behind the numbers of
-// identifiers are many.
-bool mostly_measurements(const ColumnCells& cells) {
-  constexpr std::size_t kMostUnits = 3;
-  std::set<std::string> units;
-  std::size_t num_measurements = 0;
-  for (const auto& [text, count] : cells.counts) {
-    if (std::optional<std::string> unit = unit_of(text)) {
-      num_measurements += count;
-      units.insert(std::move(*unit));
-    }
-  }
-  units.erase("");
-  return units.size() <= kMostUnits &&
-         static_cast<double>(num_measurements) >= kMostly * static_cast<double>(cells.num_present());
-}
-
-// A date or a time of day as people write it, whether or not parse_date() reads it: numbers with dots, dashes, slashes
-// or colons between them, of which the first are hours and minutes, or a day and a month and then two digits of a year;
-// or with the name of a month.
-bool looks_like_time(std::string_view text) {
-  static const std::regex pattern(
-      R"((([0-3]?\d[./-][0-3]?\d[./-](\d\d|\d{4})|\d{4}[./-][0-3]?\d[./-][0-3]?\d)"
-      R"(|\d{1,4}[ ./-]*(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ ,./-]*\d{2,4})"
-      R"(|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ ./-]*\d{1,2}[ ,./-]+\d{2,4})[ T,]*)?)"
-      R"(([0-2]?\d:[0-5]\d(:[0-5]\d(\.\d+)?)?)?( ?[ap]\.?m\.?)?( ?(Z|[+-]\d\d:?\d\d))?)",
-      std::regex::icase | std::regex::optimize);
-  constexpr std::size_t kLongest = 40;
-  return !text.empty() && text.size() <= kLongest && text.find_first_of(":./- ") != std::string_view::npos &&
-         std::regex_match(text.begin(), text.end(), pattern);
-}
-
-bool mostly_times(const ColumnCells& cells) {
+// Whether `is` holds for most cells. Most columns have none at all, which is soon known.
+bool mostly(const ColumnCells& cells, bool (*is)(std::string_view)) {
   const double most_others = (1 - kMostly) * static_cast<double>(cells.num_present());
   std::size_t num_others = 0;
   for (const auto& [text, count] : cells.counts) {
-    num_others += looks_like_time(text) ? 0 : count;
-    if (static_cast<double>(num_others) > most_others) {  // most columns have no times at all
+    num_others += is(text) ? 0 : count;
+    if (static_cast<double>(num_others) > most_others) {
       return false;
     }
   }
@@ -299,15 +246,19 @@ std::string mistake_text(const ColumnCells& cells, const CellPlaces& places) {
     return fmt::format("'{}' is numbers but for text ({}){}", column.name, cell,
                        mixed ? ", some with a decimal comma and some with a point" : "");
   }
-  if (mostly_times(cells)) {
-    return fmt::format(
-        "'{}' is dates or times of day in a style that is not read ({}); write 2020-03-01 14:05, or hours as a number",
-        column.name, cell);
-  }
-  if (mostly_measurements(cells)) {
-    return fmt::format("'{}' is numbers with signs or units, which are not read ({})", column.name, cell);
-  }
   return "";
+}
+
+std::string unread_text(const ColumnCells& cells, const CellPlaces& places) {
+  const bool times = mostly(cells, looks_like_time);
+  if (!times && !mostly(cells, is_measurement)) {
+    return "";
+  }
+  const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;
+  return fmt::format(
+      "'{}' is {}, which are not read ({})", column.name,
+      times ? "dates or times of day in another style than 2020-03-01 14:05" : "numbers with signs or units",
+      cell_text(cells, places, column, *column.first_text_row));
 }
 
 }  // namespace dissent

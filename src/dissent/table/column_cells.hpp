@@ -51,8 +51,11 @@ struct DateCells {
 };
 DateCells judge_date_cells(const ColumnCells& cells, const CellPlaces& places);
 
-// Numbers with a few cells of text among them, with signs or units, dates and times in a style that is not read, and
-// what to say of it; empty for any other column, and where there are so few different ones that they may be categories.
+// Numbers with a few cells of text among them, and what to say of it; empty for any other column.
 std::string mistake_text(const ColumnCells& cells, const CellPlaces& places);
+
+// Likewise numbers with signs or units, and dates and times that parse_date() does not read. Nearly all of their cells
+// differ, as those of identifiers do.
+std::string unread_text(const ColumnCells& cells, const CellPlaces& places);
 
 }  // namespace dissent

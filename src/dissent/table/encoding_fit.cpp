@@ -161,7 +161,10 @@ class Judge {
     const std::size_t count = cells.counts.size();
     if (!named_ && count > kFewValues &&
         static_cast<double>(count) > kIdentifier * static_cast<double>(cells.num_rows)) {
-      leave_out(*cells.labelled, fmt::format("{} different texts in {}", count, counted(cells.num_rows, "row")));
+      const std::string unread = unread_text(cells, places_);
+      unread.empty()
+          ? leave_out(*cells.labelled, fmt::format("{} different texts in {}", count, counted(cells.num_rows, "row")))
+          : refused_.push_back(unread);
       return false;
     }
     set_categories(cells, code);
