@@ -294,22 +294,35 @@ class ColumnsTest(TableTest):
         self.run_ok("ask", "lab", "--batch", 2, "-o", "more.csv", "--threads", 1, "-q")
         self.assertFalse({row["row_"] for row in read(self.path("more.csv"))} & {row["row_"] for row in asked})
 
-    def test_dates_of_two_styles_are_exported_in_one(self):
-        draw = random.Random(4)
-        days = [(draw.randrange(1, 29), draw.randrange(1, 13)) for _ in range(40)]
-        self.write("l.csv", ["when", "y"], [[f"2024-{month:02}-{day:02}", k] for k, (day, month) in enumerate(days[:20])])
-        self.write("p.csv", ["when"], [[f"{day}.{month}.2024"] for day, month in days[20:]] + [["31.12.2024"]])
+    def exported_dates(self, labelled, pool, row):
+        """Those of the given rows and of one of the pool that was asked for and told."""
+        self.write("l.csv", ["when", "y"], [[text, k] for k, text in enumerate(labelled)])
+        self.write("p.csv", ["when"], [[text] for text in pool])
         quick = ["--model", "gp", "--threads", 1, "-q"]
-        self.run_ok("ask", "lab", "--labelled", "l.csv", "--pool", "p.csv", "-t", "y", "--batch", 4, "-o", "todo.csv", *quick)
-        asked = read(self.path("todo.csv"))
-        self.write("done.csv", asked[0].keys(), [{**row, "y": 5}.values() for row in asked])
-        self.run_ok("tell", "lab", "done.csv", "--threads", 1, "-q")
-        self.run_ok("export", "lab", "-o", "all.csv", "-q")
-        exported = read(self.path("all.csv"))
-        for row, q in zip(exported[20:], asked):
-            day, month, _ = q["when"].split(".")
-            self.assertEqual(row["when"], f"2024-{int(month):02}-{int(day):02}")
+        shutil.rmtree(self.path("lab"), ignore_errors=True)
+        self.run_ok("ask", "lab", "--labelled", "l.csv", "--pool", "p.csv", "-t", "y", "--batch", 1, "-o", "-", *quick)
+        self.write("done.csv", ["row", "y"], [[row, 5]])
+        self.run_ok("tell", "lab", "done.csv", "--extra", "--threads", 1, "-q")
+        text = self.run_ok("export", "lab", "-q")
+        self.write("all.csv", *[(rows[0], rows[1:]) for rows in [list(csv.reader(text.splitlines()))]][0])
         self.run_ok("fit", "all.csv", "-t", "y", "-i", "when", "-o", "m.model", *quick)
+        return [line["when"] for line in read(self.path("all.csv"))]
+
+    def test_dates_of_two_styles_are_exported_in_one(self):
+        days = [f"2024-01-{day:02}" for day in range(1, 21)]
+        pool = [f"{day}.2.2024" for day in range(1, 29)]
+        self.assertEqual(self.exported_dates(days, pool, 4), [*days, "2024-02-05"])
+        self.assertEqual(self.exported_dates([f"{day}.1.2024" for day in range(1, 21)], pool, 4),
+                         [*(f"{day}.1.2024" for day in range(1, 21)), "5.2.2024"])
+
+    def test_days_and_months_are_not_swapped(self):
+        us = [f"1/{day}/2024" for day in range(1, 21)]
+        german = ["1/12/2025", "2/12/2025", "31/12/2025"]
+        self.assertEqual(self.exported_dates(us, german, 0), [*(f"2024-01-{day:02}" for day in range(1, 21)), "2025-12-01"])
+
+    def test_seconds_are_kept(self):
+        given = [f"2024-01-{day:02} 10:00:31" for day in range(1, 21)]
+        self.assertEqual(self.exported_dates(given, ["13.2.2024 10:00:22", "14.2.2024 10:00:22"], 0), [*given, "2024-02-13 10:00:22"])
 
     def test_a_byte_order_mark_is_kept_for_the_spreadsheet(self):
         rows = self.rows()

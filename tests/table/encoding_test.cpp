@@ -211,6 +211,7 @@ TEST(Dates, AreReadAndWritten) {
   }
   EXPECT_EQ(date_text(11017), "2000-03-01");
   EXPECT_EQ(date_text(-0.5), "1969-12-31 12:00");
+  EXPECT_EQ(date_text(1 + 31.0 / 86'400), "1970-01-02 00:00:31");
   EXPECT_TRUE(judge_dates(Names{"01/02/2000", "03/04/2001"}).ambiguous);
   EXPECT_EQ(judge_dates(Names{"01/02/2000", "13/04/2001"}).order, DateOrder::kDayFirst);
   EXPECT_EQ(judge_dates(Names{"01/02/2000", "04/13/2001"}).order, DateOrder::kMonthFirst);

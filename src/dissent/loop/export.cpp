@@ -178,20 +178,27 @@ class Exporter {
     }
   }
 
-  // Tables may write dates in styles of their own; where they do, those of one column are written as 2020-03-01.
+  // Tables may write dates in styles of their own; where those of a column cannot be read alike, to the days that were
+  // learned from, they are written as 2020-03-01.
   void write_dates_alike(std::size_t c, Column& column) const {
-    if (const DateColumn dates = judge_dates(column.text); dates.are_dates && !dates.ambiguous) {
-      return;
-    }
     const std::vector<ColumnCode>& codes = data_.encoding.columns;
     std::size_t feature = 0;
     for (std::size_t k = 0; k < c; ++k) {
       feature += codes[k].num_features();
     }
-    const std::size_t width = data_.input_names.size();
-    for (std::size_t row = 0; row < column.text.size(); ++row) {
+    const auto day = [&](std::size_t row) {
+      return codes[c].origin + rows_.inputs[row * data_.input_names.size() + feature];
+    };
+    const DateColumn dates = judge_dates(column.text);
+    bool alike = dates.are_dates && !dates.ambiguous;
+    for (std::size_t row = 0; alike && row < column.text.size(); ++row) {
+      constexpr double kMoment = 1e-6;  // of a day
+      const std::string& text = column.text[row];
+      alike = text.empty() || std::abs(parse_date(text, dates.order).value_or(NAN) - day(row)) < kMoment;
+    }
+    for (std::size_t row = 0; !alike && row < column.text.size(); ++row) {
       if (!column.text[row].empty()) {
-        column.text[row] = date_text(codes[c].origin + rows_.inputs[row * width + feature]);
+        column.text[row] = date_text(day(row));
       }
     }
   }

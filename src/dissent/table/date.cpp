@@ -159,13 +159,19 @@ std::string date_text(double days) {
   if (!(std::abs(days) < kFarthest)) {
     return fmt::format("{} days after 1970-01-01", days);
   }
-  const auto minutes = static_cast<std::int64_t>(std::llround(days * 24 * 60));
-  const auto whole = std::chrono::floor<std::chrono::days>(std::chrono::minutes(minutes));
+  const auto seconds = static_cast<std::int64_t>(std::llround(days * 24 * 60 * 60));
+  const auto whole = std::chrono::floor<std::chrono::days>(std::chrono::seconds(seconds));
   const std::chrono::year_month_day date{std::chrono::sys_days(whole)};
-  const auto rest = minutes - std::chrono::minutes(whole).count();
-  const std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
-                                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-  return rest == 0 ? text : fmt::format("{} {:02}:{:02}", text, rest / 60, rest % 60);
+  const auto rest = seconds - std::chrono::seconds(whole).count();
+  std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  if (rest != 0) {
+    text += fmt::format(" {:02}:{:02}", rest / 3600, rest / 60 % 60);
+  }
+  if (rest % 60 != 0) {
+    text += fmt::format(":{:02}", rest % 60);
+  }
+  return text;
 }
 
 }  // namespace dissent

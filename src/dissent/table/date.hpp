@@ -27,7 +27,7 @@ struct DateColumn {
 // What texts are; those that are empty do not count.
 DateColumn judge_dates(std::span<const std::string> texts);
 
-// "2020-03-01", with the time of day where it is not midnight.
+// "2020-03-01", with the time of day where it is not midnight, to the second.
 std::string date_text(double days);
 
 }  // namespace dissent
