@@ -68,12 +68,17 @@ std::vector<std::size_t> fold_numbers(std::span<const std::uint32_t> order, std:
   return fold;
 }
 
-Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, std::span<const std::size_t> folds,
-               std::size_t fold) {
+// Of rows that are held out the first copy alone: it is one row that speaks for or against a kind.
+Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, std::span<const std::uint32_t> first,
+               std::span<const std::size_t> folds, std::size_t fold) {
   std::vector<std::uint32_t> kept;
   std::vector<std::uint32_t> held;
   for (const std::uint32_t row : order) {
-    (folds[row] == fold ? held : kept).push_back(row);
+    if (folds[row] != fold) {
+      kept.push_back(row);
+    } else if (first[row] == row) {
+      held.push_back(row);
+    }
   }
   const std::size_t C = rows.input_names.size();
   const std::size_t D = rows.target_names.size();
@@ -174,7 +179,12 @@ class Race {
   // first: of each row the first copy.
   Race(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
        std::span<const std::uint32_t> first, const FitAndPredict& fit_and_predict)
-      : options_(options), train_(train), rows_(rows), fit_and_predict_(fit_and_predict), order_(first.size()) {
+      : options_(options),
+        train_(train),
+        rows_(rows),
+        fit_and_predict_(fit_and_predict),
+        first_(first),
+        order_(first.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
     Stream stream(options.seed, Purpose::kSplit, kStreamIndex);
     stream.shuffle(std::span(order_));
@@ -186,7 +196,7 @@ class Race {
       running_.push_back({model});
     }
     for (std::size_t fold = 0; fold < kFolds && running_.size() > 1; ++fold) {
-      if (!run_fold(make_fold(rows_, order_, folds_, fold))) {
+      if (!run_fold(make_fold(rows_, order_, first_, folds_, fold))) {
         const Model first = running_.front().model;
         return {first, fmt::format("{}: the comparison was interrupted", model_name(first)), true};
       }
@@ -266,6 +276,7 @@ class Race {
   TrainOptions train_;
   const TrainingRows& rows_;
   const FitAndPredict& fit_and_predict_;
+  std::span<const std::uint32_t> first_;
   std::vector<std::uint32_t> order_;
   std::vector<std::size_t> folds_;  // of each row
   std::vector<Runner> running_;

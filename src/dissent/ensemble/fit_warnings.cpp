@@ -101,16 +101,22 @@ void warn_copies(const TrainingRows& rows, std::vector<std::string>& out) {
   const std::size_t D = rows.target_names.size();
   const std::vector<std::uint32_t> first = first_copies(rows);
   std::vector<std::size_t> copies;
-  std::set<std::vector<double>> targets;
   for (std::size_t row = 0; row < first.size(); ++row) {
     if (first[row] != row) {
       copies.push_back(row);
-    } else {
+    }
+  }
+  if (copies.empty()) {
+    return;
+  }
+  std::set<std::vector<double>> targets;
+  for (std::size_t row = 0; row < first.size(); ++row) {
+    if (first[row] == row) {
       const std::span<const double> own = rows.targets.subspan(row * D, D);
       targets.emplace(own.begin(), own.end());
     }
   }
-  if (copies.empty() || 2 * targets.size() <= first.size() - copies.size()) {
+  if (2 * targets.size() <= first.size() - copies.size()) {
     return;
   }
   out.push_back(
