@@ -23,6 +23,7 @@ struct StudyExportArguments {
   bool choices = false;
   bool measurements = false;
   bool common = false;
+  std::vector<std::string> methods;  // empty: all
   bool quiet = false;
 };
 
@@ -60,7 +61,12 @@ void run_study_export(const StudyExportArguments& arguments) {
   check(!arguments.choices || !arguments.measurements, "--choices and --measurements are two tables; give one");
   check(!arguments.common || (!arguments.choices && !arguments.measurements),
         "--common cuts the table of rounds; leave --choices and --measurements out");
+  check(arguments.methods.empty() || (!arguments.choices && !arguments.measurements),
+        "--methods is for the table of rounds; leave --choices and --measurements out");
   StudyResults results = read_study(arguments);
+  if (!arguments.methods.empty()) {
+    keep_methods(results, arguments.methods);
+  }
   if (arguments.common) {
     keep_common_rounds(results);
   }
@@ -99,6 +105,9 @@ void add_study_export(Command& study) {
   command.option("--study", arguments->study, {.help = "One of the studies in the store", .shown = "NAME"});
   command.flag("--choices", arguments->choices, "The rows that were chosen, with their scores");
   command.flag("--measurements", arguments->measurements, "What 'dissent study measure' has measured");
+  command.texts(
+      "--methods", arguments->methods,
+      {.help = "Only campaigns that choose by these: kl, mc:5000, or mc for all of that kind", .shown = "NAMES"});
   command.flag("--common", arguments->common,
                "Of each problem and model only the rounds that all campaigns there have");
   command.option("-o,--output", arguments->output,

@@ -32,6 +32,28 @@ const PairedContrast& find_pair(const std::vector<PairedContrast>& contrasts, co
   return *std::ranges::find(contrasts, baseline, &PairedContrast::baseline);
 }
 
+// Whether each method of a task is ours, in their order.
+std::vector<bool> ours_of(const TaskComparison& task) {
+  std::vector<bool> ours;
+  std::ranges::transform(task.methods, std::back_inserter(ours), &MethodCurve::ours);
+  return ours;
+}
+
+TEST(Comparison, OursArePairwiseAndAimOrElseAllThatChoose) {
+  StudyResults results{.study = "made", .source = "test"};
+  const auto add = [&](const char* problem, std::initializer_list<const char*> methods) {
+    for (const char* method : methods) {
+      results.runs.push_back(made_run(problem, "pne", method, 0, {3, 2}));
+    }
+  };
+  add("hetero", {"random", "mc:100", "badge", "coreset"});
+  EXPECT_EQ(ours_of(compare(results).tasks[0]), (std::vector<bool>{false, true, true, true}));
+  add("bimodal", {"random", "mc:100", "aim", "kl-joint", "chernoff:0.3", "kl-aim", "variance", "batchbald:5"});
+  const Comparison comparison = compare(results);
+  EXPECT_EQ(ours_of(comparison.tasks[0]), std::vector<bool>(4));  // one role in all of a study
+  EXPECT_EQ(ours_of(comparison.tasks[1]), (std::vector<bool>{false, false, true, true, true, true, false, false}));
+}
+
 TEST(Comparison, CurvesOverSeeds) {
   const Comparison comparison = compare(small_study());
   ASSERT_EQ(comparison.tasks.size(), 1U);

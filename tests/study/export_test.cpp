@@ -89,6 +89,24 @@ TEST(Export, HasTheAxesOfAllCampaigns) {
   EXPECT_EQ(read.runs[1].method, "mc:50, candidates=100");
 }
 
+TEST(Export, KeepsCampaignsOfNamedMethods) {
+  const StudyResults all{
+      .study = "small",
+      .source = "runs.db",
+      .runs = {some_run("kl", 0), some_run("mc:50", 1), some_run("mc:500", 2), some_run("kl-joint", 3)}};
+  const auto kept = [&](const std::vector<std::string>& names) {
+    StudyResults results = all;
+    keep_methods(results, names);
+    std::vector<std::string> found;
+    std::ranges::transform(results.runs, std::back_inserter(found), &StudyRun::acquisition);
+    return found;
+  };
+  EXPECT_EQ(kept({"kl"}), (std::vector<std::string>{"kl"}));
+  EXPECT_EQ(kept({"mc"}), (std::vector<std::string>{"mc:50", "mc:500"}));
+  EXPECT_EQ(kept({"mc:500", "kl-joint"}), (std::vector<std::string>{"mc:500", "kl-joint"}));
+  EXPECT_THROW(kept({"kl", "badge"}), InputError);
+}
+
 TEST(Export, KeepsRoundsThatAllCampaignsOfAProblemHave) {
   StudyResults results{.study = "small", .source = "runs.db", .runs = {}};
   const auto add = [&](const std::string& problem, const std::string& model, std::size_t num_rounds) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "dissent/acquisition/acquisition.hpp"
 #include "dissent/base/parse.hpp"
 #include "dissent/study/comparison_parts.hpp"
 #include "dissent/study/diverged.hpp"
@@ -12,7 +13,11 @@
 namespace dissent {
 namespace {
 
-constexpr std::string_view kTheirs[] = {"random", "mc", "batchbald", "badge", "bait", "lcmd", "lcmd-grad", "variance"};
+// By estimates without samples, or for where predictions are needed. Names that are not known are baselines.
+bool is_pairwise_or_aim(std::string_view name) {
+  const auto known = std::ranges::find(acquisitions(), name, &AcquisitionInfo::name);
+  return known != acquisitions().end() && ((known->estimates && !known->samples) || known->uses_aim);
+}
 
 double parameter_of(const std::string& acquisition) {
   const std::size_t colon = acquisition.find(':');
@@ -29,8 +34,7 @@ bool is_named(const MethodCurve& curve, std::span<const std::string> names) {
 }
 
 bool is_ours(const MethodCurve& curve, const CompareOptions& options) {
-  return options.ours.empty() ? std::ranges::find(kTheirs, curve.acquisition) == std::end(kTheirs)
-                              : is_named(curve, options.ours);
+  return options.ours.empty() ? is_pairwise_or_aim(curve.acquisition) : is_named(curve, options.ours);
 }
 
 std::size_t last_round(std::span<const StudyRun* const> runs, const CompareOptions& options) {
@@ -146,12 +150,22 @@ TaskComparison make_task(const std::vector<const StudyRun*>& runs, const MetricT
   for (const auto& group : methods.groups()) {
     task.methods.push_back(make_curve(group, values, task.last, options));
   }
-  if (options.ours.empty() && std::ranges::none_of(task.methods, &MethodCurve::ours)) {
-    for (MethodCurve& curve : task.methods) {  // all that choose, against chance
+  return task;
+}
+
+// Where no task has a method of ours, all that choose are compared with chance.
+void compare_with_chance(std::vector<TaskComparison>& tasks) {
+  const auto has_ours = [](const TaskComparison& task) {
+    return std::ranges::any_of(task.methods, &MethodCurve::ours);
+  };
+  if (std::ranges::any_of(tasks, has_ours)) {
+    return;
+  }
+  for (TaskComparison& task : tasks) {
+    for (MethodCurve& curve : task.methods) {
       curve.ours = curve.acquisition != "random";
     }
   }
-  return task;
 }
 
 // With methods by their whole names.
@@ -164,7 +178,12 @@ Comparison compare_named(const StudyResults& results, const CompareOptions& opti
   }
   for (const auto& group : tasks.groups()) {
     comparison.tasks.push_back(make_task(group, *comparison.metric, options));
-    test_task(comparison.tasks.back(), *comparison.metric, options);
+  }
+  if (options.ours.empty()) {
+    compare_with_chance(comparison.tasks);
+  }
+  for (TaskComparison& task : comparison.tasks) {
+    test_task(task, *comparison.metric, options);
   }
   compare_overall(comparison);
   return comparison;

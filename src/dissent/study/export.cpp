@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dissent/base/error.hpp"
+#include "dissent/study/comparison_parts.hpp"
 #include "dissent/table/csv.hpp"
 
 namespace dissent {
@@ -112,6 +114,19 @@ std::span<const Field<Measurement>> fields() {
       field("value", &S::value, {.help = "The number itself"}),
   };
   return list;
+}
+
+void keep_methods(StudyResults& results, const std::vector<std::string>& names) {
+  const auto is = [](const StudyRun& run, const std::string& name) {
+    return run.acquisition == name || acquisition_name(run.acquisition) == name;
+  };
+  for (const std::string& name : names) {
+    check(std::ranges::any_of(results.runs, [&](const StudyRun& run) { return is(run, name); }),
+          "{}: no campaign of study '{}' chooses by '{}'", results.source, results.study, name);
+  }
+  std::erase_if(results.runs, [&](const StudyRun& run) {
+    return std::ranges::none_of(names, [&](const std::string& name) { return is(run, name); });
+  });
 }
 
 void keep_common_rounds(StudyResults& results) {

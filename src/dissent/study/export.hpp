@@ -14,8 +14,12 @@
 
 namespace dissent {
 
-// Of each problem and model the rounds that all of its campaigns have; those that have none yet do not count. Methods of a
-// study that has not ended are then as far as each other.
+// The campaigns of these acquisitions, as typed ("mc:5000") or whatever their parameter ("mc"). InputError for one that
+// no campaign has.
+void keep_methods(StudyResults& results, const std::vector<std::string>& names);
+
+// Of each problem and model the rounds that all of its campaigns have; those that have none yet do not count. Methods
+// of a study that has not ended are then as far as each other.
 void keep_common_rounds(StudyResults& results);
 
 std::string rounds_csv(const StudyResults& results);
