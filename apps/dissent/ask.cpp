@@ -114,7 +114,8 @@ void put_questions(const AskArguments& arguments, const Laboratory& laboratory) 
              "'dissent ask {} --batch {}' again with another name for the output",
              reason, laboratory.name(), arguments.choice.batch);
   } else if (!arguments.json) {
-    const Table table = question_table(laboratory);
+    Table table = question_table(laboratory);
+    table.style.byte_order_mark = false;  // for a spreadsheet's file, not for a program's pipe
     print(format_csv(table, table.style));
     flush_output();
   }

@@ -30,7 +30,7 @@ struct Outliers {
       count += column ? 1 : 0;
       if (column && count <= kMostNamed) {
         const std::string text = encoding.cell_text(*column, row);
-        named.push_back(fmt::format("row {}: {} {}", rows[k] + 1, encoding.columns[encoding.column_of(*column)].column,
+        named.push_back(fmt::format("row {}: {} {}", rows[k], encoding.columns[encoding.column_of(*column)].column,
                                     text.empty() ? short_number(row[*column]) : text));
       }
     }
@@ -64,7 +64,7 @@ void warn_of_outliers(std::span<const UsualRange> usual, const TableEncoding& en
 void warn_of_aim(std::span<const double> aim, std::span<const double> others, const TableEncoding& encoding) {
   const std::size_t C = encoding.features().size();
   std::vector<std::size_t> rows(aim.size() / C);
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::iota(rows.begin(), rows.end(), std::size_t{1});  // as in the file: nothing names them else
   const Outliers found(usual_inputs(others, aim, C), encoding, rows, aim);
   if (found.count > 0) {
     fmt::print(stderr, "{}; take {} out unless predictions are needed there\n", found.text(" of the aim"),

@@ -14,13 +14,13 @@
 
 namespace dissent::cli {
 
-// Nothing where none looks so. `inputs` [N][C] are those of the rows of the pool with these numbers, made of
-// columns as `encoding` says. `asked`: people
-// are asked for them by now, so that the option is for the rows to come.
+// Nothing where none looks so. `inputs` [N][C] are those of the rows of the pool with these numbers, which count from 0
+// as they do where rows are asked for, made of columns as `encoding` says. `asked`: people are asked for them by now,
+// so that the option is for the rows to come.
 void warn_of_outliers(std::span<const UsualRange> usual, const TableEncoding& encoding,
                       std::span<const std::size_t> rows, std::span<const double> inputs, bool asked);
 
-// The same of rows of an aim [A][C], which count from 0, beside `others` [N][C] and each other: rows that lie together
+// The same of rows of an aim [A][C], which count from 1, beside `others` [N][C] and each other: rows that lie together
 // far from the pool are no errors.
 void warn_of_aim(std::span<const double> aim, std::span<const double> others, const TableEncoding& encoding);
 void warn_of_aim(const Problem& data);  // nothing where it has none

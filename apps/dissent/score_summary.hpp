@@ -47,9 +47,7 @@ inline constexpr const char* kOneWeightNote =
     "all the weight is on one component: epistemic is 0, and log_deficit, ln 0, is -inf (null in JSON)";
 inline constexpr const char* kBaseSpaceNote =
     "the mixture is in the space that the model was fitted in, a flow's base or logarithms: aleatoric and total are "
-    "left "
-    "out, for they would not be in your units; "
-    "'dissent predict --output' gives them";
+    "left out, for they would not be in your units; 'dissent predict --output' gives them";
 
 std::string summary_text(const ScoreSummary& summary);
 nlohmann::ordered_json summary_json(const ScoreSummary& summary);

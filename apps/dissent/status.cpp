@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -79,18 +80,21 @@ Curve curve_of(const std::string& directory, const CampaignStatus& status, const
   Curve curve{directory, {}, {}};
   std::vector<RoundRecord> models = status.rounds;
   if (status.fitted) {
-    models.push_back(*status.fitted);  // which has not chosen yet, or has
+    models.push_back(*status.fitted);
+    models.back().chosen_epistemic =
+        std::numeric_limits<double>::quiet_NaN();  // it has not chosen yet, or is there already
   }
   for (const RoundRecord& record : models) {
     const double value = as_number(field.get(record));
+    if (!std::isfinite(value)) {
+      continue;
+    }
     while (!curve.labelled.empty() && curve.labelled.back() >= static_cast<double>(record.labelled)) {
       curve.labelled.pop_back();  // an answer was taken back or corrected
       curve.value.pop_back();
     }
-    if (std::isfinite(value)) {
-      curve.labelled.push_back(static_cast<double>(record.labelled));
-      curve.value.push_back(value);
-    }
+    curve.labelled.push_back(static_cast<double>(record.labelled));
+    curve.value.push_back(value);
   }
   return curve;
 }

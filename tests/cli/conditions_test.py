@@ -65,7 +65,7 @@ class Errors(ConditionsTest):
         super().setUp()
         with open(self.path("p.csv"), "a") as file:
             file.write("0.5,50000,1,A,1\n")
-        self.warning = "1 row looks like an error (row 41: b 50000); --skip-outliers leaves "
+        self.warning = "1 row looks like an error (row 40: b 50000); --skip-outliers leaves "
 
     def test_suggest_tells_of_them(self):
         suggest = ("suggest", *self.begin, "-a", "kl", "--batch", 3, "--once", "-o", "n.csv")
