@@ -246,7 +246,9 @@ class Fit(CliTest):
                     self.assertTrue(np.all(np.isfinite(out[column])), (model, name, column))
                 self.assertTrue(np.all(out["y_stddev"] > 0), (model, name))
                 metrics = json.loads(self.run_ok("evaluate", "h.model", "hard.csv", "--json"))
-                self.assertTrue(all(np.isfinite(value) for key, value in metrics.items() if key != "version"), metrics)
+                for name_of, values in (("all", metrics), *metrics["targets"].items()):
+                    numbers = [value for key, value in values.items() if key not in ("version", "targets")]
+                    self.assertTrue(np.all(np.isfinite(numbers)), (model, name, name_of, values))
                 self.assertLess(metrics["rmse"], 3 * np.ptp(target) + 1e-9 * abs(target).max() + (name == "constant"))
         self.table("two.csv", rows(2), "x,w,y,z")
         self.run_bad(2, "fit", "two.csv", "-t", "y", "-o", "t.model", "--validation", 0.1,

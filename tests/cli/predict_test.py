@@ -104,7 +104,7 @@ class Predict(CliTest):
         test = rows(150, 1)
         metrics = json.loads(self.run_ok("evaluate", "p.model", self.table("test.csv", test), "--json"))
         self.assertEqual(list(metrics), ["version", "rows", "rmse", "rmse_paper", "mae", "log_likelihood", "crps",
-                                         "coverage_90", "calibration_error", "sharpness"])
+                                         "coverage_90", "calibration_error", "sharpness", "targets"])
         self.run_ok("predict", "p.model", "test.csv", "--mixture", "mix.npz", "-q")
         mixture = np.load(self.path("mix.npz"))
         mean, stddev, y = mixture["mean"], mixture["stddev"], test[:, None, 2:]
@@ -131,6 +131,13 @@ class Predict(CliTest):
         for name, value in expected.items():
             self.assertAlmostEqual(metrics[name], value, delta=1e-9 * abs(value), msg=name)
         self.assertAlmostEqual(metrics["crps"], np.mean(crps), delta=0.02 * np.mean(crps))
+        self.assertEqual(list(metrics["targets"]), ["y", "z"])
+        for name in ("crps", "coverage_90", "sharpness"):
+            mean_of_targets = np.mean([own[name] for own in metrics["targets"].values()])
+            self.assertAlmostEqual(metrics[name], mean_of_targets, delta=1e-9 * abs(mean_of_targets), msg=name)
+        for d, own in enumerate(metrics["targets"].values()):
+            self.assertAlmostEqual(own["rmse"], np.sqrt(np.mean(error[:, d]**2)), delta=1e-9)
+            self.assertAlmostEqual(own["mae"], np.mean(np.abs(error[:, d])), delta=1e-9)
         cdf = np.array(cdf)
         self.assertAlmostEqual(metrics["coverage_90"], np.mean((cdf >= 0.05) & (cdf <= 0.95)), delta=0.02)
         levels = np.arange(1, 20) / 20

@@ -62,7 +62,7 @@ class Json(DocsTest):
         columns = {"x", "y"}  # of the tables
         rounds = {"labelled", "rmse", "rmse_paper", "log_likelihood", "chosen_epistemic", "fit_seconds", "score_seconds",
                   "scoring_seconds", "expert_share", "round"}
-        also = {"learn": rounds, "rounds": rounds, "ask": columns, "status": rounds}
+        also = {"learn": rounds, "rounds": rounds, "ask": columns, "status": rounds, "evaluate": columns}
         for command in (
             *(f"score e.npz --estimator {estimator}" for estimator in ("kl", "bounds", "refine:2", "mc:10")),
             "estimators",
