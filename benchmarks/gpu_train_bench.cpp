@@ -10,12 +10,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "dissent/base/error.hpp"
+#include "dissent/base/parse.hpp"
 #include "dissent/base/random.hpp"
 #include "dissent/device/device.hpp"
 #include "dissent/ensemble/device_trainer.hpp"
@@ -131,25 +133,31 @@ void measure(const Size& size, FitDevice& device) {
   std::fflush(stdout);
 }
 
+// "humanoid": all of that name; "humanoid:35": the first of them with so many campaigns. No names: all there are.
+std::vector<Size> sizes_of(const std::vector<std::string>& names) {
+  std::vector<Size> sizes;
+  for (const std::string& name : names) {
+    const std::size_t colon = name.find(':');
+    const auto* const first = std::ranges::find(kSizes, name.substr(0, colon), &Size::name);
+    check(first != std::end(kSizes), "'{}' is none of hetero, hopper, ant, humanoid", name);
+    if (colon == std::string::npos) {
+      std::ranges::copy_if(kSizes, std::back_inserter(sizes), [&](const Size& size) { return name == size.name; });
+    } else {
+      sizes.push_back(*first);
+      sizes.back().num_campaigns = static_cast<std::size_t>(parse_number(name.substr(colon + 1)).value_or(0));
+      check(sizes.back().num_campaigns > 0, "'{}': a number of campaigns must follow the colon", name);
+    }
+  }
+  return names.empty() ? std::vector<Size>(std::begin(kSizes), std::end(kSizes)) : sizes;
+}
+
 int run(int argc, char** argv) {
   const std::shared_ptr<Device> device = open_device(argc > 1 ? argv[1] : "cuda");
   check(device != nullptr, "this measures a card; 'cpu' is none");
   const std::vector<std::string> names(argv + std::min(argc, 2), argv + argc);
   std::fprintf(stderr, "%s\n", device->name().c_str());
-  for (const Size& size : kSizes) {
-    if (names.empty() || std::ranges::find(names, size.name) != names.end()) {
-      measure(size, device->fits());
-    }
-  }
-  for (const std::string& name : names) {
-    const std::size_t colon = name.find(':');
-    const auto size = std::ranges::find(kSizes, name.substr(0, colon), &Size::name);
-    check(size != std::end(kSizes), "'{}' is none of hetero, hopper, ant, humanoid", name);
-    if (colon != std::string::npos) {
-      Size other = *size;
-      other.num_campaigns = std::stoul(name.substr(colon + 1));
-      measure(other, device->fits());
-    }
+  for (const Size& size : sizes_of(names)) {
+    measure(size, device->fits());
   }
   return 0;
 }

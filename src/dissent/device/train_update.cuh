@@ -78,8 +78,8 @@ struct Squares {
   static constexpr int kSums = kRows * kStandsFor / 32;
   double part[kStandsFor] = {};
 
-  // Adds the squares of store(k, sums[a]) for k in [begin, end), a few of the thread's k = first + a * kRows at a time,
-  // which load(first, count, sums) has formed for a < count.
+  // Hands sums to store(k, sum) and adds their squares, for k in [begin, end): a few of the thread's k = first + a *
+  // kRows at a time, for a < count, which load(first, count, sums) forms.
   template <class Load, class Store>
   __device__ __forceinline__ void add(int begin, int end, const Load& load, const Store& store) {
     static_assert(kTogether % kStandsFor == 0);
