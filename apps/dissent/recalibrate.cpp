@@ -36,7 +36,7 @@ void run_recalibrate(const RecalibrateOptions& options) {
   warn_of_columns(told, options.quiet);
   check(num_rows >= kMinRecalibrationRows, "{}: has {}; at least {} are required to judge a spread", table.source,
         counted(num_rows, "row"), kMinRecalibrationRows);
-  in_rows(row_numbers, [&] { model.check_rows(inputs, table.source); });
+  in_rows(row_numbers, [&] { model.check_rows(rows.inputs, table.source); });
   ThreadPool threads(options.threads);
   const Metrics before = evaluate(model, inputs, targets, &threads);
   const std::vector<double> factors = recalibrate(model, inputs, targets, &threads);

@@ -27,7 +27,8 @@ std::vector<Permutation> alternating_permutations(std::size_t num_layers, std::s
   std::vector<Permutation> permutations = random_permutations(num_layers, num_outputs, seed);
   const std::size_t num_transformed = (num_outputs + 1) / 2;  // they come first, in every layer
   for (std::size_t l = 1; l < num_layers; ++l) {
-    std::ranges::stable_partition(permutations[l], [&](std::uint32_t from) { return from >= num_transformed; });
+    std::stable_partition(permutations[l].begin(), permutations[l].end(),
+                          [&](std::uint32_t from) { return from >= num_transformed; });
   }
   return permutations;
 }

@@ -106,8 +106,9 @@ class Exporter {
     for (const auto& [name, member] : {std::pair("score", &ChosenRow::score),
                                        {"epistemic", &ChosenRow::epistemic},
                                        {"aleatoric", &ChosenRow::aleatoric}}) {
-      add_number(name,
-                 [member](const Source& source) { return source.chosen != nullptr ? source.chosen->*member : NAN; });
+      add_number(name, [value = member](const Source& source) {
+        return source.chosen != nullptr ? source.chosen->*value : NAN;
+      });
     }
     add_text("asked", [](const Source& source) {
       return source.chosen != nullptr ? time_text(source.chosen->asked) : std::string();

@@ -45,17 +45,19 @@ HWY_INLINE std::size_t part_begin(std::size_t size, std::size_t parts, std::size
 
 HWY_INLINE std::size_t num_parts(std::size_t size, std::size_t largest) { return (size + largest - 1) / largest; }
 
+// `factor` is where the value's factors are; a finish without them may have none.
 template <Finish kFinish, class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
-HWY_INLINE V apply_finish(D d, V value, [[maybe_unused]] const T* factor) {
+HWY_INLINE V apply_finish(D d, V value, [[maybe_unused]] Panel<const T> factor, [[maybe_unused]] std::size_t row,
+                          [[maybe_unused]] std::size_t column) {
   if constexpr (kFinish == Finish::kRelu) {
     return hn::Max(hn::Zero(d), value);  // this order lets a NaN through on x86
   } else if constexpr (kFinish == Finish::kReluDerivative) {
-    return hn::IfThenElseZero(hn::Gt(hn::Load(d, factor), hn::Zero(d)), value);
+    return hn::IfThenElseZero(hn::Gt(hn::Load(d, factor.row(row) + column), hn::Zero(d)), value);
   } else if constexpr (kFinish == Finish::kTanhDerivative) {
-    const V tanh = hn::Load(d, factor);
+    const V tanh = hn::Load(d, factor.row(row) + column);
     return hn::Mul(value, hn::NegMulAdd(tanh, tanh, hn::Set(d, T(1))));
   } else if constexpr (kFinish == Finish::kScale) {
-    return hn::Mul(value, hn::Load(d, factor));
+    return hn::Mul(value, hn::Load(d, factor.row(row) + column));
   } else {
     return value;
   }
@@ -68,22 +70,16 @@ struct TileRange {
   std::size_t term_end;
 };
 
-// What a tile of `affine` reads and writes, its first element each.
-template <class T>
-struct TileViews {
-  Panel<T> out;
-  Panel<const T> factor;
-};
-
 template <Finish kFinish, std::size_t R, std::size_t V, class T, class Vec>
-HWY_INLINE void store_tile(const TileViews<T>& tile, const Vec (&sum)[R][V]) {
+HWY_INLINE void store_tile(const Affine<T>& a, const TileRange& range, const Vec (&sum)[R][V]) {
   const hn::ScalableTag<T> d;
   DISSENT_UNROLL
   for (std::size_t r = 0; r < R; ++r) {
     DISSENT_UNROLL
     for (std::size_t v = 0; v < V; ++v) {
-      const std::size_t column = v * hn::Lanes(d);
-      hn::Store(apply_finish<kFinish>(d, sum[r][v], tile.factor.row(r) + column), d, tile.out.row(r) + column);
+      const std::size_t row = range.row + r;
+      const std::size_t column = range.column + v * hn::Lanes(d);
+      hn::Store(apply_finish<kFinish>(d, sum[r][v], a.factor, row, column), d, a.out.row(row) + column);
     }
   }
 }
@@ -93,15 +89,13 @@ void affine_tile(const Affine<T>& a, TileRange range) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   using Vec = hn::Vec<decltype(d)>;
-  const TileViews<T> tile{{a.out.row(range.row) + range.column, R, a.out.stride},
-                          {a.factor.row(range.row) + range.column, R, a.factor.stride}};
   Vec sum[R][V];
   if (range.term_begin > 0 || a.add) {
     DISSENT_UNROLL
     for (std::size_t r = 0; r < R; ++r) {
       DISSENT_UNROLL
       for (std::size_t v = 0; v < V; ++v) {
-        sum[r][v] = hn::Load(d, tile.out.row(r) + v * lanes);
+        sum[r][v] = hn::Load(d, a.out.row(range.row + r) + range.column + v * lanes);
       }
     }
   } else {
@@ -138,15 +132,15 @@ void affine_tile(const Affine<T>& a, TileRange range) {
   }
   switch (range.term_end == a.in.rows ? a.finish : Finish::kNone) {
     case Finish::kNone:
-      return store_tile<Finish::kNone>(tile, sum);
+      return store_tile<Finish::kNone>(a, range, sum);
     case Finish::kRelu:
-      return store_tile<Finish::kRelu>(tile, sum);
+      return store_tile<Finish::kRelu>(a, range, sum);
     case Finish::kReluDerivative:
-      return store_tile<Finish::kReluDerivative>(tile, sum);
+      return store_tile<Finish::kReluDerivative>(a, range, sum);
     case Finish::kTanhDerivative:
-      return store_tile<Finish::kTanhDerivative>(tile, sum);
+      return store_tile<Finish::kTanhDerivative>(a, range, sum);
     case Finish::kScale:
-      return store_tile<Finish::kScale>(tile, sum);
+      return store_tile<Finish::kScale>(a, range, sum);
   }
 }
 

@@ -27,7 +27,7 @@ void draw_runs(const TaskRuns& runs, Stream stream, TaskRuns& drawn) {
 double share_larger(const std::vector<double>& ours, const std::vector<double>& sorted) {
   double pairs = 0;
   for (const double run : ours) {
-    const auto [first, last] = std::ranges::equal_range(sorted, run);
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), run);
     pairs += static_cast<double>(first - sorted.begin()) + static_cast<double>(last - first) / 2;
   }
   return pairs / static_cast<double>(ours.size()) / static_cast<double>(sorted.size());

@@ -12,6 +12,7 @@
 
 #include "dissent/base/check_in.hpp"
 #include "dissent/base/file.hpp"
+#include "dissent/table/table.hpp"
 
 namespace dissent {
 
