@@ -172,6 +172,16 @@ TEST(Claims, HumanoidWithoutABaseline) {
   EXPECT_EQ(judged({results}, "humanoid").verdict, Verdict::kOpen);
 }
 
+TEST(Claims, HumanoidByOtherSettingsThanThePapersDecidesNothing) {
+  StudyResults other{.study = "other", .source = "test"};
+  for (const char* ranking : {"deficit", "value"}) {
+    add_runs(other, "humanoid", "pne", "random", 10, 3, {{"ranking", ranking}});
+    add_runs(other, "humanoid", "pne", "kl", 10, 8, {{"ranking", ranking}});
+  }
+  EXPECT_TRUE(judged({other}, "humanoid").findings.empty());
+  EXPECT_EQ(judged({humanoid(5, 3, 8), other}, "humanoid").verdict, Verdict::kHolds);
+}
+
 TEST(Claims, LowDimension) {
   EXPECT_EQ(judged({low_dimension(5, 1.02, 1)}, "low-dimension").verdict, Verdict::kHolds);
   EXPECT_EQ(judged({low_dimension(5, 0.5, 1)}, "low-dimension").verdict, Verdict::kHolds);
@@ -223,9 +233,12 @@ TEST(Claims, JointBatches) {
   add_runs(results, "hetero", "gp", "kl", 10, 2);
   add_runs(results, "hetero", "gp", "kl-joint", 10, 1);
   EXPECT_EQ(judged({results}, "joint").verdict, Verdict::kHolds);
+  EXPECT_EQ(judged({results}, "joint").note, "hetero (2 rounds)");
   add_runs(results, "hopper", "gp", "kl", 10, 1);
   add_runs(results, "hopper", "gp", "kl-joint", 10, 2);
   EXPECT_EQ(judged({results}, "joint").verdict, Verdict::kFails);
+  EXPECT_EQ(judged({results}, "joint").note, "hetero (2 rounds), hopper (2 rounds)");
+  EXPECT_EQ(short_note(judge_claims(std::vector{results})), "");
 }
 
 TEST(Claims, TiesWithManySeedsAreNoGain) {

@@ -123,7 +123,7 @@ TableBlock verdict_table(const std::vector<JudgedClaim>& claims) {
   if (const std::string note = short_note(claims); !note.empty()) {
     table.note += " " + note;
   }
-  table.grid.columns = {{"claim", "Claim"}, {"verdict", "Verdict"},       {"note", "Of the paper's runs"},
+  table.grid.columns = {{"claim", "Claim"}, {"verdict", "Verdict"},       {"note", "Rests on"},
                         {"seeds", "Seeds"}, {"rule", "How it is judged"}, {"by", "Claimed by"}};
   for (const JudgedClaim& claim : claims) {
     table.grid.rows.push_back({claim.claim, std::string(verdict_name(claim.verdict)), claim.note, claim.num_seeds,

@@ -29,7 +29,9 @@ struct Finding {
   // Runs that diverged and count as the worst of their problem. With more of them ours cannot hold.
   std::size_t diverged_ours = 0;
   std::size_t diverged_theirs = 0;
-  std::string note = {};  // where it rests on less than the paper has: "10 of 100 rounds, 200 of 6000 epochs"
+  // Of a claim of the paper: how it rests on less than the paper has, "10 of 100 rounds, 200 of 6000 epochs". Of ours:
+  // what it was tried on, "hetero (100 rounds)".
+  std::string note = {};
 };
 
 struct JudgedClaim {
@@ -42,7 +44,7 @@ struct JudgedClaim {
   std::vector<Finding> findings = {};  // empty: nothing to judge by
   std::size_t num_seeds = 0;           // the fewest of the findings that decided
 
-  std::string note = {};  // of a claim of the paper: the notes of its findings, each once
+  std::string note = {};  // the notes of its findings, each once
 
   std::size_t num_diverged() const;  // findings with runs that diverged
 };

@@ -114,14 +114,14 @@ void withdraw(Finding& finding) {
 }
 
 // Each once, in their order.
-std::string notes_of(const Findings& findings) {
+std::string notes_of(const Findings& findings, std::string_view between) {
   std::vector<std::string> notes;
   for (const Finding& finding : findings) {
     if (!finding.note.empty() && std::ranges::find(notes, finding.note) == notes.end()) {
       notes.push_back(finding.note);
     }
   }
-  return fmt::format("{}", fmt::join(notes, "; "));
+  return fmt::format("{}", fmt::join(notes, between));
 }
 
 JudgedClaim judge(const Rule& rule, Evidence evidence) {
@@ -141,7 +141,7 @@ JudgedClaim judge(const Rule& rule, Evidence evidence) {
     }
   }
   claim.num_seeds = seeds.empty() ? 0 : *std::ranges::min_element(seeds);
-  claim.note = rule.of_paper ? notes_of(claim.findings) : "";
+  claim.note = notes_of(claim.findings, rule.of_paper ? "; " : ", ");
   return claim;
 }
 
@@ -174,7 +174,7 @@ std::string diverged_note(std::span<const JudgedClaim> claims) {
 std::string short_note(std::span<const JudgedClaim> claims) {
   std::vector<std::string> notes;
   for (const JudgedClaim& claim : claims) {
-    if (!claim.note.empty()) {
+    if (claim.of_paper && !claim.note.empty()) {
       notes.push_back(fmt::format("{} ({})", claim.name, claim.note));
     }
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dissent/base/names.hpp"
 #include "dissent/study/claims_parts.hpp"
 #include "dissent/study/paper_numbers.hpp"
 
@@ -28,6 +29,11 @@ std::string place(const StudyEvidence& study, const TaskComparison& task) {
   return fmt::format("{}{}, {}", study.label, task.model, task.problem);
 }
 
+// What a finding of ours is seen on, which is its note.
+std::string tried_on(const TaskComparison& task) {
+  return fmt::format("{} ({})", task.problem, counted(task.last, "round"));
+}
+
 Finding missing(const std::string& where) { return {.where = where, .says = "there are no runs"}; }
 
 // Each method against its counterpart on areas under RMSE curves, wherever both are.
@@ -39,7 +45,7 @@ Findings area_findings(Evidence evidence, const Counterpart& counterpart) {
       for (const MethodCurve& curve : task.methods) {
         if (const MethodCurve* other = counterpart(task, curve)) {
           differences.push_back({fmt::format("{}: {} against {}", place(study, task), curve.method, other->method),
-                                 paired_values(curve.areas, other->areas)});
+                                 paired_values(curve.areas, other->areas), tried_on(task)});
         }
       }
     }
@@ -112,11 +118,14 @@ Findings match_in_low_dimension(Evidence evidence) {
   return findings;
 }
 
-// A study of some of the methods, beside one of them all, decides nothing.
+// A study of some of the methods, beside one of them all, decides nothing; nor does one that varies more than methods.
 Findings beat_all_on_humanoid(Evidence evidence) {
   const auto has_all = [](const TaskComparison& task) {
     const auto has = [&](std::string_view method) { return task.find_acquisition(method) != nullptr; };
     return task.problem == "humanoid" && std::ranges::all_of(kPairwise, has) && std::ranges::all_of(kBaselines, has);
+  };
+  const auto is_plain = [](const TaskComparison& task) {
+    return std::ranges::all_of(task.methods, &std::string::empty, &MethodCurve::variant);
   };
   const bool any_has_all = std::ranges::any_of(
       evidence, [&](const StudyEvidence& study) { return std::ranges::any_of(study.rmse.tasks, has_all); });
@@ -125,7 +134,7 @@ Findings beat_all_on_humanoid(Evidence evidence) {
     for (const TaskComparison& task : study.rmse.tasks) {
       for (const std::string_view ours : kPairwise) {
         for (const std::string_view baseline : kBaselines) {
-          if (task.problem == "humanoid" && (has_all(task) || !any_has_all)) {
+          if (task.problem == "humanoid" && is_plain(task) && (has_all(task) || !any_has_all)) {
             findings.push_back(welch_finding(study, task, ours, baseline));
           }
         }
@@ -204,6 +213,7 @@ Findings match_with_equal_candidates(Evidence evidence) {
         const MethodCurve* mc = task.find_acquisition("mc", curve.variant);
         if (pairwise && has_axis(curve.variant, "candidates") && mc != nullptr) {
           findings.push_back(ratio_finding(place(study, task), curve, *mc, &MethodCurve::areas));
+          findings.back().note = tried_on(task);
         }
       }
     }
