@@ -23,6 +23,7 @@ const std::map<std::string, std::size_t> kCampaigns = {
     {"one-dimensional", 2 * 11 * 10},
     {"devices", 2 * 35},
     {"swing", 2 * 5 * 5},
+    {"saturation", (1 + 2 * 2) * 10},
 };
 
 Grid shipped(const std::string& name) { return read_grid(fmt::format("{}/{}.toml", DISSENT_STUDIES, name)); }
