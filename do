@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The front door: everything one does with this repository, by one name each. See `./do help`.
-# Needs bash and apt; installs the Debian packages that are missing, by task.
+# The front door: one command for each thing you do with this repository. See `./do help`.
+# Needs bash and apt; installs the missing Debian packages of each task.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -27,13 +27,13 @@ on_exit() {
   [[ $status == 0 ]] || echo "do: failed at: $step (exit code $status)" >&2
 }
 trap on_exit EXIT
-export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(($(nproc) + 1))} # some wait for others: for a server, for a browser
+export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(($(nproc) + 1))} # some wait for a server or a browser
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
   export CMAKE_CUDA_COMPILER_LAUNCHER=${CMAKE_CUDA_COMPILER_LAUNCHER:-ccache}
-  # Without these it keeps nothing that was compiled with precompiled headers.
+  # Without these it keeps nothing compiled with precompiled headers.
   export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
-  # What was compiled in one copy of this folder serves all others, with the same compiler.
+  # What one copy of this folder compiled serves all others, with the same compiler.
   export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-yes}
   export CCACHE_COMPILERCHECK=${CCACHE_COMPILERCHECK:-content}
 fi
@@ -43,8 +43,8 @@ say() {
   echo "== $*"
 }
 
-# progress PATTERN FORMAT [DROP]: passes lines on, but of those that match the pattern only tells every ten seconds,
-# and at the end, how far they are: what the pattern's groups have matched, by the format. Drops what matches DROP.
+# progress PATTERN FORMAT [DROP]: passes lines on. Of those that match the pattern, it prints only how far they are,
+# every ten seconds and at the end: what the pattern's groups matched, by the format. Drops what matches DROP.
 progress() {
   local pattern=$1 format="   $2\n" drop=${3:-} line next=$((SECONDS + 10)) last=()
   while IFS= read -r line; do
@@ -63,7 +63,7 @@ progress() {
   [[ ${#last[@]} == 0 ]] || printf "$format" "${last[@]}"
 }
 
-# Installs those of the named Debian packages that are missing; silent when none is.
+# Installs the named Debian packages that are missing; silent when none are.
 need() {
   local missing=() package as_root=() log count
   for package in "$@"; do
@@ -84,7 +84,7 @@ need() {
   echo "   $count packages, with those that these need"
   mkdir -p build
   log=build/install.log
-  # Errors and apt's account of how far it is come on standard error, all else is kept for the case of failure.
+  # Errors and apt's progress come on standard error; all else is kept in case of failure.
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     -o APT::Status-Fd=2 "${missing[@]}" 2>&1 >"$log" |
     progress '^..status:[^:]*:([0-9]+)[^:]*:(.*)$' '%3d%%: %s' '^debconf: delaying' || {
@@ -93,7 +93,7 @@ need() {
   }
 }
 
-# configure NAME OPTION...: runs cmake; what it says is shown only when it fails.
+# configure NAME OPTION...: runs cmake; shows its output only when it fails.
 configure() {
   local log=build/$1.configure.log
   mkdir -p build
@@ -104,7 +104,7 @@ configure() {
 }
 
 # Configures build/release with the library, the program and the named parts: TESTS, BENCHMARKS, PYTHON. Parts that it
-# has already stay, so that one folder serves all tasks and nothing is compiled twice, but for what `./do test` compiles
+# already has stay, so one folder serves all tasks and nothing is compiled twice, except what `./do test` compiles
 # quickly where no card runs it.
 configure_release() {
   local options=(--preset program) part
@@ -116,7 +116,7 @@ configure_release() {
   configure release "${options[@]}"
 }
 
-# compile PRESET [TARGET...]: builds with all cores. Away from a terminal a line now and then says how far it is.
+# compile PRESET [TARGET...]: builds with all cores. Without a terminal, a line now and then says how far it is.
 compile() {
   local command=(cmake --build "build/$1")
   [[ $# == 1 ]] || command+=(--target "${@:2}")
@@ -130,7 +130,7 @@ compile() {
 
 passed=0 failed=0 skipped=0 failing=()
 
-# Builds a preset, runs its tests and adds up what ctest says of them. A failing test does not stop the others.
+# Builds a preset, runs its tests and adds up what ctest reports. A failing test does not stop the others.
 run_tests() {
   local preset=$1 log=build/$1.test.log quick=ON summary total bad idle
   [[ ! -e /dev/nvidia0 ]] || quick=OFF
@@ -148,7 +148,7 @@ run_tests() {
   bad=$(sed -E 's/.* ([0-9]+) tests failed.*/\1/' <<<"$summary")
   idle=$(grep -c ' (Skipped)$' "$log") || true
   passed=$((passed + total - bad - idle)) failed=$((failed + bad)) skipped=$((skipped + idle))
-  # Who builds more in that folder later gets fast code for cards.
+  # Later builds in that folder get fast code for cards.
   [[ $preset != release || $quick == OFF ]] || configure "$preset" -S . -B build/release -DDISSENT_CUDA_QUICK=OFF
 }
 
@@ -174,7 +174,7 @@ cmd_test() {
   }
 }
 
-# The tests of what runs on a graphics card. Those that need one skip themselves where there is none: then this fails, and
+# The tests of code for graphics cards. Those that need a card skip themselves where there is none; then this fails and
 # says why.
 cmd_gpu-test() {
   local log=build/gpu.test.log
@@ -221,7 +221,7 @@ cmd_wheel() {
   ls build/wheel/*.whl
 }
 
-# Debian packages of what the release build has built, in build/deb: see debian/rules.
+# Debian packages of what the release build built, in build/deb: see debian/rules.
 cmd_deb() {
   need "${program_packages[@]}" "${python_packages[@]}" "${deb_packages[@]}"
   say "build the program and the Python package"
@@ -275,14 +275,14 @@ cmd_fuzz() {
   done
 }
 
-# The reference of the headers that users include.
+# The reference for the headers that users include.
 cmd_docs() {
   need "${docs_packages[@]}"
   say "docs"
   /usr/bin/python3 docs/make_reference.py build/docs
 }
 
-# As a newcomer would: see there for what it does, and what it needs.
+# As a newcomer would: tests/bare.sh says what it does and needs.
 cmd_bare() {
   if [[ $(id -u) != 0 || ! -e /etc/debian_version ]]; then
     step="bare: nothing was tried"
@@ -308,7 +308,7 @@ cmd_lint() {
   cpp_files | xargs -r clang-format --dry-run -Werror
   say "shellcheck"
   shell_files | xargs -r shellcheck
-  say "configure" # for the commands that compile each source alone, which clang-tidy reads; the presets of tests join them
+  say "configure" # clang-tidy reads commands that compile each source alone; the test presets join them
   configure lint --preset dev -B build/lint -DDISSENT_BUILD_TESTS=OFF
   say "clang-tidy"
   local log=build/clang-tidy.log
@@ -325,7 +325,7 @@ usage: ./do COMMAND
   demo            build the program, score the shipped example, compare two campaigns, and write the page of a study
   test [PRESET..] build and test: optimised (release), then with the address and undefined behaviour sanitizers (asan),
                   then the thread sanitizer (tsan). Slow tests: ctest --test-dir build/release -L slow
-  gpu-test        build and test what runs on a graphics card; fails, and says why, where there is none
+  gpu-test        build and test code for graphics cards; fails, and says why, where there is no card
   bare [WHAT...]  make a bare Debian 12 with nothing but bash and apt, clone the last commit into it, and run
                   ./do demo there; with `test`, ./do test as well; with `packages`, ./do wheel and ./do deb too, whose
                   packages are then installed and used in another bare Debian. Root on Debian only
@@ -335,13 +335,13 @@ usage: ./do COMMAND
   docs            make the C++ reference from the headers: build/docs/html/index.html
   bench [NAME]    build and measure: estimator, ensemble, acquisition (against PyTorch), python (against numpy and C++),
                   and the fits of docs/ensembles.md: quality, tables (real data, against scikit-learn and
-                  PyTorch; hours, but a run that was stopped goes on; --help after the name lists its options);
+                  PyTorch; hours, but a stopped run continues; --help after the name lists its options);
                   choices: what each way to choose rows is worth (hours, likewise);
-                  and studies: what it costs to record campaigns;
+                  and studies: the cost of recording campaigns;
                   gpu: training on a graphics card, against JAX if DISSENT_PEER_PYTHON names a python that has it
   format          format the C++ sources in place
   lint            check format, shell scripts and clang-tidy
-  fuzz [SECONDS]  fuzz each file reader that long (60)
+  fuzz [SECONDS]  fuzz each file reader for that long (60)
   help            this text
 
 Missing Debian packages are installed first. Programs are built into build/release/bin.

@@ -1,4 +1,4 @@
-# Random123 is headers alone and brings no CMake package: this makes Random123::Random123 of them.
+# Random123 is header-only and has no CMake package: this defines Random123::Random123.
 find_path(Random123_INCLUDE_DIR Random123/philox.h)
 mark_as_advanced(Random123_INCLUDE_DIR)
 

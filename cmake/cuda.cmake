@@ -1,14 +1,14 @@
-# What runs on a graphics card (src/dissent/device). DISSENT_CUDA is
+# Code for graphics cards (src/dissent/device). DISSENT_CUDA is
 #   AUTO  if there is a CUDA compiler, nvcc
 #   ON    an error if not
 #   OFF   no code for cards
 #
-# DISSENT_HAS_CUDA says whether it is there. Without it the library is the same but for what it answers to whoever asks for
-# a card. With it the CUDA runtime is linked statically, and finds the driver when a card is asked for: the program runs on
+# DISSENT_HAS_CUDA says whether it is built. Without it, the library differs only in its answer when asked for a card.
+# With it, the CUDA runtime is linked statically, and finds the driver when asked for a card: the program runs on
 # machines without either.
 set(DISSENT_CUDA AUTO CACHE STRING "Code for graphics cards, which needs nvcc to build: AUTO, ON or OFF")
-option(DISSENT_CUDA_LINES "Keep the lines of the source in code for cards, for profilers; it doubles its size" OFF)
-option(DISSENT_CUDA_QUICK "Compile code for cards in a fifth of the time, but slow code: to test the rest without a card" OFF)
+option(DISSENT_CUDA_LINES "Keep source lines in code for cards, for profilers; this doubles its size" OFF)
+option(DISSENT_CUDA_QUICK "Compile slow code for cards, in a fifth of the time: to test the rest without a card" OFF)
 set(DISSENT_HAS_CUDA OFF)
 set(device_folder ${PROJECT_SOURCE_DIR}/src/dissent/device)
 file(GLOB device_sources CONFIGURE_DEPENDS ${device_folder}/*.cpp ${device_folder}/*.cu)
@@ -18,7 +18,7 @@ if(DISSENT_CUDA)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(DISSENT_NVCC nvcc PATHS /usr/local/cuda/bin)
     if(DISSENT_NVCC)
-      set(ENV{CUDACXX} ${DISSENT_NVCC})  # and not CMAKE_CUDA_COMPILER, which would not be tried out
+      set(ENV{CUDACXX} ${DISSENT_NVCC})  # not CMAKE_CUDA_COMPILER, which would not be tried out
     endif()
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
@@ -28,10 +28,10 @@ if(DISSENT_CUDA)
   if(CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_RUNTIME_LIBRARY None)  # it is in the library, see below
     enable_language(CUDA)
-    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it of the latest nvcc
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it for the latest nvcc
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     endif()
-    # Folders that the host's compiler knows itself must not be named again.
+    # Folders that the host compiler already knows must not be named again.
     list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
     find_package(CUDAToolkit REQUIRED)
     set(DISSENT_HAS_CUDA ON)
@@ -48,7 +48,7 @@ if(DISSENT_HAS_CUDA)
   add_library(dissent_device OBJECT ${device_sources})
   set_target_properties(dissent_device PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(dissent_device PRIVATE cxx_std_20)
-  # nvcc takes fmt's headers only as they were before C++20.
+  # nvcc accepts fmt's headers only as they were before C++20.
   set(cuda_options --expt-relaxed-constexpr --expt-extended-lambda -DFMT_USE_CONSTEXPR=1)
   if(DISSENT_CUDA_LINES)
     list(APPEND cuda_options -lineinfo)
@@ -71,8 +71,8 @@ if(DISSENT_HAS_CUDA)
   target_include_directories(dissent_device PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/include)
   target_include_directories(dissent_device SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(dissent_device PRIVATE fmt::fmt Eigen3::Eigen Random123::Random123)
-  # The runtime becomes a part of the library, so that users of the installed one need no CUDA of theirs. Its names are
-  # hidden: in an interpreter it does not meet that of other modules.
+  # The runtime becomes part of the library, so users of the installed one need no CUDA of their own. Its names are
+  # hidden: in an interpreter it does not clash with that of other modules.
   set(cudart ${PROJECT_BINARY_DIR}/cudart.o)
   add_custom_command(OUTPUT ${cudart} DEPENDS ${CUDA_cudart_static_LIBRARY} VERBATIM
                      COMMAND ${CMAKE_LINKER} -r -o ${cudart} --whole-archive ${CUDA_cudart_static_LIBRARY})

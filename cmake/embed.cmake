@@ -1,8 +1,8 @@
 # embed_data(OUTPUT file.cpp FUNCTION name HEADER h.hpp FILES a.xml b.txt ...): writes a C++ source that defines
 #   std::string_view dissent::<FUNCTION>(std::string_view stem)
-# which the header declares, returning the text of the file with that stem (its name without folder and ending), or an empty view. The text travels
-# inside the library, so a build tree, an installation and a consumer of the library all find it. A file that changes
-# triggers a new configure.
+# which the header declares. It returns the text of the file with that stem (its name without folder and ending), or an
+# empty view. The text is inside the library, so a build tree, an installation and a consumer of the library all find
+# it. A changed file triggers a new configure.
 function(embed_data)
   cmake_parse_arguments(ARG "" "OUTPUT;FUNCTION;HEADER" "FILES" ${ARGN})
   set(branches "")

@@ -1,8 +1,8 @@
-# `cmake --install` gives headers, library and the CMake package: find_package(dissent) -> dissent::dissent.
+# `cmake --install` installs headers, library and the CMake package: find_package(dissent) -> dissent::dissent.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dissent)
 
-# The installed headers are dissent/dissent.hpp and what it includes, however far down: no list to keep true.
+# The installed headers are dissent/dissent.hpp and what it includes, however far down: no list to maintain.
 set(to_visit dissent/dissent.hpp)
 set(public_headers)
 while(to_visit)

@@ -1,17 +1,17 @@
-# Joined sources: several compiled as one parse their headers once and share what they instantiate, which takes a compiler
-# less time; but a change to one compiles all of them again, and one that forgets an #include may not be noticed.
+# Joined sources: several compiled as one parse their headers once and share what they instantiate, which is faster. But
+# a change to one recompiles all of them, and a forgotten #include may go unnoticed.
 # DISSENT_JOIN is
 #   OFF  each source alone
 #   ON   several of a folder, which is what `./do` builds and tests
-# Whether each source compiles alone, the preset `dev` tells, for daily work, which has no precompiled headers either; no
-# test does.
+# The preset `dev`, for daily work, shows whether each source compiles alone, without precompiled headers too; no test
+# does.
 option(DISSENT_JOIN "Compile sources of a folder together" OFF)
 
-# names_within(SOURCE OUT): the names that the unnamed namespaces of a source define, of types, functions and constants.
-# They stand at the start of a line, as clang-format puts them.
+# names_within(SOURCE OUT): the names of types, functions and constants that a source's unnamed namespaces define.
+# Definitions start at the beginning of a line, as clang-format puts them.
 function(names_within source out)
   file(READ ${source} text)
-  string(REGEX REPLACE "[;[]|\\]" "," text "${text}")  # which CMake's lists do not take
+  string(REGEX REPLACE "[;[]|\\]" "," text "${text}")  # CMake's lists cannot hold these
   string(REGEX MATCH "\nnamespace {\n.*\n}  // namespace\n" text "${text}")
   string(REGEX REPLACE "\n(TEST|TYPED_TEST|INSTANTIATE|using|return|template)[^\n]*" "" text "${text}")
   string(REGEX MATCHALL "\n(struct|class|enum class) [A-Za-z0-9_]+" types "${text}")
@@ -23,14 +23,14 @@ function(names_within source out)
   set(${out} "${names}" PARENT_SCOPE)
 endfunction()
 
-# Sources that stay alone: they mean another thing by a name than a header of their neighbours does, or a module is linked
-# without them (array/hdf5, see python).
+# Sources that stay alone: they use a name differently from a header of their neighbours, or a module is linked without
+# them (array/hdf5, see python).
 set(apart dissent/collect study/measure study/measure_seconds study/paper_numbers array/hdf5[a-z_]* table/csv_test
           ensemble/spread_test ensemble/quality_test ensemble/quality_slow_test)
 list(JOIN apart "|" apart)
 
-# stays_alone(SOURCE OUT): those above, Highway's kernels, which include themselves, what is no source of this folder, and
-# what has definitions or include folders of its own.
+# stays_alone(SOURCE OUT): those above; Highway's kernels, which include themselves; what is not a source of this
+# folder; and what has its own definitions or include folders.
 function(stays_alone source out)
   set(${out} TRUE PARENT_SCOPE)
   cmake_path(IS_PREFIX PROJECT_SOURCE_DIR ${source} ours)
@@ -46,9 +46,9 @@ function(stays_alone source out)
   endif()
 endfunction()
 
-# join_sources(TARGET LIMIT): compiles up to LIMIT sources of a folder as one, where their unnamed namespaces have no name
-# in common. All of a folder have the same options. CMake's own way (UNITY_BUILD) leaves alone what has any, and writes
-# the path of this folder into what it joins, so that no other copy of it finds that in a compiler's cache.
+# join_sources(TARGET LIMIT): compiles up to LIMIT sources of a folder as one, if their unnamed namespaces have no name
+# in common. All sources of a folder have the same options. CMake's own UNITY_BUILD leaves sources with options alone,
+# and writes this folder's path into what it joins, so that no other copy of the folder finds it in a compiler cache.
 function(join_sources target limit)
   get_target_property(sources ${target} SOURCES)
   set(alone "")
@@ -92,7 +92,8 @@ function(join_sources target limit)
     list(APPEND alone ${joined})
   endforeach()
   set_target_properties(${target} PROPERTIES SOURCES "${alone}")
-  # A private type whose field is of an unnamed namespace: no harm in a source, but here the compiler takes it for a header.
+  # A private type with a field from an unnamed namespace: harmless in a source, but the compiler takes it for a header
+  # here.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
 

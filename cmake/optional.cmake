@@ -1,5 +1,5 @@
-# Optional parts: what is missing is switched off, and says so when it is asked for.
-# They are linked by path, so that a user of the static library needs no package of theirs.
+# Optional parts: a missing one is switched off, and says so when asked for.
+# They are linked by path, so users of the static library need no packages for them.
 
 # Debian's mujocoConfig.cmake names an include folder that it does not ship.
 find_library(MUJOCO_LIBRARY mujoco)
@@ -9,7 +9,7 @@ if(MUJOCO_LIBRARY AND MUJOCO_INCLUDE_DIR)
   file(STRINGS ${MUJOCO_INCLUDE_DIR}/mujoco/mujoco.h mujoco_version REGEX "^#define mjVERSION_HEADER +[0-9]+")
   string(REGEX REPLACE "[^0-9]+" "" mujoco_version "${mujoco_version}")
 endif()
-# Data, models and trained policies are those of 2.2.2: another version would give other rows under the same name.
+# Data, models and trained policies are from 2.2.2: another version would give other rows under the same name.
 if(mujoco_version STREQUAL "222")
   target_link_libraries(dissent PRIVATE ${MUJOCO_LIBRARY})
   target_include_directories(dissent SYSTEM PRIVATE ${MUJOCO_INCLUDE_DIR})
@@ -31,8 +31,8 @@ else()
   message(STATUS "HDF5 not found (libhdf5-dev): .h5 files are switched off")
 endif()
 
-# Studies keep their results in a database, by SOCI, and read grids by toml++. DISSENT_HAS_STUDIES says whether both are
-# there; without them their folder is left out, and `dissent study` says what is missing.
+# Studies keep their results in a database, through SOCI, and read grids with toml++. DISSENT_HAS_STUDIES says whether
+# both are there; without them, the study folder is left out, and `dissent study` says what is missing.
 find_library(SOCI_LIBRARY soci_core)
 find_library(SOCI_SQLITE_LIBRARY soci_sqlite3)
 find_library(SOCI_POSTGRESQL_LIBRARY soci_postgresql)
@@ -41,7 +41,7 @@ find_path(SQLITE_INCLUDE_DIR sqlite3.h)
 find_library(POSTGRESQL_LIBRARY pq)
 find_path(POSTGRESQL_INCLUDE_DIR libpq-fe.h PATH_SUFFIXES postgresql)
 find_path(TOML_INCLUDE_DIR toml++/toml.h)
-set(DISSENT_STUDY_PACKAGES "")  # those that are missing, by their Debian names
+set(DISSENT_STUDY_PACKAGES "")  # the missing ones, by their Debian names
 if(NOT SOCI_LIBRARY OR NOT SOCI_SQLITE_LIBRARY OR NOT SOCI_POSTGRESQL_LIBRARY OR NOT SOCI_INCLUDE_DIR)
   list(APPEND DISSENT_STUDY_PACKAGES libsoci-dev)
 endif()

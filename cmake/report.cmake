@@ -51,8 +51,8 @@ set(bundled_vega-lite tslib)
 set(bundled_vega-embed fast-json-patch json-stringify-pretty-compact semver vega-interpreter vega-schema-url-parser
     vega-themes vega-tooltip)
 
-# The package's own minified build, without the names of files that are not there, below its licence and those of what it
-# contains: they go wherever a page goes.
+# The package's own minified build, without references to files that are not there, below its licence and those of what
+# it contains: licences go wherever a page goes.
 function(prepare_report_script package)
   set(modules ${report_folder}/node_modules)
   set(script_file ${modules}/${package}/build/${package}.min.js)

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # The front door as a newcomer finds it: makes a bare Debian 12 root, clones HEAD into it and runs `./do demo` there.
-# With the argument `test` it runs `./do test` too. With `packages` it also runs `./do wheel` and `./do deb`, and installs
-# and uses their packages in a second bare root. For root on Debian, with mmdebstrap and git: `./do bare` sees to that.
-# Where this machine has ccache the first root shares its cache: what was compiled here is not compiled there again, as long
-# as compiler, headers and sources are the same.
-# Everything is mounted in a namespace of its own, which nothing outside sees, and whose end unmounts it. The folder is
-# removed on any exit, unless something is mounted in it all the same.
+# With the argument `test` it runs `./do test` too. With `packages` it also runs `./do wheel` and `./do deb`, then
+# installs and uses their packages in a second bare root. Needs root on Debian, mmdebstrap and git: `./do bare` sees to
+# that.
+# If this machine has ccache, the first root shares its cache: what was compiled here is not compiled again there, as
+# long as compiler, headers and sources are the same.
+# Everything is mounted in its own namespace, which nothing outside sees; its end unmounts everything. The folder is
+# removed on any exit, unless something is still mounted in it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -43,7 +44,7 @@ clean_up() {
   local status=$?
   trap '' INT TERM HUP
   [[ $status == 0 ]] || echo "do bare: failed at: $step (exit code $status)" >&2
-  if [[ -n $apart ]]; then # the end of a namespace's first process is the end of all in it
+  if [[ -n $apart ]]; then # when a namespace's first process ends, so do all others in it
     xargs -r kill -KILL <"/proc/$apart/task/$apart/children" || true
     wait "$apart" || true
   fi
@@ -58,8 +59,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Runs a command with mounts and processes of its own: none of them outlives it. It runs in the background, since bash
-# would not hear a signal before a command in the foreground ends.
+# Runs a command with its own mounts and processes: none of them outlives it. It runs in the background, since bash
+# does not handle a signal until a foreground command ends.
 run_apart() {
   local status=0
   unshare --mount --pid --fork --kill-child --mount-proc "$@" &
@@ -71,7 +72,7 @@ run_apart() {
 
 make_root() {
   local sources=$folder/sources.list settings=$folder/apt.conf from=()
-  # As this machine's apt finds Debian 12, by its proxy if it has one; if it does not, mmdebstrap knows where to ask.
+  # Use this machine's apt sources for Debian 12, and its proxy if any; without sources, mmdebstrap knows where to ask.
   apt-get update -qq
   # shellcheck disable=SC2016
   apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
@@ -80,13 +81,13 @@ make_root() {
   [[ ! -s $sources ]] || from=("$sources")
   run_apart mmdebstrap --quiet --variant=apt --aptopt="$settings" bookworm "$root" "${from[@]}"
   cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
-  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # a root that does not outlive this needs no fsync
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # a temporary root needs no fsync
   if grep -q 'https:' "$sources" && [[ -e /etc/ssl/certs/ca-certificates.crt ]]; then
     install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
   fi
 }
 
-# As this machine's npm finds its packages.
+# Find packages as this machine's npm does.
 add_npm_settings() {
   local root=$1
   local -n list=$2
@@ -97,9 +98,9 @@ add_npm_settings() {
   fi
 }
 
-# run_in_root ROOT COMMAND: mounts what a running Debian does, and the golden values and the compiler cache where there
-# are any; then runs a command in the root's /root/dissent. Processes in the background ignore Ctrl-C, and the tests
-# expect one that does not: --default-signal undoes that.
+# run_in_root ROOT COMMAND: mounts what a running Debian does, and the golden values and the compiler cache if there
+# are any; then runs a command in the root's /root/dissent. Background processes ignore Ctrl-C, but the tests expect one
+# that does not: --default-signal undoes that.
 run_in_root() {
   local root=$1 variables=(HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}") name
   local binds=()

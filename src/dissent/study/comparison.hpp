@@ -39,8 +39,8 @@ const MetricTraits& find_metric(std::string_view name);
 
 struct CompareOptions {
   std::string metric = "rmse";
-  // Methods, or acquisitions without their parameter; find_methods() says how they may be written. Empty: kl,
-  // bhattacharyya and their joint forms.
+  // Methods, or acquisitions without their parameter; find_methods() says how they may be written. Empty:
+  // those by pairwise estimates and aim; where a study has none, all but random.
   std::vector<std::string> ours = {};
   std::vector<std::string> baselines = {};  // empty: all others
   std::optional<std::size_t> until = {};    // the last round that counts; none: the last of any run of the task
