@@ -1,6 +1,7 @@
 // Times the choice of 10 rows, prediction included, on one thread: acquisition_bench FOLDER
-// Writes the models and rows it used to FOLDER, so that acquisition_bench.py can run the peers on the same, and the
-// rows it chose. acquisition_bench FOLDER stream: the choice from 10 million rows that never are in memory together.
+// Writes the models and rows it used to FOLDER, so that acquisition_bench.py can run the peers on the same, and
+// prints the rows it chose. acquisition_bench FOLDER stream: the choice from 10 million rows that are never in memory
+// together.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -26,7 +27,7 @@ std::vector<double> normal_rows(std::size_t num_rows, std::size_t num_columns, s
   return values;
 }
 
-// Networks of the paper's sizes with drawn weights, twice as large as drawn so that components differ as trained ones.
+// Networks of the paper's sizes with drawn weights, doubled so that components differ as much as trained ones.
 Ensemble drawn_model(const Size& shape) {
   const auto unit = [](std::size_t n) { return Scaling{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0)}; };
   EnsembleOptions options;

@@ -1,16 +1,16 @@
-"""Choosing 10 rows against PyTorch: the same models, the same rows, the same algorithms, one thread; prints the tables of
-docs/benchmarks.md. Called by run.sh with the folder of the benchmark programs.
+"""Choosing 10 rows against PyTorch: the same models, the same rows, the same algorithms, one thread; prints the tables
+of docs/benchmarks.md. Called by run.sh with the folder of the benchmark programs.
 
-The peers are written as one writes them in PyTorch, on whole arrays where that is fastest, float32 (bait: float64), without
-autograd, since all gradients have closed forms. Prediction is part of every time.
+The peers are written as one writes them in PyTorch: on whole arrays where that is fastest, in float32 (bait: float64),
+without autograd, since all gradients have closed forms. All times include prediction.
   kl      the formula on 1024 rows at a time, topk
   mc      5000 samples in all, 1000 of each component, 10 rows at a time, log-sum-exp
   badge   gradients of the last layers as one matrix, k-means++ with the distances to the newest centre
   badge, factored  the same with inner products <g, g'> <h, h'> and no outer products
-  bait    the Fisher information in blocks (a batched matrix each), v'Av and v'AFAv anew at every step
-  lcmd    distances to all training rows by one matrix product, then one centre at a time
+  bait    the Fisher information in blocks (a batched matrix each), v'Av and v'AFAv recomputed at every step
+  lcmd    distances to all training rows with one matrix product, then one centre at a time
   lcmd, one by one  training rows as centres one at a time, as in the authors' program
-Where nothing is random both sides must choose the same rows.
+If nothing is random, both sides must choose the same rows, but for one that rounding may exchange.
 """
 import json
 import pathlib
@@ -86,7 +86,7 @@ def kl(model, x, _):
         gap = mean[:, :, None] - mean[:, None]
         vi, vj = variance[:, :, None], variance[:, None]
         d = 0.5 * ((vi + gap**2) / vj - 1 + torch.log(vj) - torch.log(vi)).sum(-1)
-        # The deficit for rows that are not saturated, its logarithm for those that are: both are to be ranked.
+        # Minus the log deficit; for saturated rows without the exponentials, which underflow.
         d.diagonal(dim1=1, dim2=2).fill_(float("inf"))
         far = -torch.logsumexp(-d.flatten(1), 1)
         scores.append(torch.where(far > 16, far, -torch.log(torch.log1p(torch.exp(-d).sum(2)).mean(1))))
@@ -228,7 +228,7 @@ def bait(model, x, training, regulariser=0.01):
 
 
 def seconds_of(body):
-    """The median of five runs after one to warm up; of what takes longer than a second, the first run."""
+    """The median of five runs after one to warm up; if the first takes longer than a second, only that one."""
     times = []
     while len(times) < 6 and (not times or times[0] < 1):
         begin = time.perf_counter()

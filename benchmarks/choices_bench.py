@@ -1,20 +1,20 @@
-"""What a choice of rows is worth: campaigns of `dissent learn` against rows at random, on twelve tasks.
+"""What a choice of rows is worth: campaigns of `dissent learn` against random rows, on twelve tasks.
 
 The protocol, fixed before anything was run:
 - Six tables (diamonds, concrete, ames, sacramento, diabetes, friedman1) with all their numeric columns and all their
-  rows, typing errors and duplicates too; seed S takes split S of tables/data.py. 60 rows are labelled at first, then
-  nine times 20 more.
+  rows, including typing errors and duplicates; seed S takes split S of tables/data.py. 60 rows are labelled at first,
+  then nine times 20 more.
 - Six problems of the program, 20 rows a round: hetero and bimodal 10 rounds, pendulum and hopper 15, ant 10,
   humanoid 5.
 - Seeds 0 to 9. Parameters are tuned on seeds of 100 and more. The program runs with its default model.
-- A campaign counts by the mean over its models of RMSE and of log-likelihood, the first model included, against that
+- A campaign counts by the mean over its models of RMSE and of log-likelihood, including the first model, against that
   of `random` with the same seed; choices/worth.py says how means, intervals, ranks and profile follow.
 - Methods: those of choices/campaigns.py, on every task. Peers have one target, so they run on the tables, each against
   its own model on random rows: scikit-learn's Gaussian process and random forest by variance, and LCMD-TP of bmdal_reg
-  with its own network where the environment variable DISSENT_BMDAL_DIR names a copy of that library.
+  with its own network if the environment variable DISSENT_BMDAL_DIR names a copy of that library.
 
 Every campaign is added to CACHE/choices.csv when it ends; a later run computes only what is missing. Results of the
-program count as long as neither it nor its options change. `random` is run for whatever is measured against it.
+program count as long as neither it nor its options change. `random` runs for whatever is measured against it.
 
 usage: choices_bench.py [BIN] [options] [-- OPTIONS OF dissent learn]      (BIN: folder of the program; peers need none)
 """

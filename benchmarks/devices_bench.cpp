@@ -1,15 +1,16 @@
-// Whether the same campaigns end alike on the processor and on a card.
+// Tests whether the same campaigns end alike on the processor and on a card.
 //
 //     dissent study run studies/devices.toml --store sqlite:cpu.db
 //     dissent study run studies/devices.toml --store sqlite:cuda.db --device cuda
 //     dissent study export sqlite:cpu.db -o cpu.csv ...
 //     devices_bench cpu.csv cuda.csv
 //
-// Campaigns of one name are a pair, and its difference is that of their last rounds: ln RMSE and the log-likelihood of
-// a test row. Devices add in different orders, training carries that on, and later rounds choose other rows; so pairs
-// differ, and their mean must not. Two one-sided t-tests (TOST, 5% each) call it equal where the 90% interval of the
-// mean lies within the margin, half the standard deviation of the campaigns on the processor; Wilcoxon's test looks for
-// any difference. The least difference is what a t-test of as many pairs finds at 5% with a probability of 80%.
+// Campaigns with the same name form a pair. Its difference is that of their last rounds, in ln RMSE and in
+// log-likelihood per test row. Devices add in different orders, training carries that on, and later rounds choose other
+// rows. So pairs differ, but their mean must not. Two one-sided t-tests (TOST, 5% each) call it equal if the 90%
+// interval of the mean lies within the margin, half the standard deviation of the campaigns on the processor;
+// Wilcoxon's test looks for any difference. The least difference is the one that a t-test of as many pairs finds at 5%
+// with a probability of 80%.
 #include <fmt/format.h>
 
 #include <array>

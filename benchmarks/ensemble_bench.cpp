@@ -1,11 +1,11 @@
 // Times one ensemble of the paper's sizes: ensemble_bench FOLDER pne|flow NUM_INPUTS NUM_OUTPUTS, or ensemble_bench fit
-//   step     every member on a batch of 256 rows of its own bootstrap sample, by the trainer as `fit` runs it
+//   step     every member on a batch of 256 rows of its own bootstrap sample, with the trainer as `fit` runs it
 //   predict  10,000 rows of inputs to a mixture
-//   mean     of the predictive distribution, for 200 rows of inputs, as campaigns measure their error by
-//   choose   the ten of 10,000 candidates that kl finds most uncertain, prediction included
+//   mean     of the predictive distribution, for 200 rows of inputs, as campaigns use it for their error
+//   choose   the ten of 10,000 candidates that kl, or bhattacharyya, finds most uncertain, prediction included
 //   fit      a whole fit of hetero, preset paper, 600 rows in one batch
-// Prints one line of JSON per measurement (timing.hpp). FOLDER receives the model and, for a few rows, what it
-// predicts, so that the peer (ensemble_bench.py) can show that it computes the same.
+// Prints one line of JSON per measurement (timing.hpp). FOLDER receives the model and its predictions for a few rows,
+// so that the peer (ensemble_bench.py) can show that it computes the same.
 #include <fmt/format.h>
 
 #include <algorithm>

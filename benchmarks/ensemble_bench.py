@@ -3,11 +3,11 @@
 Both sides do the same work on one thread, in float32. A step updates all five members, each on a batch of 256 rows of
 its own sample, by maximum likelihood and Adam; for flow, the loss is the mean of the members' and its gradient reaches
 the shared flow through all of them. PyTorch is written twice: with one batched product for all members, and with the
-members one after the other; of these the faster one counts. "A member a step" is what the published code does: each
-step draws one member, and the flow steps along; five of its steps are compared with one of ours. The peer loads the model
-that ours has written and must give the same mixture and log density before it is timed. Times are the thread's own, so
-that other programs of the machine matter less; PyTorch's memory is kept between steps (see main).
-Called by run.sh with the folder of the benchmark programs; further arguments name parts of it: flow, pne, fit.
+members one after the other; the faster one counts. "A member a step" is what the published code does: each step draws
+one member, and the flow steps along; five of its steps are compared with one of ours. The peer loads the model that our
+program has written, and must give the same mixture and log density before it is timed. Times are the thread's own, so
+that other programs on the machine matter less; PyTorch's memory is kept between steps (see main).
+Called by run.sh with the folder of the benchmark programs; further arguments name the parts to run: flow, pne, fit.
 """
 import json
 import os
@@ -28,7 +28,7 @@ LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 def read_model(path):
-    """Arrays by name, of a safetensors file."""
+    """The arrays of a safetensors file, by name."""
     data = path.read_bytes()
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + size])
@@ -85,7 +85,7 @@ class Members(torch.nn.Module):
         return torch.from_numpy(full_weight), torch.from_numpy(full_bias), torch.from_numpy(mask)
 
     def forward(self, x, member=None):
-        """x [M, B, C] to means and log-stddevs [M, B, D]; of one member alone with M = 1."""
+        """x [M, B, C] to means and log-stddevs [M, B, D]; of only one member with M = 1."""
         if member is not None:
             heads = self.one(member, x[0])[None]
         elif self.batched:
@@ -119,7 +119,7 @@ def steffen(w, h, w_next, h_next):
 
 
 def cubic_spline(x, raw):
-    """Monotone cubic splines: x [N], raw [N, 2 K + 2] to values and log-slopes. Slopes at the chosen bins alone."""
+    """Monotone cubic splines: x [N], raw [N, 2 K + 2] to values and log-slopes. Slopes only at the chosen bins."""
     widths, heights = bin_sizes(raw[:, :BINS]), bin_sizes(raw[:, BINS : 2 * BINS])
     rights, tops = torch.cumsum(widths, 1), torch.cumsum(heights, 1)
     inside = (x >= -BOUND) & (x <= BOUND)

@@ -1,6 +1,6 @@
-// Times the pairwise estimators on the arrays it is given: estimator_bench MEAN.npy STDDEV.npy SCORES.npz
-// Prints one line of JSON per measurement (timing.hpp), writes the scores for a check against the peers, and the
-// largest relative error of the float32 result against the plain float64 functions. estimator_bench.py runs it.
+// Times the pairwise estimators on the given arrays: estimator_bench MEAN.npy STDDEV.npy SCORES.npz
+// Prints one line of JSON per measurement (timing.hpp) and the largest relative error of the float32 result against the
+// plain float64 functions. Writes the scores for a check against the peers. estimator_bench.py runs it.
 #include <cmath>
 #include <cstdio>
 #include <string>

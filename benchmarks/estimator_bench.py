@@ -2,7 +2,7 @@
 
 Both sides get the same float32 arrays and one thread. "PyTorch" is the formula as one writes it, on whole arrays (for
 500 x 100 x 257, whose temporaries would need 25 GB, on 50 inputs at a time); "PyTorch, in cache" is the same formula fed
-with as many inputs at a time as run fastest, the best of several sizes. Times are medians; ratios are of this run alone.
+with as many inputs at a time as run fastest, the best of several sizes. Times are medians; ratios are of this run only.
 Called by run.sh with the folder of the benchmark programs.
 """
 import json

@@ -1,5 +1,5 @@
-// Times of the flow's training step, one thread, float: the splines alone (ns a value) and the whole coupling layer
-// with its conditioner (ms a step) at the sizes of the paper's problems, batch 256. Medians over repeated runs.
+// Times of the flow's training step, one thread, float: the splines alone (ns per value) and the whole coupling
+// layer with its conditioner (ms per step) at the sizes of the paper's problems, batch 256. Medians over repeated runs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 
     gpu_bench.py BIN [NAME...]     BIN: folder of the benchmark programs; names: hetero, hopper, ant, humanoid
 
-Microseconds of a step of one campaign, the median of five runs: batch, forward, backward and Adam of Nflows Base with
-five components, of 70 campaigns together and of one alone. Other scripts here named gpu_*_peers.py and programs
-gpu_*_bench are run as they are, and their lines printed below. Without a card it says so and ends with 1; without JAX
-the peer's column stays empty.
+Microseconds per step of one campaign, the median of five runs: batch, forward, backward and Adam of Nflows Base with
+five components, for 70 campaigns together and for one alone. Runs other scripts here named gpu_*_peers.py and programs
+gpu_*_bench as they are, and prints their lines below. Without a card it says so and ends with 1; without JAX the peer's
+column stays empty.
 """
 import json
 import os
@@ -36,7 +36,7 @@ def our_rows(bin_folder, names):
 
 
 def peer_rows(names):
-    """Compiling takes minutes: all side by side, then timed one at a time. What a peer that fails says is passed on."""
+    """Compiling takes minutes: all side by side, then timed one at a time. Messages of failing peers are passed on."""
     environment = os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     deadline = time.monotonic() + PEER_SECONDS
     rows = {}

@@ -1,10 +1,10 @@
-// Scoring on a card, arrays in its memory: milliseconds by the card's own clock, and the share of the bandwidth of a
-// copy that reading the mixture once and writing the results takes. gpu_score_peers.py prints the same table for
-// PyTorch.
+// Times scoring on a card, with arrays in its memory: milliseconds by the card's own clock, and the bandwidth of
+// reading the mixture once and writing the results, as a share of a copy's. gpu_score_peers.py prints the same table
+// for PyTorch.
 //
 //     gpu_score_bench
 //
-// Arrays take turns, so that none is still in the cache when it comes again.
+// Arrays take turns, so that none is still in the cache when its turn comes again.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -44,7 +44,7 @@ Timing measure_on_card(const CudaStream& stream, const Body& body) {
   return {times[times.size() / 2], times[times.size() / 4], times[3 * times.size() / 4]};
 }
 
-// Bytes a second, read and written.
+// Bytes per second, read and written.
 double copy_bandwidth() {
   constexpr std::size_t kBytes = std::size_t{1} << 30;
   DeviceBuffer<char> from(kBytes);
@@ -73,7 +73,7 @@ std::vector<Arrays> rotated_arrays(const Shape& shape, double apart) {
   std::vector<float> mean(shape.size());
   std::vector<float> stddev(shape.size());
   const std::size_t row = shape.num_components * shape.num_outputs;
-  const std::size_t drawn = std::min<std::size_t>(shape.num_inputs, 1000) * row;  // then once more the same
+  const std::size_t drawn = std::min<std::size_t>(shape.num_inputs, 1000) * row;  // then the same again
   Stream own(1, Purpose::kTest);
   for (std::size_t k = 0; k < shape.size(); ++k) {
     if (k >= drawn) {

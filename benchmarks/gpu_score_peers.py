@@ -1,8 +1,8 @@
 """Pairwise scores by PyTorch on a card, eager and compiled: the table of gpu_score_bench.
 
 The formula as one writes it, on arrays in the card's memory that take turns so that none is still in the cache. Inputs
-go through in parts where the [inputs x components x components x outputs] temporaries would fill the memory. Times are
-the card's own; the share is of the bandwidth of a copy, for reading the mixture once and writing the result.
+go through in parts if the [inputs x components x components x outputs] temporaries would fill the memory. Times are by
+the card's clock; the share is the bandwidth of reading the mixture once and writing the result, relative to a copy's.
 """
 import statistics
 import sys
@@ -17,7 +17,7 @@ MOST_TEMPORARY = 4e9  # numbers in the largest temporary
 
 
 def milliseconds(body, repeats=50):
-    """Median and quartiles by the card's clock, after a few to warm up."""
+    """Median and quartiles by the card's clock, after a few runs to warm up."""
     times = []
     for k in range(-5, repeats):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

@@ -1,10 +1,10 @@
-// Training many campaigns in lockstep on a card: microseconds of a step of each campaign, by the wall clock. A step
+// Training many campaigns in lockstep on a card: microseconds per step of each campaign, by the wall clock. A step
 // updates all five components of Nflows Base and the flow they share: batch, forward, backward, Adam.
 //
 //     gpu_train_bench [DEVICE=cuda] [NAME | NAME:CAMPAIGNS]...
 //
-// Each campaign has a thread and a fit of its own, with its own rows, weights and draws, as `dissent study run` has
-// them; the device runs together what they hand it. One line of JSON for each size.
+// Each campaign has its own thread and fit, with its own rows, weights and draws, as in `dissent study run`; the device
+// runs their jobs together. Prints one line of JSON per size.
 #include <algorithm>
 #include <barrier>
 #include <chrono>
@@ -67,7 +67,7 @@ class Fit {
     trainer_.plan_epochs(1'000'000);
   }
 
-  // As many epochs as make at least this many steps; the number of steps.
+  // Runs as many epochs as make at least this many steps. Returns the number of steps.
   std::size_t run(std::size_t num_steps) {
     const std::size_t epochs = (num_steps + trainer_.steps_per_epoch() - 1) / trainer_.steps_per_epoch();
     const DeviceTrainer::Stretch stretch{0, epoch_, epoch_ + epochs};
@@ -133,7 +133,7 @@ void measure(const Size& size, FitDevice& device) {
   std::fflush(stdout);
 }
 
-// "humanoid": all of that name; "humanoid:35": the first of them with so many campaigns. No names: all there are.
+// "humanoid": all of that name; "humanoid:35": the first of that name, with 35 campaigns. No names: all sizes.
 std::vector<Size> sizes_of(const std::vector<std::string>& names) {
   std::vector<Size> sizes;
   for (const std::string& name : names) {

@@ -1,12 +1,12 @@
-"""Nflows Base of many campaigns, trained in lockstep by JAX: microseconds of a step of each campaign.
+"""Nflows Base of many campaigns, trained in lockstep by JAX: microseconds per step of each campaign.
 
     gpu_train_peers.py [--lock FILE] [NAME...]
 
-Several may run at once to compile side by side, which takes minutes: with --lock one of them at a time uses the card.
+Several may run at once to compile side by side, which takes minutes: with --lock, one at a time uses the card.
 
 The same work as gpu_train_bench: five networks of 40 x 40 masked units, one conditional cubic spline coupling with a
-conditioner of 20 x 20 that they share, a batch for each component, forward, backward and Adam. Components and campaigns
-are mapped by vmap, the steps are one jitted scan. One line of JSON for each size.
+conditioner of 20 x 20 that they share, a batch for each component, forward, backward and Adam. vmap maps over
+components and campaigns, and the steps are one jitted scan. Prints one line of JSON per size.
 """
 import fcntl
 import json
@@ -134,8 +134,8 @@ def make_run(inputs, targets, masks, batch, steps):
 
 
 class Card:
-    """A lock on a file that many processes name: they compile side by side, and time one at a time, after all of them
-    have compiled."""
+    """A lock on a file that many processes share: they compile side by side and are timed one at a time, after all of
+    them have compiled."""
 
     def __init__(self, path):
         self.file = path and open(path, "w", encoding="utf-8")
@@ -147,7 +147,7 @@ class Card:
 
 
 def prepare(name, num_inputs, num_outputs, rows, batch, campaigns, steps):
-    """What runs so many steps, compiled, and its first state."""
+    """The compiled function that runs this many steps, and its first state."""
     keys = jax.random.split(jax.random.PRNGKey(0), campaigns)
     parameters, masks = jax.vmap(lambda key: draw_model(key, num_inputs, num_outputs))(keys)
     inputs = jax.random.uniform(jax.random.PRNGKey(1), (campaigns, rows, num_inputs))

@@ -3,7 +3,7 @@
 All sides get one thread, except "all cores", which is the call without `threads`. "numpy" is the KL estimate as the
 formula stands, on whole arrays; "numpy, thrifty" takes logarithms and squares once per component instead of once per
 pair; "numpy, in cache" is the thrifty one fed with as many inputs at a time as run fastest. C++ is the same call from
-a program, which runs in turns with Python's: the ratio is the median over the turns, with the smallest and the
+a program that takes turns with Python's: the ratio is the median over the turns, with the smallest and the
 largest. Called by run.sh with the folder of the benchmark programs.
 """
 import json

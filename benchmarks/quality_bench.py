@@ -1,4 +1,4 @@
-"""How far fits stay from the truth where it is known, by model, preset and number of rows; tables of docs/ensembles.md.
+"""How far fits stay from the known truth, by model, preset and number of rows; tables of docs/ensembles.md.
 
 Data: hetero and bimodal (docs/problems.md), drawn by `dissent collect`; training rows with seeds 101, 102, ..., 10,000
 test rows of the same distribution with seeds 201, 202, ... The gap is the true conditional density's mean test

@@ -1,9 +1,9 @@
-// What a study costs beyond its campaigns: the cells of a grid, run by themselves or as a worker on a store.
+// What a study costs beyond its campaigns: runs the cells of a grid by themselves or as a worker on a store.
 //
 //     studies_bench GRID        campaigns alone, kept in memory
-//     studies_bench GRID URL    a worker on that store, with others that work on it
+//     studies_bench GRID URL    a worker on that store, together with others
 //
-// Prints one line of JSON: models fitted, seconds, and seconds of the processor.
+// Prints one line of JSON: models fitted, seconds, and processor seconds.
 #include <chrono>
 #include <cstdio>
 #include <ctime>

@@ -1,13 +1,13 @@
 """What a study costs beyond its campaigns: 1,000 tiny ones alone, on SQLite and on PostgreSQL, and with three workers.
 
-The campaigns are so small that recording them shows: ten rows of a table, a model of two networks with four units, one
-epoch, two rounds of two rows. Each way is run `--repeats` times in turn, and medians are compared. A store's cost is the
-time of its run beyond that of the campaigns alone, for each round, the last model being one; likewise the processor's
-time (without the server's).
+The campaigns are so small that the cost of recording them shows: ten rows of a table, a model of two networks with four
+units, one epoch, two rounds of two rows. Each variant runs `--repeats` times in turn, and medians are compared. A
+store's cost is the time of its run beyond that of the campaigns alone, per round, where the last model counts as a
+round; likewise for processor time (without the server's).
 Three workers share a grid of campaigns whose rounds take some 50 ms, as small ones do. What they lose to each other is
-how much more of the processor's time they take than one worker does, and how much later they end than three that have a
-third of the grid and a store each.
-The server of PostgreSQL is one of the script's own (Debian's package); without it that line is left out.
+how much more processor time they take than one worker, and how much later they end than three workers that each have a
+third of the grid and their own store.
+The script runs its own PostgreSQL server (Debian's package); without it that line is left out.
 Called by run.sh with the folder of the benchmark programs.
 """
 import argparse
@@ -61,7 +61,7 @@ seed = "{seeds}"
 
 
 def run_all(commands):
-    """Runs them at the same time; what each has printed."""
+    """Runs the commands at the same time; returns what each printed."""
     children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
     outputs = [child.communicate()[0] for child in children]
     if any(child.returncode for child in children):

@@ -2,7 +2,7 @@
 
 Results are kept row by row in CACHE (cells.csv and campaigns.csv), and a later run computes only what is missing:
 results of the program count as long as neither it nor its options change. At the end a report is printed as Markdown.
-Parameters for tuning: splits of 100 and more. The splits reported are 0 to 4.
+Parameters are tuned on splits of 100 and more; the report is on splits 0 to 4.
 
 usage: tables_bench.py [BIN] [options] [-- OPTIONS OF dissent fit]      (BIN: folder of the program; peers need none)
 """

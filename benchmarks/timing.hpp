@@ -16,7 +16,7 @@ struct Timing {
   double high_ms = 0;  // third quartile
 };
 
-// The calling thread's own time: for work of one thread, what the machine's other programs do leaves it alone.
+// The calling thread's own time: for work of one thread, other programs on the machine do not affect it.
 struct ThreadClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;

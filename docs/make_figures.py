@@ -2,7 +2,7 @@
 
 A figure is race-PROBLEM-MODEL, the error of each method by labelled rows, or picture-PROBLEM-MODEL, a problem with one
 input: what a model was fitted to, what it draws, and the epistemic uncertainty. Without names, all of FIGURES that the
-results have; a race needs five seeds. Plain SVG on a light ground of its own, so that it reads on any page.
+results have; a race needs five seeds. Plain SVG on its own light background, so that it reads on any page.
 """
 
 import math
@@ -145,7 +145,7 @@ def picture(problem, model):
 
 
 def made(figure):
-    """The text of a figure, or None where the results do not have what it shows."""
+    """The text of a figure, or None if the results do not have what it shows."""
     kind, problem, model = figure.split("-")
     return {"race": race, "picture": picture}[kind](problem, model)
 

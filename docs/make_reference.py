@@ -1,7 +1,7 @@
 """Makes the C++ reference from the installed headers: python3 docs/make_reference.py FOLDER gives FOLDER/html.
 
-The installed headers are dissent/dissent.hpp and what it includes. They are documented by plain comments, so doxygen reads
-copies in which comments before a declaration and behind it have its marks, and the lines that open a file describe it.
+The installed headers are dissent/dissent.hpp and what it includes. Their comments are plain, so doxygen reads copies in
+which comments before and behind a declaration have doxygen's marks, and the lines that open a file describe it.
 """
 
 import os
@@ -15,7 +15,7 @@ FORMULA = "  "  # comment lines indented by this much more are formulas, tables 
 
 
 def installed_headers():
-    """dissent/dissent.hpp and what it includes, however far down; those that the build makes are left out."""
+    """dissent/dissent.hpp and what it includes, directly or not; headers that the build makes are left out."""
     found, to_visit = [], ["dissent/dissent.hpp"]
     while to_visit:
         header = to_visit.pop()
@@ -29,12 +29,12 @@ def installed_headers():
 
 
 def escaped(text):
-    """The text without the signs that doxygen would take for commands."""
+    """The text, with the signs escaped that doxygen would take for commands."""
     return re.sub(r"([\\@<>#&%])", r"\\\1", text)
 
 
 def described(comments, command=None):
-    """A block of comment lines as doxygen reads it; what is indented stands as it is."""
+    """A block of comment lines as doxygen reads it; indented lines stay as they are."""
     lines, verbatim = [command] if command else [], False
     for comment in comments:
         if comment.strip():
@@ -48,7 +48,7 @@ def described(comments, command=None):
 
 
 class Rewriter:
-    """Rewrites the comments of one header, line by line. Comments inside of functions stay as they are."""
+    """Rewrites the comments of one header, line by line. Comments inside functions stay as they are."""
 
     def __init__(self):
         self.lines = []

@@ -1,9 +1,9 @@
 """Writes the tables of docs/reproduction.md from the results: python3 docs/make_reproduction.py [PROGRAM] [--check]
 
-What stands between <!-- NAME --> and <!-- end --> is made by the function of that name below, and what stands between
-<!-- verdict CLAIM --> and <!-- end --> in a sentence is that claim's verdict. All of it follows from the files that
-results/manifest.toml lists, by `dissent study show`. With --check nothing is written: the exit code says whether the
-document has what the results say.
+The function NAME below makes what stands between <!-- NAME --> and <!-- end -->. What stands between
+<!-- verdict CLAIM --> and <!-- end --> in a sentence is that claim's verdict. All of it comes from the files that
+results/manifest.toml lists, through `dissent study show`. With --check nothing is written: the exit code says whether
+the document agrees with the results.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ def read_csv(path):
 
 
 def table(head, rows):
-    """Markdown; numbers stand right of their columns' names."""
+    """A table in Markdown."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
@@ -99,7 +99,7 @@ def read_grid(study):
 
 
 def num_campaigns(study):
-    """Of each problem in a grid of the paper's main experiment; {} of other grids."""
+    """{problem: campaigns} for a grid of the paper's main experiment; {} for other grids."""
     if study not in GRIDS.values():
         return {}
     grid = read_grid(study)["grid"]
@@ -147,7 +147,7 @@ def origin(results):
 
 
 def seeds_of(results, claim):
-    """How many a verdict rests on at least; of an open claim from the fewest of its findings to the most, 0 without."""
+    """The fewest seeds that a verdict rests on; for an open claim the range over its findings, 0 without findings."""
     found = [row["seeds"] for row in results.shown["findings"] if row["claim"] == claim["name"]] or [0]
     return span(min(found), max(found)) if claim["verdict"] == OPEN else str(claim["seeds"])
 
@@ -257,7 +257,7 @@ def costs(results):
 
 
 def ceilings(results):
-    """Of the robots: how far below ln 5 the chosen rows' estimates lie, and how many of the rows are the expert's."""
+    """For the robots: how far below ln 5 the chosen rows' estimates lie, and how many of the rows are the expert's."""
     lines = []
     for study, model, problem in results.tasks():
         rows = [row for row in read_csv(os.path.join(RESULTS, study + ".csv.gz"))
@@ -292,7 +292,8 @@ def tied(results):
 
 
 def pendulums(results):
-    """The plain problem and its variant in the first rounds, and the paper's: errors its way, and the expert's rows."""
+    """The plain problem and its variant in the first rounds, and the paper's: its kind of error, and the expert's
+    rows."""
     del results
     paper = {(row["method"], int(row["batch"])): (float(row["mean"]), float(row["stddev"]))
              for row in read_csv(os.path.join(PAPER, "curves.csv"))

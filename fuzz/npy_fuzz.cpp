@@ -1,4 +1,4 @@
-// Arbitrary bytes as an NPY file. What parses must be readable whole, row by row, and alike both ways.
+// Arbitrary bytes as an NPY file. What parses must read the same as a whole and row by row.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Arbitrary bytes as an NPZ archive: every member is asked for, under a memory limit that must hold.
+// Arbitrary bytes as an NPZ archive: asks for every member, under a memory limit that must hold.
 #include <cstdint>
 #include <span>
 #include <string>

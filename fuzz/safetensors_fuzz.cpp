@@ -1,4 +1,4 @@
-// Arbitrary bytes as a safetensors file: every array is asked for.
+// Arbitrary bytes as a safetensors file: asks for every array.
 #include <cstdint>
 #include <span>
 #include <string>

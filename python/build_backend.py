@@ -1,13 +1,13 @@
 """Makes a wheel of the package (PEP 517): CMake builds and installs it into a folder, and that is zipped.
 
-It uses the standard library alone, so `pip install .` needs no network. The build folder, build/wheel-TAG, is kept, and
+It uses only the standard library, so `pip install .` needs no network. The build folder, build/wheel-TAG, is kept, and
 a second run compiles only what has changed. Two settings change what is built (pip install . --config-settings ...):
 
   build-dir=build/release  takes what a preset has built already
   portable=yes             makes a wheel for any Linux with this C library or a later one: it brings the libraries that
                            it needs, and reads no HDF5
 
-pip hides what a build prints unless it fails or runs with -v, so progress goes to the terminal, where there is one.
+pip hides what a build prints unless it fails or runs with -v, so progress goes to the terminal, if there is one.
 """
 import base64
 import contextlib
@@ -25,7 +25,7 @@ import tomllib
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What is linked into the module or stands beside it, by its Debian package: their licences go with a wheel for others.
+# The Debian packages of what is linked into the module or put beside it: their licences go with a wheel for others.
 BUNDLED = ["libfmt-dev", "libhwy-dev", "libeigen3-dev", "librandom123-dev", "libboost-math-dev", "nlohmann-json3-dev"]
 BUNDLED += ["pybind11-dev"]
 

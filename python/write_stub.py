@@ -1,6 +1,6 @@
 """Writes dissent/_constructors.pyi, what type checkers see of the parameters: write_stub.py FOLDER/dissent
 
-Run by the build once the module is there. Python alone is enough: numpy, which the package imports, is not asked for.
+Run by the build once the module is there. It needs only Python, not numpy, which the package imports.
 """
 import importlib
 import os

@@ -4,9 +4,9 @@
     python3 results/check_cell.py results/paper-pne-cpu.csv.gz 'problem=hetero acquisition=badge seed=0' --rounds 3
 
 FILE is a table of rounds whose grid is in `studies`. Without CELL one is drawn at random. Its campaign is run as far as
-the file has it; --rounds R runs the first R rounds alone, which do not depend on how many follow. Every number but times
-must be the same to the bit; with --within T they may differ by T of their size. --device is where it runs. The exit code
-is 1 where they do not agree, and 2 where there is nothing to compare.
+the file has it; --rounds R runs only the first R rounds, which do not depend on how many follow. Every number except
+times must be the same to the bit; with --within T they may differ by T of their size. --device is where it runs. The
+exit code is 1 if they do not agree, and 2 if there is nothing to compare.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 // dissent ask: which rows of the pool people should label next, remembered until `dissent tell` brings the labels.
 //
-// --batch is the number of rows that wait for an answer afterwards: those that wait already come first, new ones fill
-// up. So a command that was killed, or whose output was lost, can be run again and says the same.
+// --batch is the number of rows that wait for an answer afterwards: rows that already wait come first, new ones make up
+// the rest. So a command that was killed, or whose output was lost, can be run again and prints the same.
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct AskArguments {
   bool quiet = false;
 };
 
-// What is in the file says why as well; here it is for those who look at the screen.
+// Why each row was chosen, for people who look at the screen; the file says so too.
 void print_reasons(const Laboratory& laboratory) {
   constexpr std::size_t kMostNamed = 20;
   const Campaign& campaign = laboratory.campaign();
@@ -105,7 +105,7 @@ void check_replaceable(const std::string& output, const Laboratory& laboratory) 
            reason, laboratory.name(), output);
 }
 
-// On standard output, unless --json prints there.
+// To the output file, or to standard output unless --json prints there.
 void put_questions(const AskArguments& arguments, const Laboratory& laboratory) {
   if (arguments.output != "-") {
     const std::string reason = write_questions(arguments.output, laboratory);
@@ -115,7 +115,7 @@ void put_questions(const AskArguments& arguments, const Laboratory& laboratory) 
              reason, laboratory.name(), arguments.choice.batch);
   } else if (!arguments.json) {
     Table table = question_table(laboratory);
-    table.style.byte_order_mark = false;  // for a spreadsheet's file, not for a program's pipe
+    table.style.byte_order_mark = false;  // it helps spreadsheets that open a file, not programs at a pipe
     print(format_csv(table, table.style));
     flush_output();
   }
@@ -131,7 +131,7 @@ void warn_of_new_outliers(const Laboratory& laboratory, std::size_t num_new) {
                    pick_rows(data.pool.inputs, data.input_names.size(), rows), true);
 }
 
-// A first choice that fails on its data leaves nothing behind.
+// If the first choice fails because of the data, it leaves nothing behind.
 std::size_t choose(const AskArguments& arguments, Laboratory& laboratory, Device* device) {
   ThreadPool threads(arguments.threads);
   try {

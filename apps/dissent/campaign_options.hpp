@@ -1,4 +1,4 @@
-// What the commands of active learning share: options of the tables and of choosing, and rows as CSV.
+// What the active-learning commands share: options of the tables and of the choice, and texts.
 #pragma once
 
 #include <algorithm>
@@ -14,25 +14,25 @@
 namespace dissent::cli {
 
 struct ChoiceOptions {
-  std::string acquisition = {};  // empty: the default, or that of the campaign
+  std::string acquisition = {};  // empty: the campaign's, or the default
   std::size_t batch = 10;
-  std::string candidates = {};  // empty: as many as suit the method, or that of the campaign
-  std::string ranking = {};     // empty: deficit, or that of the campaign
-  // None: what the campaign has, if anything. Empty or off: lifts it.
+  std::string candidates = {};  // empty: the campaign's, or as many as suit the method
+  std::string ranking = {};     // empty: the campaign's, or deficit
+  // No value: the campaign keeps its own, if any. Empty or off: lifts it.
   std::optional<std::string> cost = {};
   std::vector<std::string> require = {};
   std::vector<std::string> exclude = {};
   std::optional<bool> skip_outliers = {};
 };
 
-// Settings that were typed, of the fit and of choosing; without the batch.
+// The settings of the fit and of the choice that were typed, without the batch.
 Values given_settings(const ChoiceOptions& choice, const Values& given_fit);
 
 void add_table_options(Command& command, TablePaths& tables);
 void add_aim_option(Command& command, std::string& path);
 void add_choice_options(Command& command, ChoiceOptions& options);
 
-// The kind of its models: that given, or what "auto" has come to.
+// The kind of its models: the one given, or the one that "auto" chose.
 std::string_view model_name_of(const Campaign& campaign);
 
 // "no further row of the 12 left meets the conditions"

@@ -17,7 +17,7 @@ constexpr std::string_view kMarks = "abcdefghijklmnopqrstuvwxyz";
 constexpr char kSeveral = '*';
 static_assert(kMarks.size() == kMostCurves);
 
-// Between a and b, which may be as far apart as numbers can.
+// Interpolates between a and b, even if b - a would overflow.
 double between(double a, double b, double share) { return (1 - share) * a + share * b; }
 
 struct Range {
@@ -30,14 +30,14 @@ struct Range {
       high = std::max(high, value);
     }
   }
-  // Place of a value among `cells`, from 0.
+  // The cell that a value falls into, counted from 0.
   std::size_t cell(double value, std::size_t cells) const {
     const double share = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
     return static_cast<std::size_t>(std::lround(share * static_cast<double>(cells - 1)));
   }
 };
 
-// The curve at x, on straight lines between its rounds; NaN beyond its ends.
+// The curve at x, interpolated linearly between rounds; NaN beyond its ends.
 double value_at(const Curve& curve, double x) {
   const auto after = std::ranges::lower_bound(curve.labelled, x);
   if (after == curve.labelled.end() || (after == curve.labelled.begin() && *after > x)) {

@@ -9,17 +9,17 @@ namespace dissent::cli {
 
 inline constexpr std::size_t kMostCurves = 26;
 
-// A metric over the number of labelled rows, which does not fall; at least one point, all finite.
+// A metric against the number of labelled rows, which never falls. At least one point; all are finite.
 struct Curve {
   std::string name;
   std::vector<double> labelled;
   std::vector<double> value;
 };
 
-// At most kMostCurves of them, on so many lines, with a legend below.
+// Draws at most kMostCurves curves on `height` lines, with a legend below.
 void print_chart(const std::vector<Curve>& curves, const std::string& metric, std::size_t height);
 
-// What a round was measured by: its numbers, but for times.
+// The names of a round's metrics: all its numbers except times.
 std::vector<std::string> round_metrics();
 
 }  // namespace dissent::cli

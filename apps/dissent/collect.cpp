@@ -1,4 +1,4 @@
-// dissent collect PROBLEM: rows of experience from a simulator, or of a one-dimensional problem, into a file.
+// dissent collect PROBLEM: writes rows of experience from a simulator, or rows of a one-dimensional problem, to a file.
 #include "dissent/simulator/collect.hpp"
 
 #include <chrono>

@@ -1,9 +1,9 @@
-// The subcommands. To add one: a file NAME.cpp with its function, a declaration and a row here, a test in tests/cli, a
-// section in docs/command_line.md.
+// The subcommands. To add one, write NAME.cpp with its function, a declaration and a row here, a test in tests/cli and
+// a section in docs/command_line.md.
 //
-// The function adds a command with its options and what it runs (command_line.hpp). That prints with console.hpp and
-// reports what is wrong by throwing (dissent::InputError and SystemError); main.cpp turns that into a line on standard
-// error and an exit code.
+// The function adds a command: its options and what it runs (command_line.hpp). A command prints with console.hpp and
+// reports errors by throwing dissent::InputError or SystemError; main.cpp turns those into a line on standard error and
+// an exit code.
 #pragma once
 
 #include <array>
@@ -38,12 +38,12 @@ inline constexpr std::array kCommands{&add_score,       &add_estimators, &add_fi
                                       &add_ask,         &add_tell,       &add_status,  &add_rounds,       &add_export,
                                       &add_report,      &add_collect,    &add_policy,  &add_study};
 
-// Below policy.
+// Subcommands of policy.
 void add_policy_train(Command& policy);
 void add_policy_evaluate(Command& policy);
 void add_policy_draw(Command& policy);
 
-// Below study.
+// Subcommands of study.
 void add_study_status(Command& study);
 void add_study_export(Command& study);
 void add_study_show(Command& study);

@@ -1,4 +1,4 @@
-// One rule for all commands: what is written is never what is read.
+// One rule for all commands: an output is never an input.
 #include "command_files.hpp"
 
 #include "dissent/base/error.hpp"

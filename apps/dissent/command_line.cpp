@@ -1,5 +1,5 @@
-// Commands by CLI11: the tree of commands, parsing, help, and what is said of bad usage. Its templates cost seconds of
-// compiling, so values leave it as text, and no other file includes it.
+// Commands with CLI11: the tree of commands, parsing, help, and messages on bad usage. CLI11's templates cost seconds
+// of compiling, so values leave this file as text, and no other file includes CLI11.
 #include "command_line.hpp"
 
 #include <fmt/format.h>
@@ -18,14 +18,14 @@ namespace dissent::cli {
 
 struct Command::Parser {
   CLI::App* app = nullptr;
-  std::unique_ptr<CLI::App> owned = nullptr;  // of the program; those below belong to it
+  std::unique_ptr<CLI::App> owned = nullptr;  // only for the program, which owns those below it
 };
 
 namespace {
 
 constexpr int kHelpColumn = 26;
 
-// The long name, or that of an argument.
+// The long name of an option, or the name of an argument.
 std::string typed_name(const std::string& names) {
   const std::size_t dashes = names.find("--");
   return dashes == std::string::npos ? names : names.substr(dashes);
@@ -66,10 +66,10 @@ std::string path_of(const CLI::App* command) {
   return above == nullptr ? command->get_name() : path_of(above) + " " + command->get_name();
 }
 
-// Ready for another clause.
+// Ends a message so that another clause can follow.
 std::string closed(const std::string& message) { return message.ends_with('?') ? message : message + ";"; }
 
-// The first of "--json=false" and the like, without its value; empty if there is none.
+// The first flag with a value, such as "--json=false", without the value; empty if there is none.
 std::string flag_with_value(const CLI::App& command, std::span<const std::string> typed) {
   for (const std::string& word : typed) {
     const std::size_t sign = word.find('=');
@@ -85,7 +85,7 @@ std::string flag_with_value(const CLI::App& command, std::span<const std::string
 }
 
 std::string usage_message(const CLI::App& command, const CLI::ParseError& error, std::span<const std::string> typed) {
-  // An option that is missing may be the one that is misspelt.
+  // The missing option may be the misspelt one.
   const auto is_option = [](const std::string& word) { return word.starts_with("-"); };
   const bool misspelt =
       dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && std::ranges::any_of(command.remaining(), is_option);
@@ -106,8 +106,8 @@ std::string usage_message(const CLI::App& command, const CLI::ParseError& error,
   return error.what();
 }
 
-// Where a command must stand (`dissent`, `dissent policy`) and another word does, CLI11 would only say that a command
-// is missing.
+// If another word stands where a command must (after `dissent` or `dissent policy`), CLI11 would only say that a
+// command is missing.
 void check_commands(const CLI::App& app, std::span<const std::string> typed) {
   std::string path = app.get_name();
   const CLI::App* level = &app;
@@ -222,7 +222,7 @@ void Program::run(int argc, char** argv) {
   CLI::App& app = *parser_->app;
   check_commands(app, words);
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // which it takes from the back
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::Success& help_or_version) {
     std::ostringstream text;
     app.exit(help_or_version, text, text);

@@ -25,7 +25,7 @@ std::string library_name(const std::string& names) {
   return name;
 }
 
-// A default that could not be typed stands for none.
+// A default that could not be typed means that there is none.
 bool is_shown(const FieldInfo& info, const Value& usual) {
   const bool is_number = info.type == FieldType::kWhole || info.type == FieldType::kNumber;
   return !to_text(usual).empty() && !(is_number && as_number(usual) < info.traits.least);
@@ -36,7 +36,7 @@ std::string shown_text(const FieldInfo& info, const Value& usual) {
                                : std::string(info.traits.shown);
 }
 
-// An empty value is an unset variable in someone's script.
+// An empty value comes from an unset variable in someone's script.
 void check_not_empty(const std::string& name, const std::string& text) {
   if (text.empty()) {
     throw InputError(Fault{.argument = name, .rule = "the value is empty"});
@@ -53,7 +53,7 @@ std::vector<std::string> split_texts(const std::string& text) {
   return parts;
 }
 
-// As CSV has it: "a,b",c is two names, and "" inside of quotes is one of them.
+// As in CSV: "a,b",c is two names, and "" inside quotes is one quote.
 std::vector<std::string> split_names(const std::string& text) {
   std::vector<std::string> names;
   std::size_t at = 0;

@@ -1,4 +1,4 @@
-// Standard output that does not fail in silence: a full disk behind `> file` is an error like any other.
+// Standard output that does not fail silently: a full disk behind `> file` is an error like any other.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace dissent::cli {
 
-// Buffered. SystemError when it cannot be written.
+// Buffered. SystemError if it cannot be written.
 void print(std::string_view text);
 
 template <class... Args>
@@ -19,7 +19,7 @@ void print_line(fmt::format_string<Args...> format, Args&&... args) {
 // What --json prints, indented. Bytes that are not UTF-8 (in a file name) are replaced, since JSON must be.
 void print_json(const nlohmann::ordered_json& value);
 
-// After the last print(), and where someone may be waiting for what was printed so far. SystemError when something
+// Call it after the last print(), and whenever someone may be waiting for the output so far. SystemError if something
 // could not be written.
 void flush_output();
 

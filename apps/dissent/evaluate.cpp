@@ -29,12 +29,12 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-// Those of one target, which has no density of its own, and no row to take a root over.
+// Metrics of a single target: it has no density of its own, and rmse_paper takes a root over all targets of a row.
 bool is_by_target(const Field<Metrics>& field) {
   return field.type == FieldType::kNumber && field.name != "log_likelihood" && field.name != "rmse_paper";
 }
 
-// A line for each target below the names of the metrics.
+// The names of the metrics, and below them a line for each target.
 std::string target_text(const std::vector<std::string>& names, const std::vector<Metrics>& metrics) {
   std::size_t width = std::string_view("target").size();
   for (const std::string& name : names) {

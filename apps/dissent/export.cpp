@@ -1,4 +1,4 @@
-// dissent export: a campaign whole, as a table of its labelled rows or as JSON with everything.
+// dissent export: a whole campaign, as a table of its labelled rows or as JSON with everything.
 #include "dissent/loop/export.hpp"
 
 #include <filesystem>

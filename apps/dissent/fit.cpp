@@ -1,7 +1,7 @@
-// dissent fit: an ensemble from a table, into a model file.
+// dissent fit: fits an ensemble to a table and writes a model file.
 //
-// With --checkpoint the state is kept in a file until the model is written. Ctrl-C then saves it and ends the program
-// as an interrupt does; a kill loses a few seconds of work. The same command goes on from there, to the same model.
+// With --checkpoint a file keeps the state until the model is written. Ctrl-C then saves it and ends the program as an
+// interrupt does; a kill loses a few seconds of work. The same command continues from there and gives the same model.
 #include "dissent/ensemble/fit.hpp"
 
 #include <fmt/ranges.h>
@@ -47,9 +47,8 @@ struct FitArguments {
   bool quiet = false;
 };
 
-// The loss on rows not trained on. Those out of a component's bootstrap sample are new to the component, but not to a
-// flow that all components share; and spreads that were set by them afterwards make another loss of it, which is not
-// said.
+// The loss on rows not trained on. Rows outside a component's bootstrap sample are new to the component, but not to a
+// flow that all components share. If these rows set the spreads afterwards, the loss has changed and is left out.
 std::string judged_text(const Ensemble& model, const FitReport& report, const TrainOptions& train) {
   const bool set_by_it =
       train.limit_certainty && train.calibrate_spread && model_kind(model.options().model).has_network;
@@ -178,7 +177,7 @@ void run_fit(const FitArguments& arguments) {
   FittedEncoding fitted = fit_encoding(arguments.columns, table);
   const EncodedRows rows = encoded_rows(table, fitted.encoding, arguments.columns.targets, fitted.told);
   say_columns(fitted.told, arguments.quiet || arguments.json);
-  format_encoding(fitted.encoding);  // what cannot be written is told before the work
+  format_encoding(fitted.encoding);  // an encoding that cannot be written fails before the work
   fit_rows(arguments,
            {fitted.encoding.features(), arguments.columns.targets, rows.inputs, rows.targets, table.source,
             fitted.encoding.kept(), rows.row_numbers},

@@ -18,7 +18,7 @@ void note_interrupt(int signal) {
   interrupted = 1;
 }
 
-constexpr int kInterruptedExit = 130;  // what a shell makes of it
+constexpr int kInterruptedExit = 130;  // as a shell reports it
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void Interrupt::end_program() {
   flush_output();
   std::signal(SIGINT, SIG_DFL);
   std::raise(SIGINT);
-  ::_exit(kInterruptedExit);  // where the signal is blocked
+  ::_exit(kInterruptedExit);  // if the signal is blocked
 }
 
 }  // namespace dissent::cli

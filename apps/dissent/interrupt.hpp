@@ -1,5 +1,5 @@
-// Ctrl-C as a wish: while an Interrupt lives, the first one is only noted, so that the step at hand can end and be
-// saved; the second ends the program at once.
+// Ctrl-C as a request: while an Interrupt lives, the first Ctrl-C is only noted, so that the current step can end and
+// be saved; the second ends the program at once.
 #pragma once
 
 #include <csignal>

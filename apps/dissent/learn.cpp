@@ -1,4 +1,4 @@
-// dissent learn: a whole campaign of active learning, in a directory from which it can go on after anything.
+// dissent learn: a whole campaign of active learning, in a directory from which it can continue whatever happened.
 #include "dissent/loop/learn.hpp"
 
 #include <cmath>
@@ -46,7 +46,7 @@ struct LearnArguments {
   bool quiet = false;
 };
 
-// The inputs of the test rows, or those of a table with the same columns.
+// The inputs of the test rows, or of a table with the same columns.
 ProblemRows load_aim(const std::string& aim, Problem& problem) {
   return aim == "test" ? ProblemRows{problem.test.num_rows, problem.test.inputs, {}, problem.test.source}
                        : aim_rows(read_table(aim), problem);
@@ -100,7 +100,7 @@ CampaignSettings learn_settings(const LearnArguments& arguments, const CampaignS
   return settings_for(store, given);
 }
 
-// "-" where there is no number; of huge ones the size, so that columns stay columns.
+// "-" for NaN; huge numbers in short form, so that columns stay aligned.
 std::string number_text(double value) {
   constexpr double kHuge = 1e6;
   return std::isnan(value)          ? "-"
@@ -152,7 +152,7 @@ std::string waiting_text(std::size_t num_pending) {
   return num_pending == 1 ? "1 row waits" : fmt::format("{} rows wait", num_pending);
 }
 
-// By Ctrl-C: where it stands and how to go on.
+// After Ctrl-C: where the campaign stands and how to continue.
 void print_stopped(const LearnArguments& arguments, const Campaign& campaign) {
   const std::size_t num_pending = campaign.num_pending();
   if (num_pending > 0 && !arguments.oracle.empty()) {
@@ -170,7 +170,7 @@ std::string model_text(std::size_t round, std::size_t rounds) {
   return round <= rounds ? fmt::format("round {}/{}", round, rounds) : "last model";
 }
 
-// Lines and a bar while the campaign runs.
+// Runs the campaign and prints a line per round, with a progress bar.
 LearnEnd learn_rounds(const LearnArguments& arguments, CampaignStore& store, Campaign& campaign, const Problem& data,
                       Device* device, const Interrupt& interrupt) {
   std::unique_ptr<Oracle> oracle;

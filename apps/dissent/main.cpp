@@ -23,7 +23,7 @@ namespace {
 constexpr int kFailure = 1;
 constexpr int kBadInput = 2;
 
-// Input files are mapped: one that is cut short while it is read ends in this signal, not in an error.
+// Input files are mapped into memory: if one is cut short while it is read, this signal comes instead of an error.
 void on_bus_error(int) {
   const std::string_view text =
       "dissent: an input file became shorter while it was read, or its disk failed; run it again on the whole file\n";

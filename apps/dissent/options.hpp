@@ -8,11 +8,11 @@
 
 namespace dissent::cli {
 
-// Before hours of work whose result could then not be saved: fails as the final write would.
+// Fails as the final write would, before hours of work whose result could not be saved.
 void check_writable(const std::string& path);
-// The same of a file that is not text, which "-" cannot be: standard output is for what is read.
+// The same for a file that is not text. It cannot be "-": standard output is for text that people read.
 void check_binary_output(const std::string& path);
-// A table is written as CSV, whatever it is called: another ending would mislead. "-" is standard output.
+// A table is written as CSV whatever its name, so another ending would mislead. "-" is standard output.
 void check_csv_output(const std::string& path);
 
 void add_threads(Command& command, int& threads);

@@ -19,7 +19,7 @@ struct Outliers {
   std::size_t count = 0;
   std::vector<std::string> named = {};
 
-  // Of rows [N][C] with these numbers.
+  // `inputs` [N][C] are those of the rows with the numbers `rows`.
   Outliers(std::span<const UsualRange> usual, const TableEncoding& encoding, std::span<const std::size_t> rows,
            std::span<const double> inputs) {
     constexpr std::size_t kMostNamed = 3;
@@ -64,7 +64,7 @@ void warn_of_outliers(std::span<const UsualRange> usual, const TableEncoding& en
 void warn_of_aim(std::span<const double> aim, std::span<const double> others, const TableEncoding& encoding) {
   const std::size_t C = encoding.features().size();
   std::vector<std::size_t> rows(aim.size() / C);
-  std::iota(rows.begin(), rows.end(), std::size_t{1});  // as in the file: nothing names them else
+  std::iota(rows.begin(), rows.end(), std::size_t{1});  // as in the file, since nothing else names them
   const Outliers found(usual_inputs(others, aim, C), encoding, rows, aim);
   if (found.count > 0) {
     fmt::print(stderr, "{}; take {} out unless predictions are needed there\n", found.text(" of the aim"),

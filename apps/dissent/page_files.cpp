@@ -1,4 +1,4 @@
-// The files are assembled in, byte for byte: a string literal of their size takes a compiler minutes.
+// The assembler includes the files byte for byte: a string literal of their size takes a compiler minutes.
 #include "page_files.hpp"
 
 #include "dissent/base/error.hpp"

@@ -5,7 +5,7 @@
 
 namespace dissent::cli {
 
-// InputError in a build without them, which says how to get one with.
+// In a build without them, InputError says how to get one with them.
 report::PageFiles page_files();
 
 }  // namespace dissent::cli

@@ -1,4 +1,4 @@
-// dissent policy train: a linear policy by augmented random search, resumable at any time.
+// dissent policy train: trains a linear policy by augmented random search, resumable at any time.
 //
 // The state is kept in OUTPUT.state. Ctrl-C ends the current iteration, saves the state and then ends the program as an
 // interrupt does, so that a script around it stops too; a kill loses the iterations since the last checkpoint.
@@ -84,7 +84,7 @@ TrainResult train(const TrainArguments& arguments, const Interrupt& interrupt) {
   });
 }
 
-// Speaks of options where the library would name its fields.
+// These errors name options; the library would name its fields.
 void check_search(const ArsOptions& o) {
   check(o.num_top_directions <= o.num_directions, "--top: {} directions are more than the {} of --directions",
         o.num_top_directions, o.num_directions);

@@ -61,7 +61,7 @@ void PoolChoice::check_by(const Ensemble& model) {
   });
 }
 
-// Open rows from `begin` on, as many as there is room for.
+// Reads open rows from `begin` on, as many as there is room for.
 std::size_t PoolChoice::read(std::size_t begin, std::span<double> rows) const {
   const std::size_t end = std::min(num_open(), begin + rows.size() / names_.size());
   if (open_) {
@@ -72,7 +72,7 @@ std::size_t PoolChoice::read(std::size_t begin, std::span<double> rows) const {
   return end - begin;
 }
 
-// So that a bad row is told before anybody labels others.
+// Reports a bad row before anybody labels other rows.
 void PoolChoice::check_all() const {
   std::vector<double> block(kRowsAtATime * names_.size());
   for (std::size_t begin = 0; begin < num_open();) {

@@ -1,5 +1,5 @@
-// One choice from a pool that is a file: the rows that may be chosen, those drawn to choose among, and the best of
-// them. A file that can be read block by block is, where the method allows it, so that it may be larger than memory.
+// One choice from a pool that is a file: finds the rows that may be chosen, draws the candidates and picks the best of
+// them. If the file and the method allow it, the file is read block by block and may be larger than memory.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,25 @@ namespace dissent::cli {
 
 class PoolChoice {
  public:
-  // What the settings leave of the pool. InputError for columns that it does not have, for values that are no finite
-  // numbers where they are looked at, and when fewer rows are left than a batch has.
+  // Keeps the rows of the pool that the settings allow. InputError for a column that the pool does not have, for a
+  // value that is looked at but is not a finite number, and if fewer rows are left than a batch has.
   PoolChoice(PoolFile& pool, const CampaignSettings& settings, std::vector<std::string> input_names,
              std::span<const double> labelled);
 
   const std::vector<UsualRange>& usual() const { return usual_; }
   std::size_t num_open() const { return open_ ? open_->size() : pool_.num_rows(); }
   bool has_conditions() const { return open_.has_value(); }
-  std::size_t num_candidates() const { return num_candidates_; }  // of the last choice
+  std::size_t num_candidates() const { return num_candidates_; }  // in the last choice
 
-  // From now on rows are checked by the model when they are read.
+  // From now on the model checks rows when they are read.
   void check_by(const Ensemble& model);
 
-  // As the first round of a campaign chooses, with rows of the pool in place of candidates. Every row that may be
-  // chosen is checked. The batch is that of the settings; aim and cost of the task are left to this.
+  // Chooses as the first round of a campaign does, but returns rows of the pool instead of candidates. Checks every row
+  // that may be chosen. Batch and ranking are those of the settings. Leave the task's cost empty: this sets it.
   Choice choose(AcquisitionTask task, bool quiet);
 
-  // The inputs of rows of the pool; of `count` at random among those that may be chosen; costs of rows, if any.
+  // The inputs of given rows; those of `count` random rows that may be chosen; the costs of given rows, if there are
+  // any.
   std::vector<double> inputs(std::span<const std::size_t> rows) const { return pool_.pick(names_, rows); }
   std::vector<double> draw(std::size_t count, const Stream& stream) const;
   std::vector<double> costs(std::span<const std::size_t> rows) const;
@@ -49,7 +50,7 @@ class PoolChoice {
   std::vector<std::string> names_;
   std::vector<UsualRange> usual_;
   std::vector<double> cost_;                      // of every row, or empty
-  std::optional<std::vector<std::size_t>> open_;  // rows that may be chosen; none: all
+  std::optional<std::vector<std::size_t>> open_;  // rows that may be chosen; no value: all
   std::size_t num_candidates_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// dissent predict: what a model says of new inputs, in the table's own units; and its mixture, for `dissent score`.
+// dissent predict: what a model predicts at new inputs, in the table's own units; and its mixture, for `dissent score`.
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -36,7 +36,7 @@ struct PredictOptions {
   bool quiet = false;
 };
 
-// Those that are given, or else those that the model was fitted with and the table has.
+// The id columns that are given, or else those that the model was fitted with and the table has.
 Table id_columns(const PredictOptions& options, const Ensemble& model, const Table& table) {
   Table ids{table.source, table.num_rows, {}};
   const std::vector<std::string>& names = options.ids.empty() ? model.columns().encoding.ids : options.ids;
@@ -61,7 +61,7 @@ std::vector<std::string> column_names(const Ensemble& model, const PredictOption
   return names;
 }
 
-// The index, the ids, what is predicted.
+// The names of the index, the ids and the predictions, in this order.
 std::vector<std::string> with_ids(std::vector<std::string> own, const Table& ids) {
   std::vector<std::string> theirs;
   for (const Column& column : ids.columns) {

@@ -29,7 +29,7 @@ std::string duration_text(double seconds) {
   return s < 5400 ? fmt::format("{} min", (s + 59) / 60) : fmt::format("{:.1f} h", static_cast<double>(s) / 3600);
 }
 
-// A lost progress bar is no reason to stop, so a failed write is left alone.
+// A lost progress bar is no reason to stop, so a failed write is ignored.
 void put(std::string_view text) {
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }

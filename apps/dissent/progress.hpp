@@ -1,5 +1,5 @@
-// A progress bar on standard error, for work that may take longer than a glance. It is drawn only where someone can see
-// it (a terminal, not --quiet), at most ten times a second, not for work done in one step, and leaves nothing behind:
+// A progress bar on standard error, for work that may take longer than a glance. It is drawn only if someone can see it
+// (a terminal, not --quiet), at most ten times a second, not for work done in one step, and leaves nothing behind:
 //
 //     Progress progress("score", num_inputs, options.quiet);
 //     for (...) { ...; progress.update(done); }
@@ -18,10 +18,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // For work whose extent shows only after it has begun.
+  // For work whose total is known only after it has begun.
   void set_total(std::uint64_t total) { total_ = total; }
 
-  // `done` of `total`, and a word on the state ("loss 0.31") to stand behind the bar.
+  // `done` of `total`, and the state ("loss 0.31") to show behind the bar.
   void update(std::uint64_t done, const std::string& state = "");
 
   // Clears the line for something else to be printed; the next update() draws it again.
@@ -38,7 +38,7 @@ class Progress {
   Clock::time_point next_ = start_;
 };
 
-// "[####----]  45 %, 12 s left": the bar alone, for a share done in [0, 1] after `seconds`.
+// "[####----]  45 %, 12 s left": only the bar, for a share done in [0, 1] after `seconds`.
 std::string progress_text(double share, double seconds);
 
 }  // namespace dissent::cli

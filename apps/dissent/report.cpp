@@ -39,12 +39,12 @@ struct ReportOptions {
   std::string pool;
   std::vector<std::string> studies;
   std::string output;
-  std::string format = {};  // empty: as the output's ending says
+  std::string format = {};  // empty: by the output's ending
   int threads = 0;
   bool json = false;
   bool quiet = false;
 
-  // Of a model or a campaign, which have one.
+  // The source of a model or a campaign, which has only one.
   const std::string& source() const { return sources.front(); }
 };
 
@@ -115,7 +115,7 @@ struct Ending {
 constexpr Ending kEndings[] = {{"html", ".html"},   {"html", ".htm"},  {"md", ".md"},
                                {"markdown", ".md"}, {"latex", ".tex"}, {"csv", ".csv"}};
 
-// As typed, else as the output's ending says; html where it says nothing.
+// As typed, else by the output's ending; html if that says nothing.
 std::string format_of(const ReportOptions& options) {
   const auto fits = [&](const Ending& one) { return options.output.ends_with(one.text); };
   const auto found = std::ranges::find_if(kEndings, fits);
@@ -135,7 +135,7 @@ void run_report(ReportOptions options) {
   const bool typed = !options.format.empty();
   options.format = format_of(options);
   if (options.format == "html") {
-    page_files();  // fails before any work, in a build without
+    page_files();  // fails before any work in a build without pages
   }
   check(options.output != "-" || !options.json, "--json and --output - both go to standard output; give a file");
   if (options.output != "-") {

@@ -8,8 +8,8 @@
 
 namespace dissent::cli {
 
-// One page of all sources. `studies` are names of those to show; empty: the only one of each store. InputError in a
-// build without studies.
+// One page for all sources. `studies` names those to show; empty: the only one of each store. InputError in a build
+// without studies.
 report::Page study_report(const std::vector<std::string>& sources, const std::vector<std::string>& studies);
 
 }  // namespace dissent::cli

@@ -40,7 +40,7 @@ Read read_curve(const std::string& directory, const std::string& metric) {
   const std::vector<double> labelled = table.matrix(std::vector<std::string>{"labelled"});
   const Column& column = table.column(metric);
   if (column.is_text()) {
-    table.matrix(std::vector{metric});  // says which row
+    table.matrix(std::vector{metric});  // fails and names the row
   }
   check(column.missing_rows.size() < table.num_rows,
         "{}: {} is empty in every round, as in campaigns without test rows; try --metric chosen_epistemic",
@@ -62,7 +62,7 @@ Read read_curve(const std::string& directory, const std::string& metric) {
   }
   check(!read.curve.value.empty(), "{}: no round has a finite {}", table.source, metric);
   const bool has_last_model = !column.missing_rows.empty() && column.missing_rows.back() + 1 == table.num_rows;
-  const bool unknown_to_it = has_last_model && metric == "chosen_epistemic";  // for it has not chosen yet
+  const bool unknown_to_it = has_last_model && metric == "chosen_epistemic";  // it has not chosen yet
   read.left_out -= unknown_to_it ? 1 : 0;
   return read;
 }

@@ -1,8 +1,8 @@
-// dissent score: the uncertainty of predictions that someone has in a file, in one pass over it at constant memory.
+// dissent score: the uncertainty of predictions in a file, in one pass at constant memory.
 //
 // Inputs are read, scored and written a chunk at a time, in order; the threads share the work inside a chunk. Chunks
-// depend on the shape of the input alone, so any number of threads gives the same bytes. refine compares every input
-// with every other: with it, the whole input is one chunk.
+// depend only on the shape of the input, so any number of threads gives the same bytes. refine compares every input
+// with every other, so it takes the whole input as one chunk.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -26,10 +26,10 @@ namespace dissent::cli {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{8} << 20;
-constexpr std::size_t kMaxChunk = std::size_t{1} << 16;  // inputs, so that results stay small where inputs are
+constexpr std::size_t kMaxChunk = std::size_t{1} << 16;  // inputs, so that results stay small if inputs are small
 constexpr std::size_t kSlowChunk = 1024;                 // inputs, for estimators that take a while on each
 constexpr std::size_t kBlock = 64;                       // inputs that the estimators take at a time
-constexpr std::size_t kTopShown = 10;                    // where --top does not say
+constexpr std::size_t kTopShown = 10;                    // without --top
 
 std::unique_ptr<ScoreSource> open_source(const ScoreOptions& options) {
   std::unique_ptr<ScoreSource> source = has_classes(options.input) ? class_source(options) : gaussian_source(options);
@@ -59,7 +59,7 @@ void check_numbers(const std::vector<std::string>& names, const Columns& columns
   }
 }
 
-// What takes the results of a chunk, one after the other.
+// What takes the results, one chunk after the other.
 struct Receivers {
   std::vector<std::string> names;
   std::vector<ColumnSummary> summaries;
@@ -83,7 +83,7 @@ struct Receivers {
   }
 };
 
-// What a reader of the numbers should know of the input, on standard error.
+// Prints what a reader of the numbers should know about the input, on standard error.
 void print_notes(const ScoreSource& source) {
   const ScoreShape& shape = source.shape();
   if (const std::string doubt = shape_doubt(shape.num_inputs, shape.num_components); !doubt.empty()) {

@@ -56,7 +56,7 @@ class GaussianSource : public ScoreSource {
   }
 
  private:
-  // One that ranks inputs needs them all.
+  // An estimator that ranks inputs needs all of them.
   std::size_t inputs_at_a_time() const {
     if (std::ranges::any_of(estimators_, [](const Estimator& e) { return e.info->ranks_inputs; })) {
       return std::max<std::size_t>(1, file_->num_inputs);

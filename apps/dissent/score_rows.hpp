@@ -1,8 +1,8 @@
 // Scores as rows of a table: which columns there are, the most uncertain rows of a stream, and writers for each format.
 //
 // Columns: epistemic, aleatoric, total, log_deficit and the estimator's extras; with several estimators each name
-// carries its estimator's prefix ("kl_epistemic", "mc_5000_standard_error"). Of a mixture in base space aleatoric and
-// total are left out: in those units they say nothing.
+// carries its estimator's prefix ("kl_epistemic", "mc_5000_standard_error"). For a mixture in base space aleatoric and
+// total are left out: in those units they mean nothing.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace dissent::cli {
 
-// An estimator of whatever the components are, as its columns and summaries name it.
+// An estimator, whatever the components are, as its columns and summaries name it.
 struct ScoreMethod {
   std::string name;
   Bound bound = Bound::kNone;
@@ -38,7 +38,7 @@ struct Rows {
   Columns columns;
 };
 
-// The K most uncertain rows of any number: smallest log_deficit of the first estimator first, then largest epistemic
+// The K most uncertain of any number of rows: smallest log_deficit of the first estimator first, then largest epistemic
 // (more_uncertain()), then smallest input number. Exact; memory for K rows.
 class TopScores {
  public:
@@ -47,7 +47,7 @@ class TopScores {
   // Rows with input numbers first, first + 1, ...; `rank` is the first estimator's.
   void add(std::size_t first, const Uncertainty& rank, const Columns& columns);
 
-  // In order, the most uncertain first; points into this object, to which nothing is added after this.
+  // The rows in order, the most uncertain first. They point into this object; add nothing to it afterwards.
   Rows sorted();
 
  private:
@@ -77,7 +77,8 @@ struct ScoreTable {
   bool ranked = false;  // by --top: an NPY file then has the index as its first column
 };
 
-// By the ending of `path`: .csv, .npy or .npz; "-" is CSV on standard output. InputError for anything else.
+// The format follows the ending of `path`: .csv, .npy or .npz; "-" is CSV on standard output. InputError for anything
+// else.
 void check_output_name(const std::string& path);
 std::unique_ptr<ScoreWriter> make_score_writer(const std::string& path, const ScoreTable& table);
 

@@ -21,7 +21,7 @@ namespace dissent::cli {
 
 struct ScoreOptions {
   std::string input;
-  std::vector<std::string> estimators = {};  // none: kl, or exact of classes
+  std::vector<std::string> estimators = {};  // empty: kl, or exact for classes
   std::string weights = {};
   std::optional<std::size_t> top = {};
   std::string output = {};
@@ -44,11 +44,11 @@ struct ScoreShape {
 
 class ScoreSource {
  public:
-  // Results of the inputs from `begin` on, one of each method; called in the order of the inputs.
+  // Takes the results of the inputs from `begin` on, one per method. Called in the order of the inputs.
   using Take = std::function<void(std::size_t begin, const std::vector<Uncertainty>& results)>;
 
   virtual ~ScoreSource() = default;
-  // A device runs what it has kernels for; null: nothing.
+  // A device, if not null, runs what it has kernels for.
   virtual void run(Executor& executor, ScoreDevice* device, const Take& take) = 0;
 
   const ScoreShape& shape() const { return shape_; }
@@ -61,11 +61,11 @@ class ScoreSource {
   std::vector<std::string> arrays_ = {};
 };
 
-// By what the input holds. InputError for options that do not suit it.
+// The source for what the input holds. InputError for options that do not suit it.
 std::unique_ptr<ScoreSource> gaussian_source(const ScoreOptions& options);
 std::unique_ptr<ScoreSource> class_source(const ScoreOptions& options);
 
-// Inputs of a chunk: as many as fit, a whole number of what estimators take at a time.
+// The number of inputs in a chunk: as many as fit, a multiple of what estimators take at a time.
 std::size_t chunk_size(std::size_t bytes_per_input, bool slow);
 
 }  // namespace dissent::cli

@@ -32,7 +32,7 @@ std::string outputs_text(const ScoreShape& input) {
              : fmt::format("{}, {} covariance", counted(input.num_outputs, "output"), input.full ? "full" : "diagonal");
 }
 
-// What refine says of its work.
+// What refine reports about its work.
 struct RefineWork {
   std::size_t inputs_sampled;
   double samples;
@@ -62,7 +62,7 @@ std::string estimator_text(const ScoreSummary& summary, std::size_t k) {
   return text;
 }
 
-// All columns of a single estimator; the epistemic and log_deficit ones of several, to fit a screen.
+// All columns of a single estimator; only the epistemic ones of several, to fit a screen.
 std::string top_text(const ScoreSummary& summary) {
   std::vector<std::size_t> shown;
   for (std::size_t k = 0; k < summary.names.size(); ++k) {

@@ -1,4 +1,4 @@
-// What `dissent score` says of its results, for people and as JSON. Constant memory: sums and extremes per column.
+// What `dissent score` says about its results, for people and as JSON. Constant memory: sums and extremes per column.
 #pragma once
 
 #include <cstddef>

@@ -37,8 +37,7 @@ class CsvScores : public ScoreWriter {
   CsvWriter writer_;
 };
 
-// The same bytes as CsvScores; standard output cannot be renamed into place, so that the header waits for the first
-// rows.
+// The same bytes as CsvScores; standard output cannot be renamed into place, so the header waits for the first rows.
 class StdoutScores : public ScoreWriter {
  public:
   explicit StdoutScores(const ScoreTable& table)
@@ -128,7 +127,7 @@ class NpzScores : public ScoreWriter {
   std::vector<std::string> names_;
   std::vector<std::int64_t> index_;
   std::vector<std::vector<double>> columns_;
-  AtomicFile probe_;  // never committed: says before the work, not after it, that the file cannot be written
+  AtomicFile probe_;  // never committed: fails before the work, not after it, if the file cannot be written
 };
 
 }  // namespace

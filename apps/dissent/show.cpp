@@ -35,7 +35,7 @@ void print_columns(std::string_view title, const std::vector<std::string>& names
   }
 }
 
-// How columns of a table become inputs, where they are no plain numbers.
+// How columns of a table that are not plain numbers become inputs.
 void print_encoding(const TableEncoding& encoding) {
   bool first = true;
   for (const ColumnCode& code : encoding.columns) {
@@ -48,7 +48,7 @@ void print_encoding(const TableEncoding& encoding) {
   }
 }
 
-// With ln before those that were fitted by their logarithms.
+// The names of the targets, with ln before those that were fitted by their logarithms.
 std::vector<std::string> fitted_targets(const EnsembleColumns& columns) {
   std::vector<std::string> names = columns.targets;
   for (std::size_t d = 0; d < names.size(); ++d) {

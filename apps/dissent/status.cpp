@@ -1,4 +1,4 @@
-// dissent status: where a campaign stands. It changes nothing, and needs not wait for a process at work.
+// dissent status: where a campaign stands. It changes nothing and need not wait for a running process.
 #include "dissent/loop/status.hpp"
 
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// dissent study run: the campaigns of a grid, as one of any number of processes that share a store.
+// dissent study run: runs the campaigns of a grid, as one of any number of processes that share a store.
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -40,8 +40,7 @@ struct StudyArguments {
   bool json = false;
   bool quiet = false;
 
-  // On a device fits are trained together: the more, the better, as long as processors keep up with what else there is
-  // to do.
+  // A device trains fits together: the more the better, as long as the processors keep up with the rest of the work.
   std::size_t num_jobs() const {
     constexpr std::size_t kJobsPerCore = 4;
     return jobs.value_or(device == "cpu" ? 1 : kJobsPerCore * std::max(1U, std::thread::hardware_concurrency()));
@@ -49,7 +48,7 @@ struct StudyArguments {
   std::unique_ptr<StudyStore> open() const { return StudyStore::open(store, StudyStore::Access::kWrite, patience); }
 };
 
-// What a job on a thread of its own does: run cells, until there is none or `stop` says so.
+// A job on its own thread: runs cells until there are none left or `stop` says so.
 void run_job(const StudyArguments& arguments, StudyStore& store, const Grid& grid, std::size_t number, Device* device,
              Account& account, const std::function<bool()>& stop) {
   ThreadPool threads(arguments.threads);
@@ -70,8 +69,8 @@ void run_job(const StudyArguments& arguments, StudyStore& store, const Grid& gri
   run_cells(store, grid, control);
 }
 
-// The first that fails stops the others. One for which a device has too little memory ends alone, and gives its
-// campaign back, as long as others go on.
+// The first job that fails stops the others. But a job that runs out of device memory ends alone and gives its campaign
+// back, as long as other jobs continue.
 void run_jobs(const StudyArguments& arguments, StudyStore& store, const Grid& grid, Device* device, Account& account,
               const Interrupt& interrupt) {
   std::atomic<bool> broken = false;
@@ -106,7 +105,7 @@ void run_jobs(const StudyArguments& arguments, StudyStore& store, const Grid& gr
   }
 }
 
-// After Ctrl-C it ends the program.
+// Ends the program after Ctrl-C.
 void run_until_stopped(const StudyArguments& arguments, StudyStore& store, const Grid& grid, Device* device,
                        Account& account, const Interrupt& interrupt) {
   std::string lost;
@@ -125,7 +124,7 @@ void run_until_stopped(const StudyArguments& arguments, StudyStore& store, const
   }
 }
 
-// SQLite locks files by means that a network's file systems lack.
+// SQLite needs file locks that network file systems lack.
 void check_store(const StudyArguments& arguments, const Rank& rank) {
   check(rank.on_one_machine || study_source(arguments.store).kind != SourceKind::kStoreFile,
         "--store {}: processes on several machines need a server: postgresql://USER@HOST/DATABASE", arguments.store);
@@ -148,7 +147,7 @@ nlohmann::ordered_json summary_json(const Grid& grid, StudyStore& store, const A
           {"failures", failures}};
 }
 
-// ", 20 begun (345 models)", of campaigns that go on; nothing where there are none.
+// ", 20 begun (345 models)" for campaigns that go on; empty if there are none.
 std::string begun_before(StudyStore& store, const std::string& study) {
   std::size_t begun = 0;
   std::size_t models = 0;

@@ -1,4 +1,4 @@
-// What the jobs of `dissent study run` tell, one at a time: campaigns that end, what is waited for, and how far it is.
+// What the jobs of `dissent study run` print, one at a time: campaigns that end, campaigns they wait for, and progress.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ class Account {
       : talk_(talk), progress_("study", total, !talk), total_(total), done_(done) {}
 
   void round();
-  // `done` counts those of other processes too.
+  // `done` counts the campaigns of other processes too.
   void ended(const Claim& claim, const std::string& error, std::size_t done);
-  // Once for each campaign that another process has.
+  // Prints once for each campaign that another process has.
   void waiting(const std::vector<HeldCell>& cells);
   void say(const std::string& message);  // on standard error
 

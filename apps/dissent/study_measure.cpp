@@ -28,7 +28,7 @@ struct StudyMeasureArguments {
   bool quiet = false;
 };
 
-// Where campaigns and measurements are of one study, they are shown together. An empty store takes any name.
+// Campaigns and measurements of one study are shown together. An empty store takes any name.
 std::string study_of(const StudyMeasureArguments& arguments, StudyStore& store) {
   const std::vector<std::string> names = store.studies();
   if (!arguments.study.empty()) {

@@ -1,7 +1,7 @@
 // This process among those that a launcher has started together: mpirun, mpiexec or srun.
 //
-// Workers of a study meet in its store and send each other nothing, so no MPI library is needed. All there is to know
-// is which of them talks, and whether they are on one machine: launchers say so in the environment.
+// Workers of a study meet in its store and send each other nothing, so no MPI library is needed. They need to know only
+// which of them talks, and whether they are on one machine: launchers say both in the environment.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // dissent study serve: the page of a study while its grid runs, for a browser on this machine.
 //
-// It listens on 127.0.0.1 alone, and answers only those who call it by that name or as localhost, so that a page from
-// elsewhere cannot read it under another name.
+// It listens only on 127.0.0.1, and answers only requests to that name or to localhost, so that a page from elsewhere
+// cannot read it under another name.
 #include "command.hpp"
 #include "console.hpp"
 #include "dissent/base/error.hpp"
@@ -58,7 +58,7 @@ class StudyPages {
   }
 
  private:
-  // Changes with what the page shows, but not with every sign of life of a worker.
+  // Changes with what the page shows, but not with every heartbeat of a worker.
   std::string state() {
     Digest digest;
     for (const std::string& study : study_.empty() ? store_->studies() : std::vector{study_}) {
@@ -111,7 +111,7 @@ void route(httplib::Server& server, StudyPages& pages, int port) {
   });
 }
 
-// The port that it got; 0 asks for any. Unlike the library's own choice, two servers never share one.
+// Returns the port that it got; 0 asks for any. Unlike with the library's own options, two servers never share a port.
 int bind(httplib::Server& server, int port) {
   server.set_socket_options([](socket_t socket) {
     const int yes = 1;
@@ -128,7 +128,7 @@ int bind(httplib::Server& server, int port) {
 }
 
 void run_serve(const StudyServeArguments& arguments) {
-  page_files();  // fails before any work, in a build without
+  page_files();  // fails before any work in a build without pages
   StudyPages pages(arguments);
   pages.html();
   httplib::Server server;

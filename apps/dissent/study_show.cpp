@@ -40,7 +40,7 @@ struct StudyShowArguments {
   bool json = false;
 };
 
-// As it is typed, or by the ending of the output.
+// As typed, or by the output's ending.
 std::string_view show_format_of(const StudyShowArguments& arguments) {
   const bool printed = arguments.output == "-";
   if (arguments.format.empty()) {
@@ -61,7 +61,7 @@ std::string_view show_format_of(const StudyShowArguments& arguments) {
   return format.name;
 }
 
-// Options that the format would leave unused.
+// Refuses options that the format would not use.
 void check_used(const StudyShowArguments& arguments, std::string_view format) {
   check(arguments.table.empty() || format == "csv", "--table is for CSV, and the format is {}; give --format csv",
         format);
@@ -93,7 +93,7 @@ Json records_json(const RecordTable& table) {
   return list;
 }
 
-// Every study with all its tables; the verdicts are of all of them together.
+// Every study with all its tables; the verdicts are on all of them together.
 std::string as_json(const std::vector<Comparison>& comparisons, const std::vector<JudgedClaim>& claims) {
   Json whole{{"version", kVersion}, {"studies", Json::array()}};
   for (const Comparison& comparison : comparisons) {

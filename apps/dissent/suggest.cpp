@@ -1,5 +1,5 @@
-// dissent suggest: the rows of a pool that are worth a label most, once, and why. They are those that the first
-// `dissent ask` on the same files chooses.
+// dissent suggest: chooses once the rows of a pool that are most worth a label, and says why. The first `dissent ask`
+// on the same files chooses the same rows.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -60,7 +60,7 @@ CampaignSettings settings_of(const SuggestArguments& arguments) {
   return settings;
 }
 
-// What fits and chooses.
+// What fits and choices run on.
 struct Machine {
   ThreadPool threads;
   std::shared_ptr<Device> device;
@@ -85,7 +85,7 @@ Ensemble fit_model(const SuggestArguments& arguments, const Labelled& rows, Ense
   return std::move(result.model);
 }
 
-// Everything that can be wrong is looked at before the fit, which takes longest.
+// Checks everything that can be wrong before the fit, which takes longest.
 void check_arguments(const SuggestArguments& arguments) {
   const CampaignSettings settings = settings_of(arguments);
   check_candidates(settings.candidates, settings.batch);
@@ -112,7 +112,7 @@ void check_arguments(const SuggestArguments& arguments) {
   }
 }
 
-// A fitted model has its columns; those that are given must be the same.
+// A fitted model has its own columns; if columns are given, they must be the same.
 void check_columns(const SuggestArguments& arguments, const EnsembleColumns& columns) {
   const ColumnOptions& given = arguments.tables.columns;
   check(given.targets.empty() || given.targets == columns.targets, "--targets: {} predicts {}; leave it out",
@@ -139,7 +139,7 @@ void run_suggest_mixture(const SuggestArguments& arguments) {
   }
   SuggestArguments asked = arguments;
   if (has_classes(arguments.mixture)) {
-    asked.choice.acquisition.clear();  // `exact` is for classes alone
+    asked.choice.acquisition.clear();  // only classes have `exact`
   }
   suggest_from_mixture({arguments.mixture, settings_of(asked), arguments.choice.acquisition, arguments.output,
                         arguments.threads, arguments.json, arguments.quiet});
@@ -191,7 +191,7 @@ std::vector<double> read_aim(const SuggestArguments& arguments, const Ensemble& 
   return inputs;
 }
 
-// Of the rows chosen, those that a second fit of the same kind would choose from the same candidates.
+// How many of the chosen rows a second fit of the same kind would choose too, from the same candidates.
 std::optional<std::size_t> find_stable(const SuggestArguments& arguments, const Labelled& labelled,
                                        const Choice& choice, AcquisitionTask task, PoolChoice& pool, Machine& machine) {
   const std::size_t num_labelled = labelled.inputs.size() / labelled.input_names.size();
@@ -212,11 +212,11 @@ std::optional<std::size_t> find_stable(const SuggestArguments& arguments, const 
                              .device = task.device,
                              .aleatoric = false};
   const std::size_t common = num_common(choice, pool.choose(same, true));
-  pool.check_by(task.model);  // the other ends here
+  pool.check_by(task.model);  // the other model ends here
   return common;
 }
 
-// Rows that look like errors, of the aim and of those chosen.
+// Warns of rows that look like errors, in the aim and among the chosen rows.
 void warn_of_errors(const PoolChoice& pool, const PoolFile& file, const Labelled& labelled, std::span<const double> aim,
                     std::span<const std::size_t> rows) {
   if (!aim.empty()) {

@@ -34,7 +34,7 @@ struct Chosen {
   std::string who = "The components";
   std::string what = "these rows";
 
-  // Names and values of the columns. Noise in base space would not be in the user's units, and is left out.
+  // Names and values of the columns. Noise in base space is left out: it would not be in the user's units.
   std::vector<std::pair<std::string, const std::vector<double>*>> columns() const {
     std::vector<std::pair<std::string, const std::vector<double>*>> all{{"score", &choice.scores},
                                                                         {"epistemic", &choice.epistemic}};
@@ -47,7 +47,8 @@ struct Chosen {
 
 Stream stream_of(const CampaignSettings& settings) { return choice_stream(settings.fit.ensemble.seed, 1); }
 
-// What is predicted already costs nothing to look at: all rows, but for methods that sample or compare pairs of rows.
+// Existing predictions cost nothing to look at: takes all rows, except for methods that sample or compare pairs of
+// rows.
 std::vector<std::size_t> candidate_rows(const CampaignSettings& settings, const Acquisition& acquisition,
                                         std::size_t num_outputs, std::size_t num_rows) {
   const bool cheap = acquisition.streams() && !acquisition.info().samples;
@@ -161,7 +162,7 @@ void print_chosen(const MixtureSuggestion& asked, const Chosen& chosen) {
   }
 }
 
-// `arrays`: those that are read, "FILE.npz[mean]".
+// `arrays`: the names of those that are read, "FILE.npz[mean]".
 template <class File>
 void suggest_from(const MixtureSuggestion& asked, const File& file, const std::vector<std::string>& arrays) {
   check(asked.settings.batch <= file.num_inputs, "--batch: {} rows are wanted; {} has {}", asked.settings.batch,

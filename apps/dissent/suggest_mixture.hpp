@@ -1,5 +1,4 @@
-// dissent suggest --mixture: rows chosen by predictions that someone has in a file, Gaussians or probabilities of
-// classes.
+// dissent suggest --mixture: chooses rows by predictions in a file, Gaussians or probabilities of classes.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@ namespace dissent::cli {
 struct MixtureSuggestion {
   std::string mixture;  // as `dissent score` takes it
   CampaignSettings settings;
-  std::string acquisition;  // of classes, as typed; empty: bhattacharyya-joint. Of Gaussians the settings have it
+  std::string acquisition;  // for classes, as typed; empty: bhattacharyya-joint. For Gaussians the settings have it
   std::string output;       // "-": standard output
   int threads = 0;
   bool json = false;

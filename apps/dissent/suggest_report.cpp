@@ -39,7 +39,7 @@ Choice measured(AcquisitionTask task, std::span<const double> inputs) {
   return choose(Acquisition::parse("random"), task, inputs);
 }
 
-// "7 of 10 lie outside the labelled range of 'x'", for the input where it is most; empty where it is none.
+// "7 of 10 lie outside the labelled range of 'x'", for the input with the most; empty if there are none.
 std::string outside_text(const Ensemble& model, std::span<const double> chosen, std::span<const double> labelled) {
   const std::size_t C = model.num_input_columns();
   std::size_t most = 0;

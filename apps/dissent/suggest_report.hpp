@@ -1,5 +1,5 @@
-// What `dissent suggest` says of its choice: the rows with their reasons, one sentence on all of them, how stable it
-// is.
+// What `dissent suggest` says about its choice: the rows with their reasons, one sentence on all of them, and how
+// stable the choice is.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Suggestion {
   std::size_t num_candidates = 0;
   std::string among = {};                       // among_text()
   std::string sentence = {};                    // of all
-  std::optional<std::size_t> stable_rows = {};  // that another fit would choose too; none where that was not tried
+  std::optional<std::size_t> stable_rows = {};  // that another fit would choose too; no value if not tried
   std::uint64_t seed = 0;
 };
 
@@ -33,13 +33,13 @@ std::string choice_sentence(const CampaignSettings& settings, const AcquisitionT
 // "50,000 rows (2,000 drawn to choose among)"; `conditions`: these are the rows that may be chosen.
 std::string among_text(std::size_t num_rows, std::size_t num_candidates, bool conditions);
 
-// How many of the rows are in both.
+// How many rows are in both choices.
 std::size_t num_common(const Choice& one, const Choice& other);
 
 // As CSV; - is standard output.
 void write_suggestion(const std::string& output, const Suggestion& suggestion);
 
-// Where the table is on standard output, to standard error.
+// To standard error if the table is on standard output.
 void print_suggestion(const std::string& output, const Suggestion& suggestion);
 void print_suggestion_json(const std::string& output, const Suggestion& suggestion);
 

@@ -1,7 +1,7 @@
 // dissent tell: labels for the rows that `dissent ask` asked for, some or all, in any order; experiments that failed;
 // corrections; and labels of rows that nobody asked for.
 //
-// All or nothing: what is wrong with one answer, or a kill before the end, leaves the campaign as it was.
+// All or nothing: an error in one answer, or a kill before the end, leaves the campaign as it was.
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 """The tasks, the methods, and one campaign of a method on a task as a job for tables/jobs.py.
 
 A method of the program is a name of `--acquisition`, or `default` for the program's own choice. `NAME+aim` is NAME with
-`--aim test` on the robots, whose pool lies elsewhere than their test rows; on other tasks it is NAME itself.
+`--aim test` on the robots, whose pool lies apart from their test rows; on other tasks it is NAME itself.
 A peer has a model of its own, so its baseline is the same model with rows at random.
 """
 
@@ -50,7 +50,7 @@ def baseline(method):
 
 
 def runs_as(method, task):
-    """The method under whose name the campaign stands in the cache."""
+    """The method whose name the campaign has in the cache."""
     return method if task in ROBOTS else method.removesuffix(AIM)
 
 
@@ -59,7 +59,7 @@ def can_run(method, task):
 
 
 def with_baselines(methods):
-    """The methods after those they are measured against, none twice."""
+    """The methods, each after its baseline, without duplicates."""
     return list(dict.fromkeys(name for method in methods for name in (baseline(method), method)
                               if method not in PEER_BASELINES.values()))
 

@@ -8,7 +8,7 @@ from tables.report import lines
 
 
 def named(method, labels):
-    """A method as a heading; its label where there are several."""
+    """A method as a heading, with its label if there are several."""
     label, name = method
     return f"{label}: {name}" if len(labels) > 1 and name not in PEER_STEPS else name
 
@@ -33,7 +33,7 @@ def by_task(table, methods, labels, shown):
 
 
 def summary(rmse, likelihood, methods, labels):
-    """One row a method, over the tasks that all of them share."""
+    """One row per method, over the tasks that all of them share."""
     tasks = worth.shared_tasks(rmse, methods)
     means, ranks = worth.over_tasks(rmse, methods), worth.mean_ranks(rmse, methods)
     shares = worth.profile(rmse, methods)

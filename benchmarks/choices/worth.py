@@ -1,8 +1,8 @@
 """What choices are worth: campaigns against those with the same seed and rows at random, and sums over tasks.
 
-Of a campaign counts the mean over its models (the area under the curve) of RMSE and of log-likelihood. With a and b
-those of a method and of its baseline on the same seed, a pair's log ratio is ln(a / b) of RMSE (below 0: better) and
-its difference a - b of log-likelihood (above 0: better). A task's value is the mean over seeds, with Student's 95%
+A campaign counts by the mean over its models (the area under the curve) of RMSE and of log-likelihood. Let a and b be
+those of a method and of its baseline on the same seed. A pair's log ratio is ln(a / b) of RMSE (below 0: better), and
+its difference is a - b of log-likelihood (above 0: better). A task's value is the mean over seeds, with Student's 95%
 interval. The value over all tasks is the mean of the tasks' values, with Student's interval over tasks: a task is one
 draw from the tasks there could be, however many seeds it has.
 """
@@ -37,7 +37,7 @@ def interval(values):
 
 
 def areas(rows, column):
-    """{(task, label, method): {seed: mean over models}} of whole campaigns; rows as of Cache.rows()."""
+    """{(task, label, method): {seed: mean over models}} of whole campaigns; rows: from Cache.rows()."""
     curves = {}
     for row in rows.values():
         curve = curves.setdefault((row["task"], row["label"], row["method"], row["seed"]), {})

@@ -15,7 +15,7 @@ def names(text):
 
 
 def make_parser(usage, folder):
-    """Options that every benchmark has; `folder` is where results are by default, beside BIN."""
+    """Options that every benchmark has; `folder` is the default place of results, beside BIN."""
     parser = argparse.ArgumentParser(usage=usage)
     parser.add_argument("bin", nargs="?")
     parser.add_argument("--cache", help=f"folder of results; by default '{folder}' beside BIN")
@@ -28,7 +28,7 @@ def make_parser(usage, folder):
 
 
 def parse(parser, arguments):
-    """The options; what follows -- is options.program."""
+    """The options; what follows -- goes into options.program."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:cut])
     options.program = arguments[cut + 1:]

@@ -1,6 +1,6 @@
-"""Results as rows of a CSV file, added as they come, so that a run that was killed goes on where it stopped.
+"""Results as rows of a CSV file, added as they come, so that a killed run continues where it stopped.
 
-Every row names its job (the key), the settings it ran under, and the results. Of several rows with the same key the
+Every row names its job (the key), the settings it ran under, and the results. If several rows have the same key, the
 last one counts. A row cut short by a kill is skipped.
 """
 

@@ -1,8 +1,9 @@
 """Campaigns on a table by peers: 60 rows labelled at first, ten rounds, 20 rows chosen after each but the last.
 
-gp-random and gp-variance: the Gaussian process of peers.py, rows at random or those of the highest variance among
-1,000 drawn from the pool; a step's predictor gives means and stddevs, or None where it has none. lcmd: LCMD-TP of the library bmdal_reg (Holzmueller et al., 2023) with its own network; the
-environment variable DISSENT_BMDAL_DIR names a copy of that library.
+gp-random and gp-variance: the Gaussian process of peers.py, with random rows or those of the highest variance among
+1,000 drawn from the pool. A step's predictor gives means and stddevs, or None if it has no stddevs. lcmd: LCMD-TP of
+the library bmdal_reg (Holzmueller et al., 2023) with its own network; the environment variable DISSENT_BMDAL_DIR names
+a copy of that library.
 """
 
 import contextlib
@@ -35,7 +36,7 @@ def lcmd_round(x, y, pool_x, seed, random, by_lcmd=True):
     from bmdal_reg.nn_interface import NNRegressor
     torch.set_num_threads(1)
     network = NNRegressor(device="cpu", seed=seed)
-    with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):  # it prints a dot an epoch
+    with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):  # it prints a dot per epoch
         network.fit(x, y)
     rows = random.choice(len(pool_x), min(len(pool_x), 10 * CANDIDATES), replace=False)
 

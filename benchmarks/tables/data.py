@@ -33,7 +33,7 @@ def write(path, names, values):
 
 
 def export(folder):
-    """Makes those tables that are missing: four by R, two by scikit-learn."""
+    """Makes the tables that are missing: four with R, two with scikit-learn."""
     missing = {table for table in TABLES if not os.path.exists(os.path.join(folder, f"{table}.csv"))}
     os.makedirs(folder, exist_ok=True)
     if missing - {"diabetes", "friedman1"}:

@@ -1,9 +1,9 @@
 """A deep ensemble in PyTorch: five networks that predict a mean and a variance, trained by likelihood.
 
 Lakshminarayanan, Pritzel, Blundell: Simple and scalable predictive uncertainty estimation using deep ensembles, 2017.
-The loss weighs a row by the root of its variance, so that means do not stay behind (Seitzer et al., On the pitfalls of
-heteroscedastic uncertainty estimation, 2022). Weight decay and number of steps are those of the best log-likelihood in
-five-fold cross-validation; then five networks with other weights train on all rows. Scaled inputs are clipped to +-4.
+The loss weighs a row by the root of its variance, so that means do not lag behind (Seitzer et al., On the pitfalls of
+heteroscedastic uncertainty estimation, 2022). Weight decay and number of steps are those with the best log-likelihood
+in five-fold cross-validation; then five networks with new weights train on all rows. Scaled inputs are clipped to +-4.
 The networks are independent but train side by side: every parameter has a leading axis of networks.
 """
 
@@ -48,7 +48,7 @@ def negative_log_likelihood(y, mean, variance):
 
 
 def train(networks, x, y, decay, num_steps, seed, check=None):
-    """x: (networks, rows, inputs); decay: (networks). Calls check() every so many steps."""
+    """x: (networks, rows, inputs); decay: (networks). Calls check() every STEPS_A_CHECK steps."""
     generator = torch.Generator().manual_seed(seed)
     adam = torch.optim.Adam(networks.parameters(), lr=RATE)
     num_networks, num_rows = y.shape
@@ -72,7 +72,7 @@ def train(networks, x, y, decay, num_steps, seed, check=None):
 
 
 def cross_validate(x, y, seed):
-    """The weight decay and number of steps with the least loss on rows left out."""
+    """The weight decay and number of steps with the least loss on held-out rows."""
     num_rows = len(y)
     order = torch.randperm(num_rows, generator=torch.Generator().manual_seed(seed))
     folds = [order[i::5] for i in range(5)]

@@ -1,7 +1,7 @@
 """The jobs of the benchmark: a fit in a cell (table, rows, split), or a campaign (table, split), by one method.
 
 A job's `program` is ours.Program, or None for a peer. Jobs know their rows in the cache and about how long they take.
-Benchmarks with jobs of their own have them run here, too: a job has `keys`, `program` and `run(folder)`.
+Benchmarks with their own jobs run them here, too: a job has `keys`, `program` and `run(folder)`.
 """
 
 import concurrent.futures

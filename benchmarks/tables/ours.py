@@ -1,4 +1,4 @@
-"""The program under test: one fit and its metrics, or one campaign, in a folder of its own that is then removed.
+"""The program under test: one fit and its metrics, or one campaign, in a temporary folder.
 
 A campaign is a list of dicts, one for each model in turn: labelled, rmse, log_likelihood and seconds.
 """
@@ -15,7 +15,7 @@ from tables import data
 
 
 class Program:
-    """The program `dissent` in the folder `bin` with options of `dissent fit`; settings tells it from others."""
+    """The program `dissent` in the folder `bin` with options of `dissent fit`; settings distinguish it from others."""
 
     def __init__(self, bin_folder, options):
         self.path, self.options = os.path.join(bin_folder, "dissent"), list(options)
@@ -35,7 +35,7 @@ class Program:
                 "coverage": metrics["coverage_90"], "seconds": seconds}
 
     def campaign(self, names, train, test, seed, first, batch, rounds, *options):
-        """On a table: of the training rows, those after the first are the pool."""
+        """On a table: the training rows after the first ones are the pool."""
         with tempfile.TemporaryDirectory() as folder:
             labelled, pool, test_file = self._tables(folder, names, labelled=train[:first], pool=train[first:],
                                                      test=test)

@@ -34,7 +34,7 @@ def gaussian_process(x, y, seed):
 
 
 class OutOfBag:
-    """What bagged models say of training rows: mean and variance of those models that did not see the row."""
+    """What bagged models predict for training rows: mean and variance over the models that did not see the row."""
 
     def __init__(self, models, samples, x, y):
         self.models = models
@@ -92,7 +92,7 @@ def bagged_networks(x, y, seed):
 
 
 def gradient_boosting(x, y, seed, num_trees=500):
-    """Depth and number of trees by five-fold cross-validation; the stddev is that of the residuals left out."""
+    """Depth and number of trees by five-fold cross-validation; the stddev is that of the held-out residuals."""
     squares = {}
     for depth in (2, 3, 5):
         options = {"learning_rate": 0.05, "subsample": 0.7, "max_depth": depth, "random_state": seed}

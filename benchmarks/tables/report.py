@@ -1,6 +1,6 @@
-"""The report as Markdown: our results beside the best peer's, what is counted over them, and where we miss.
+"""The report as Markdown: our results beside the best peer's, counts over them, and where we miss.
 
-Numbers are means over splits. A method counts in a cell where it has a result for every split asked for.
+Numbers are means over splits. A method counts in a cell if it has a result for every split asked for.
 """
 
 import math
@@ -51,7 +51,7 @@ def best(values, peers, pick):
 
 
 def lacking(means, ours, peers):
-    """One line per method of the cells where it has no complete result."""
+    """One line per method, with the cells where it has no complete result."""
     text = []
     for method in (ours, *peers):
         cells = [" ".join(key) for key, values in means.items() if method not in values]

@@ -60,7 +60,7 @@ __all__ = [
     "uncertainty",
 ]
 
-# What needs more than numpy is imported when it is first asked for.
+# Names that need more than numpy are imported when first asked for.
 _LAZY = {
     "AutoEnsemble": "_ensembles",
     "Campaign": "_campaign",
@@ -80,7 +80,7 @@ _LAZY = {
 _MODULES = ("metrics", "plot")
 
 
-if not TYPE_CHECKING:  # for a checker, the package would have every name
+if not TYPE_CHECKING:  # a type checker would think that the package has every name
 
     def __getattr__(name: str) -> Any:
         import importlib

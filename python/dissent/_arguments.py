@@ -1,4 +1,4 @@
-"""Arguments that Python alone knows: seeds and counts."""
+"""Arguments that only Python has: seeds and counts."""
 from __future__ import annotations
 
 import operator

@@ -1,6 +1,6 @@
 """Arrays from anywhere (numpy, torch, DLPack, buffers, pandas, lists) as the contiguous ones that _core reads.
 
-What is float32 or float64 and contiguous already is used where it lies; anything else is converted once.
+Contiguous float32 and float64 arrays are used in place; anything else is converted once.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import _core
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
-    """`values` as a numpy array of real numbers, sharing memory where that is possible."""
+    """`values` as a numpy array of real numbers, sharing memory if possible."""
     if isinstance(values, np.ndarray):
         array = values
     elif hasattr(values, "__dlpack__"):
@@ -42,7 +42,7 @@ def without_tensors(values: Any, name: str) -> Any:
 
 
 def _has_tensors(values: Any) -> bool:
-    """Whether these are lists, in lists perhaps, of arrays; numpy alone cannot read tensors with gradients there."""
+    """Whether these are lists of arrays, perhaps nested; numpy itself cannot read tensors with gradients there."""
     return isinstance(values, (list, tuple)) and any(hasattr(v, "__dlpack__") or _has_tensors(v) for v in values)
 
 
@@ -107,7 +107,7 @@ def as_probabilities(probabilities: Any, axis: int) -> np.ndarray:
 
 
 def warn_of_shape(array: np.ndarray, axis: int) -> None:
-    """A warning where [N, M, ...] is allowed but more likely meant in another order."""
+    """Warns if [N, M, ...] is allowed but its axes are more likely in another order."""
     doubt = _core.shape_doubt(*array.shape[:2]) if array.ndim >= 2 else ""
     if doubt:
         hint = "; pass axis=0 if components come first" if axis == 1 and array.shape[1] > 1 else ""
@@ -118,7 +118,7 @@ def warn_of_shape(array: np.ndarray, axis: int) -> None:
 
 
 def _is_ours(level: int) -> bool:
-    """Whether the caller as many levels up is a function of this package."""
+    """Whether the caller `level` levels up is a function of this package."""
     try:
         return str(sys._getframe(level).f_globals.get("__name__", "")).startswith(f"{__package__}.")
     except ValueError:  # no such level
@@ -153,7 +153,7 @@ def as_weights(weights: Optional[Any]) -> np.ndarray:
 
 
 def as_cost(cost: Optional[Any]) -> Optional[np.ndarray]:
-    """What a label of each row costs: [N], finite and > 0; None where all cost the same."""
+    """What a label of each row costs: [N], finite and > 0; None if all cost the same."""
     if cost is None:
         return None
     array = np.require(as_array(cost, "cost"), np.float64, ["C", "A"])

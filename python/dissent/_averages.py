@@ -9,7 +9,7 @@ Value = Union[float, np.ndarray]
 
 
 def mean_of(values: np.ndarray, per_output: bool) -> Value:
-    """Of [..., N, D] over the rows, and over the outputs unless each is asked for."""
+    """The mean of [..., N, D] over the rows, and over the outputs unless `per_output`."""
     return values.mean(-2) if per_output else plain(values.mean((-2, -1)))
 
 

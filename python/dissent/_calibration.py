@@ -61,7 +61,7 @@ def calibration_curve(
 ) -> CalibrationCurve:
     """Expected and observed shares of values, at `bins` levels from 0 to 1.
 
-    `kind` is "interval" for those within central intervals, "quantile" for those below quantiles.
+    `kind` is "interval" for shares within central intervals, "quantile" for shares below quantiles.
 
     >>> curve = dissent.metrics.calibration_curve(np.zeros(4), np.zeros(4), 1.0, bins=5, kind="quantile")
     >>> curve.observed    # every value is the median
@@ -88,7 +88,7 @@ def rms_calibration_error(
     kind: str = "interval",
     per_output: bool = False,
 ) -> Value:
-    """The root of the mean square of observed less expected shares, over the :func:`calibration_curve`.
+    """The root mean square of observed minus expected shares, over the :func:`calibration_curve`.
 
     >>> round(dissent.metrics.rms_calibration_error(np.zeros(9), np.zeros(9), 1.0), 3)    # all in every interval
     0.579
@@ -145,7 +145,7 @@ def miscalibration_area(
 def _distance(
     y: Any, mean: Any, stddev: Any, weights: Any, samples: Any, bins: int, kind: str
 ) -> np.ndarray:
-    """[bins, D]: observed less expected shares."""
+    """[bins, D]: observed minus expected shares."""
     curve = calibration_curve(
         y, mean, stddev, weights=weights, samples=samples, bins=bins, kind=kind, per_output=True
     )

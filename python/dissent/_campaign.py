@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Campaign:
     """A campaign of asking and telling, in a directory that ``dissent ask`` and ``dissent tell`` understand as well.
 
-    The first call begins it and copies the tables into the directory; later ones need the directory alone. Every step
+    The first call begins it and copies the tables into the directory; later calls need only the directory. Every step
     is saved before it returns; a process that dies leaves the campaign as it was after the last step. One process at a
     time can have it open: use ``with``, or :meth:`close`.
 
@@ -45,10 +45,10 @@ class Campaign:
     ignore : str or sequence of str, optional
         Columns to leave out.
     id : str or sequence of str, optional
-        Columns that tell rows apart: no inputs, but they stand in every table that is written.
+        Columns that tell rows apart. They are not inputs, but are in every table that is written.
     order : mapping from str to sequence of str, optional
-        Categories of columns from least to most, as in ``{"cut": ["Fair", "Good", "Ideal"]}``. Such a column becomes one
-        number; other columns of text become one for each category.
+        Categories of columns from least to most, as in ``{"cut": ["Fair", "Good", "Ideal"]}``. Such a column becomes
+        one number; other columns of text become one number for each category.
     test : table, optional
         Rows to measure each round's model on.
     aim : table, optional
@@ -56,15 +56,15 @@ class Campaign:
     acquisition : str, optional
         Any of :func:`acquisitions`, "aim" by default.
     candidates : int, "all" or "paper", optional
-        Rows drawn from the pool to choose among; what suits the method by default.
+        Rows drawn from the pool to choose among; by default as many as suit the method.
     ranking : "deficit" or "value", optional
         As in :func:`query`. The preset "paper" ranks by value, among the paper's number of candidates.
     cost : str, optional
-        The column of the pool that says what a label costs: rows are chosen by what they tell per cost. It is no input
-        unless named in `inputs`.
+        The column of the pool that says what a label costs: rows are chosen by how much they tell per cost. It is not
+        an input unless named in `inputs`.
     require, exclude : str or sequence of str, optional
-        Conditions on columns of the pool, such as "depth<=70", "site=A" or "kind!=test". Rows are chosen if they meet
-        all that are required and none that exclude; "" lifts those of the campaign.
+        Conditions on columns of the pool, such as "depth<=70", "site=A" or "kind!=test". Only rows that meet all of
+        `require` and none of `exclude` are chosen; "" lifts the conditions of the campaign.
     skip_outliers : bool, optional
         Do not choose rows that look like errors.
     threads : int, optional
@@ -74,7 +74,7 @@ class Campaign:
     model : "flow", "pne", "gp" or "auto", optional
         By default "auto": the kind is chosen for the first model, and again each time the labelled rows have doubled.
     n_components, hidden, ..., random_state : optional
-        As the parameters of :class:`AutoEnsemble`. Given for a campaign that exists, they replace its own from now on.
+        As the parameters of :class:`AutoEnsemble`. For an existing campaign, they replace its own from now on.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Campaign:
     (22, 0)
     >>> folder.cleanup()
 
-    Those of the methods go on from a campaign like this one, of which nothing has been asked yet.
+    The examples of the methods go on from a campaign like this one, before anything was asked.
     """
 
     @takes(fit_parameters())
@@ -146,8 +146,8 @@ class Campaign:
     def ask(self, batch: int = 10, *, progress: Progress = None) -> np.ndarray:
         """The rows of the pool that should be labelled next: an array of row numbers, counted from 0.
 
-        `batch` is the number of rows that wait for an answer afterwards: those that wait already come first. So a call
-        whose result was lost can be made again. Where the pool has fewer left, all are asked for, with a warning; but
+        `batch` is the number of rows that wait for an answer afterwards: rows that already wait come first. So a call
+        whose result was lost can be repeated. If the pool has fewer rows left, all are asked for, with a warning; but
         the first batch cannot be larger than the pool.
 
         >>> campaign.ask(2).shape, campaign.ask(3).shape
@@ -172,17 +172,17 @@ class Campaign:
         extra: bool = False,
         progress: Progress = None,
     ) -> None:
-        """The targets `y` (n,) or (n, D) of rows that were asked for: some or all, in any order; all or nothing.
+        """Takes the targets `y` (n,) or (n, D) of rows that were asked for, some or all, in any order. All or nothing.
 
-        Columns of a pandas table are taken by the names of :attr:`targets`, arrays in their order. Or give one table
-        (a file, a DataFrame or a mapping) with a column `row` and the targets: rows that lack their targets go on
-        waiting, and where it has input columns they must be those of the pool.
+        Columns of a pandas table are matched to :attr:`targets` by name, those of an array by their order. Or give one
+        table (a file, a DataFrame or a mapping) with a column `row` and the targets: rows without targets go on
+        waiting, and input columns, if there are any, must be those of the pool.
 
-        A fresh model is fitted then, unless `refit` is false: that leaves it to a later call. With `correct` answers
-        may replace those told before. With `extra` nobody need have asked for the rows: without a column `row` they are
-        looked up in the pool by their inputs, and those that are not in it are labelled rows beside it. An answer far
-        outside of those before is taken, with a warning; so are rows known by rounded inputs, or with categories that
-        the campaign has not seen.
+        Then a new model is fitted; `refit=False` leaves that to a later call. With `correct`, answers may replace those
+        told before. With `extra`, nobody need have asked for the rows: without a column `row` they are looked up in the
+        pool by their inputs, and rows that are not in the pool become labelled rows beside it. An answer far outside
+        the earlier ones is taken, with a warning; so are rows matched by rounded inputs, or with categories that the
+        campaign has not seen.
 
         >>> rows = campaign.ask(3)
         >>> campaign.tell(rows[:2], [0.5, 0.7])    # y (2,): the third one is not measured yet
@@ -206,7 +206,7 @@ class Campaign:
             warnings.warn(f"{text}; if it is a mistake, correct() replaces it", stacklevel=2)
 
     def correct(self, rows: Any, y: Any = None, *, refit: bool = True, progress: Progress = None) -> None:
-        """As :meth:`tell`, for answers that were told before: these replace them. What was chosen stays.
+        """As :meth:`tell`, but replaces answers that were told before. What was chosen stays.
 
         >>> rows = campaign.ask(1)
         >>> campaign.tell(rows, [0.5])
@@ -217,10 +217,10 @@ class Campaign:
         self.tell(rows, y, refit=refit, correct=True, progress=progress)
 
     def drop(self, rows: Any, *, correct: bool = False, refit: bool = True, progress: Progress = None) -> None:
-        """Rows of the pool whose experiments failed: they have no label, and never come again.
+        """Drops rows of the pool whose experiments failed: they have no label and are never asked for again.
 
-        With `correct` a row may have its answer already, which is taken back; :meth:`correct` gives a row that was
-        dropped an answer after all.
+        With `correct`, a row may already have an answer, which is taken back. :meth:`correct` gives a dropped row an
+        answer after all.
 
         >>> row = campaign.ask(1)
         >>> campaign.drop(row)
@@ -246,11 +246,11 @@ class Campaign:
             return campaign.status()
 
     def export(self, path: Optional[Path] = None) -> Dict[str, Any]:
-        """The campaign whole: settings, rounds, and every labelled row with where it is from, as one dictionary.
+        """The whole campaign as one dictionary: settings, rounds, and every labelled row with where it is from.
 
         ``pandas.DataFrame(campaign.export()["rows"])`` is the table of the rows. With a `path` it is also written there,
-        as JSON if the name ends in .json, or as the table of the rows alone if it ends in .csv. The file appears whole or
-        not at all, and replaces nothing but an earlier export.
+        as JSON if the name ends in .json, or as only the table of the rows if it ends in .csv. The file appears whole
+        or not at all, and replaces only an earlier export.
 
         >>> campaign.tell(campaign.ask(1), [0.5])
         >>> whole = campaign.export()
@@ -268,7 +268,7 @@ class Campaign:
         return whole
 
     def model(self, *, progress: Progress = None) -> _Ensemble:
-        """The ensemble fitted to what is labelled so far, of the class for its kind of model.
+        """The ensemble fitted to the rows labelled so far, in the class for its kind of model.
 
         >>> model = campaign.model()
         >>> type(model).__name__, model.feature_names_in_.tolist(), model.n_outputs_
@@ -311,8 +311,8 @@ class Campaign:
     def questions(self) -> Dict[str, Any]:
         """The :attr:`pending` rows as the table that people fill in: row, the columns of the pool, why, the targets.
 
-        Where the pool has a column of its own called row or why, ours is called ``row_`` or ``why_``.
-        ``pandas.DataFrame(campaign.questions)``; filled in, :meth:`tell` takes it as it is.
+        If the pool has its own column called row or why, ours is called ``row_`` or ``why_``.
+        ``pandas.DataFrame(campaign.questions)`` makes it a table; once it is filled in, :meth:`tell` takes it as it is.
 
         >>> rows = campaign.ask(2)
         >>> list(campaign.questions), campaign.questions["y"].tolist()
@@ -356,7 +356,7 @@ class Campaign:
     @property
     def notes(self) -> List[str]:
         """What was made of the columns when this object began the campaign, one line each: categories, dates, empty
-        cells, columns left out. Empty where they are numbers, and for a campaign that is opened again.
+        cells, columns left out. Empty if all are numbers, and for a campaign that is opened again.
 
         >>> campaign.notes    # numbers alone
         []
@@ -396,7 +396,7 @@ class Campaign:
 
     @property
     def num_pool(self) -> int:
-        """Rows of the pool, those that are labelled by now among them.
+        """Rows of the pool, including those labelled by now.
 
         >>> campaign.num_pool
         13
@@ -417,7 +417,7 @@ class Campaign:
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[_core.Campaign]:
-        """The campaign, for one thread at a time; what `progress` calls cannot have it a second time."""
+        """The campaign, for one thread at a time; a `progress` function cannot use it again."""
         if self._owner == threading.get_ident():
             raise ValueError("the campaign is busy: a progress function cannot use it")
         with self._lock:

@@ -1,4 +1,4 @@
-"""What a campaign is given: tables, columns, row numbers; as the library takes them."""
+"""What a campaign is given (tables, columns, row numbers), in the form that the library takes."""
 from __future__ import annotations
 
 import csv
@@ -20,7 +20,7 @@ def names(columns: Union[str, Sequence[str], None]) -> List[str]:
 
 
 def orders(order: Optional[Mapping[str, Sequence[str]]]) -> List[List[str]]:
-    """As the command line has them: ["cut=Fair", "Good", "Ideal"] for each column."""
+    """As on the command line: ["cut=Fair", "Good", "Ideal"] for each column."""
     if order is not None and not isinstance(order, Mapping):
         raise TypeError(f"order must be a mapping from columns to their categories, not {type(order).__name__}")
     orders = []
@@ -46,7 +46,7 @@ def row_numbers(rows: Any) -> List[int]:
 
 
 def as_column(values: Any, name: str) -> np.ndarray:
-    """Numbers, or texts in which None is no value."""
+    """Numbers, or texts in which None is a missing value."""
     if isinstance(values, (list, tuple)) and any(isinstance(value, str) for value in values):
         return np.array(values, dtype=object)
     if isinstance(values, np.ndarray) and values.dtype.kind in "UO":

@@ -17,7 +17,7 @@ from ._mixture import Mixture
 
 
 def components_of(estimator: Any, X: Any, *, stddev: Any = None, X_train: Any = None, y_train: Any = None) -> Mixture:
-    """What each component of an ensemble says at the rows of X, for :func:`query` and :func:`uncertainty`.
+    """What each component of an ensemble predicts at the rows of X, for :func:`query` and :func:`uncertainty`.
 
     Parameters
     ----------
@@ -29,8 +29,9 @@ def components_of(estimator: Any, X: Any, *, stddev: Any = None, X_train: Any = 
         The noise around a component's mean, in the units of `y`. Regressors whose ``predict`` takes ``return_std`` have
         their own; for all others give this, or `X_train` and `y_train`.
     X_train, y_train : arrays, optional
-        Labelled rows that the noise is taken from, one standard deviation per output. With bags (``bootstrap=True``):
-        the rows it was fitted to, each predicted by the components that did not see it. Without: rows it has not seen.
+        Labelled rows to estimate the noise from, one standard deviation per output. With bags (``bootstrap=True``),
+        give the rows that the ensemble was fitted to: each is predicted by the components that did not see it. Without
+        bags, give rows that it has not seen.
 
     Returns
     -------
@@ -95,11 +96,11 @@ def _parts(estimator: Any) -> Tuple[List[Any], np.ndarray]:
 
 
 def _predictors(estimator: Any, parts: List[Any]) -> List[Any]:
-    """What predicts by each component; bagging may have shown it some columns alone."""
+    """The predict function of each component; bagging may have shown it only some columns."""
     columns = getattr(estimator, "estimators_features_", None)
     if columns is not None:
         return [lambda X, p=p, c=c: p.predict(np.asarray(X)[:, c]) for p, c in zip(parts, columns)]
-    if isinstance(estimator, ForestRegressor):  # trees know no names of columns
+    if isinstance(estimator, ForestRegressor):  # trees do not know the names of columns
         return [lambda X, p=p: p.predict(np.asarray(X)) for p in parts]
     return [part.predict for part in parts]
 
@@ -165,9 +166,10 @@ def _out_of_bag(estimator: Any, parts: List[Any], num_rows: int) -> Optional[np.
 
 
 def _check_bags(forest: Any, trees: List[Any], bags: List[np.ndarray], num_rows: int) -> None:
-    """Draws from another number of rows are other bags: a tree knows how many rows of its own differ.
+    """Refuses rows if the forest was fitted to another number of them: these draws are then not its bags.
 
-    Rows whose weight is 0 do not count in that, and then the weights of whole bags differ.
+    A tree knows how many distinct rows it has. It does not count rows of weight 0, but then the weights of whole bags
+    differ.
     """
     drawn = np.array([len(np.unique(bag)) for bag in bags])
     seen = np.array([tree.tree_.n_node_samples[0] for tree in trees])

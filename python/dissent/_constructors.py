@@ -1,6 +1,6 @@
 """The constructors of the ensembles.
 
-What type checkers see of them, _constructors.pyi, is written by the build from the same parameters.
+The build writes what type checkers see of them, _constructors.pyi, from the same parameters.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _constructor(name: str, model: str) -> Any:
     return dataclasses.make_dataclass(name, fields, eq=False, repr=False, namespace={"__module__": __name__})
 
 
-# Named as the classes that have them, for the sake of error messages.
+# Named like the classes that have them, for error messages.
 FlowParameters = _constructor("FlowEnsemble", "flow")
 ProbabilisticParameters = _constructor("ProbabilisticEnsemble", "pne")
 GaussianProcessParameters = _constructor("GaussianProcessEnsemble", "gp")

@@ -11,14 +11,14 @@ from . import _core
 from ._arrays import as_weights
 from ._uncertainty import Uncertainty, uncertainty
 
-_CUDA = 2  # DLPack's number of such devices
+_CUDA = 2  # DLPack's number for CUDA devices
 
 
 class DeviceUncertainty(NamedTuple):
-    """What :func:`score` says of arrays on a card: arrays (N,) of float64 that stay there.
+    """What :func:`score` returns for arrays on a card: arrays (N,) of float64 that stay there.
 
-    Each has ``__dlpack__``, for ``torch.from_dlpack`` and its like, and ``numpy()``, which copies it to the host. The
-    whole stands for its first, epistemic, where one array is wanted.
+    Each has ``__dlpack__``, for ``torch.from_dlpack`` and the like, and ``numpy()``, which copies it to the host. Where
+    one array is wanted, the whole stands for its first, epistemic.
     """
 
     epistemic: _core.DeviceArray
@@ -57,7 +57,7 @@ class DeviceUncertainty(NamedTuple):
 def score(
     mean: Any, stddev: Any, estimator: str = "kl", *, weights: Any = None
 ) -> Union[DeviceUncertainty, Uncertainty]:
-    """The uncertainty of an ensemble's predictions, computed where the arrays lie.
+    """The uncertainty of an ensemble's predictions, computed where the arrays are.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def score(
         DLPack) they must be contiguous; they are read in place and the result stays there. On the host this is
         :func:`uncertainty`.
     estimator : str
-        Any of :func:`estimators` that has a kernel: all pairwise ones but "min" and "max", "epkl", and for up to 8
+        Any of :func:`estimators` that has a kernel: all pairwise ones except "min" and "max", "epkl", and for up to 8
         components "bounds" and "mc:K".
     weights : array (M,), optional
         Of the components; they sum to 1. Uniform by default.
@@ -74,7 +74,7 @@ def score(
     Returns
     -------
     DeviceUncertainty
-        Of arrays on the card; or :class:`Uncertainty` on the host.
+        For arrays on the card; :class:`Uncertainty` for arrays on the host.
 
     Examples
     --------
@@ -99,12 +99,12 @@ def score(
 
 @functools.lru_cache(maxsize=None)
 def _card(number: int) -> _core.Card:
-    """The card, opened once: its queue must live on from when arrays are handed over until they are scored."""
+    """The card, opened once: its queue must live from when arrays are handed over until they are scored."""
     return _core.Card(number)
 
 
 def _place(array: Any) -> Tuple[int, int]:
-    """Kind and number of the device; that of the host for what does not say."""
+    """Kind and number of the device; the host for an array that does not say."""
     if not hasattr(array, "__dlpack_device__"):
         return (1, 0)
     kind, number = array.__dlpack_device__()

@@ -1,9 +1,8 @@
-"""Predicted distributions of each output by itself, for the metrics and plots: Gaussians, mixtures of them, of
-logarithms too, draws.
+"""Predicted distributions of each output by itself, for the metrics and plots: Gaussians, mixtures of Gaussians, also
+of logarithms, and draws.
 
 N rows, D outputs. cdf, crps and log_density take y [N, D] and return [N, D]; quantile takes levels [Q] and returns
-[Q, N, D]. What is exact for the distribution is computed in closed form; only the quantiles of a mixture are searched
-for, to rounding.
+[Q, N, D]. All of these have closed forms except the quantiles of a mixture, which are searched for, to rounding.
 """
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ class Gaussian(NamedTuple):
         return Gaussian(self.mean[rows], self.stddev[rows])
 
     def cost(self, levels: int) -> int:
-        """Numbers that as many quantiles take, or the metrics without them."""
+        """How many numbers `levels` quantiles take, or the metrics if there are none."""
         return self.mean.size * max(levels, 1)
 
 
@@ -63,7 +62,7 @@ class GaussianMixture(NamedTuple):
         return np.einsum("m,nmd->nd", self.weights, ndtr((y[:, None] - self.mean) / self.stddev))
 
     def quantile(self, levels: np.ndarray) -> np.ndarray:
-        """A grid of values brackets each quantile; Newton's method ends it."""
+        """A grid of values brackets each quantile; Newton's method then finds it."""
         mean, stddev = (np.swapaxes(part, 1, 2) for part in (self.mean, self.stddev))  # [N, D, M]
         ends = ndtri(np.array([levels.min(), levels.max()]))
         first = (mean + ends[0] * stddev).min(-1)
@@ -100,7 +99,7 @@ class GaussianMixture(NamedTuple):
 
 
 class LogMixture(NamedTuple):
-    """Outputs whose logarithms are mixtures of Gaussians, and others that are so themselves."""
+    """Outputs whose logarithms are mixtures of Gaussians, and others that are mixtures themselves."""
 
     base: GaussianMixture
     is_log: np.ndarray  # [D]
@@ -110,13 +109,13 @@ class LogMixture(NamedTuple):
         return np.where(self.is_log, self.base.mean, 0), np.where(self.is_log, self.base.stddev, 1)
 
     def _means(self, power: int = 1) -> np.ndarray:
-        """Of each component's power: [N, M, D]."""
+        """The mean of each component's value to this power: [N, M, D]."""
         mean, stddev = self._parts()
         with np.errstate(over="ignore"):
             return np.exp(power * mean + 0.5 * (power * stddev) ** 2)
 
     def logs(self, y: np.ndarray) -> np.ndarray:
-        """y [N, D] as the base has it; -inf for the logarithm of what is not positive."""
+        """y [N, D] in the space of the base; -inf for the logarithm of values that are not positive."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.is_log, np.where(y > 0, np.log(y), -np.inf), y)
 
@@ -135,7 +134,7 @@ class LogMixture(NamedTuple):
         return np.where(self.is_log, np.exp(np.where(self.is_log, found, 0)), found)
 
     def crps(self, y: np.ndarray) -> np.ndarray:
-        """As that of the mixture; the distances of log-normal variables have closed forms, too."""
+        """As for the mixture; the distances of log-normal variables have closed forms too."""
         (mean, stddev), weights = self._parts(), self.base.weights
         means = self._means()
         logs = self.logs(y)[:, None]
@@ -175,14 +174,14 @@ class Samples(NamedTuple):
         return (self.draws <= y[..., None]).mean(-1)
 
     def quantile(self, levels: np.ndarray) -> np.ndarray:
-        """Linear between draws, as that of numpy."""
+        """Linear between draws, as in numpy."""
         place = levels * (self.draws.shape[-1] - 1)
         below = np.minimum(place.astype(int), max(self.draws.shape[-1] - 2, 0))
         low, high = self.draws[..., below], self.draws[..., np.minimum(below + 1, self.draws.shape[-1] - 1)]
         return np.moveaxis(low + (place - below) * (high - low), -1, 0)
 
     def crps(self, y: np.ndarray) -> np.ndarray:
-        """Of the distribution that has the draws as its values, each as likely: exact, and biased for few draws."""
+        """Of the distribution that takes each draw with the same probability: exact, and biased for few draws."""
         count = self.draws.shape[-1]
         ranks = 2.0 * np.arange(count) + 1 - count
         return np.abs(self.draws - y[..., None]).mean(-1) - self.draws @ ranks / count**2
@@ -198,7 +197,7 @@ class Samples(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A mean without a spread: for errors of the mean alone."""
+    """A mean without a spread: only for errors of the mean."""
 
     mean: np.ndarray  # [N, D]
 

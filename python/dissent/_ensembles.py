@@ -80,8 +80,8 @@ class ProbabilisticEnsemble(ProbabilisticParameters, _Ensemble):
 class GaussianProcessEnsemble(GaussianProcessParameters, _Ensemble):
     """Functions drawn from the posterior of a Gaussian process, one process per output, each with its noise.
 
-    For smooth functions and up to 4,000 rows: with few rows it mostly predicts best. The components agree where there
-    were data and part where there were none. Without networks there are no layers: the acquisitions "badge", "bait",
+    For smooth functions and up to 4,000 rows; with few rows it usually predicts best. The components agree where there
+    were data and differ where there were none. It has no networks and so no layers: the acquisitions "badge", "bait",
     "lcmd" and "lcmd-grad" need another model.
 
     Parameters
@@ -119,14 +119,14 @@ class AutoEnsemble(AutoParameters, _Ensemble):
     Parameters
     ----------
     {parameters}
-        Parameters of a kind that is not taken have no effect. The preset "paper" takes the flow without a comparison.
+        Parameters of a kind that is not chosen have no effect. The preset "paper" takes the flow without a comparison.
 
     Attributes
     ----------
     n_features_in_, feature_names_in_, n_outputs_, n_iter_
-        As those of the kind that was taken.
+        As those of the kind that was chosen.
     fit_report_ : dict
-        As that of :class:`FlowEnsemble`; ``fit_report_["choice"]`` says why this kind was taken.
+        As that of :class:`FlowEnsemble`; ``fit_report_["choice"]`` says why this kind was chosen.
     model_
         The fitted model: ``model_.describe()["model"]`` is its kind, "gp", "pne" or "flow".
 

@@ -44,15 +44,15 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         """Trains on X (N, C) and y (N,) or (N, D); returns self.
 
         A pandas table may have columns of texts, categories, booleans and dates, and missing cells; the model keeps how
-        they became numbers, and ``fit_report_["columns"]`` says it.
+        they became numbers, and ``fit_report_["columns"]`` says how.
 
-        `sample_weight` (N,), a keyword, is how much each row counts. Whole numbers are taken as if the table had the
-        row so often, or not at all for 0. Where some are not whole, or all add up to more than ten million, the loss of
-        each row is weighed, relative to the mean weight; a Gaussian process, which has no such loss, refuses those, as
-        does a card.
+        `sample_weight` (N,), a keyword, is how much each row counts. A whole number repeats the row that many times; 0
+        leaves it out. If some weights are not whole, or all add up to more than ten million, they weight the loss of
+        each row, relative to the mean weight. A Gaussian process, which has no such loss, refuses those; so does a
+        card.
 
-        `progress` is True for a bar by tqdm, or a function that is called now and then with a :class:`FitProgress`.
-        What it raises ends the training and leaves the estimator as it was.
+        `progress` is True for a tqdm bar, or a function that is called now and then with a :class:`FitProgress`. If it
+        raises, the training ends and the estimator stays as it was.
 
         >>> X = np.linspace(-1, 1, 30)[:, None]
         >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, np.hstack([X, X**2]))
@@ -62,7 +62,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         before = dict(vars(self))
         try:
             return self._fit(X, y, progress, weights_of(weights))
-        except BaseException:  # scikit-learn's checks have set attributes, and Ctrl-C is one of these
+        except BaseException:  # Ctrl-C too; scikit-learn's checks have set attributes
             self.__dict__ = before
             raise
 
@@ -128,9 +128,10 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         return values if np.ndim(quantiles) else values[..., 0]
 
     def predict_mixture(self, X: Any) -> Mixture:
-        """The Gaussian of each component: before the flow, and of logarithms for targets that were fitted by them.
+        """The Gaussian of each component: before the flow, and of logarithms for targets fitted by their logarithms.
 
-        The components disagree as much there as in the units of `y`. ``space`` of the result says which it is.
+        The components disagree as much there as in the units of `y`. The result's ``space`` says which of the two it is
+        in.
 
         >>> X = np.linspace(-1, 1, 30)[:, None]
         >>> model = dissent.FlowEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
@@ -211,9 +212,9 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         """Makes the predicted spread fit rows that the model was not trained on; returns self.
 
         The standard deviations of each output are multiplied by the factor under which these rows are most likely,
-        ``spread_factors_`` (D,). The components' means stay as they are; so does that of the prediction, unless targets
-        were fitted by their logarithms or behind a flow. At least 10 rows are needed; the relative error of a factor is
-        about 1 / sqrt(2 N). A model file keeps it, as that of ``dissent recalibrate``.
+        ``spread_factors_`` (D,). The components' means stay as they are; so does the mean of the prediction, unless
+        targets were fitted by their logarithms or behind a flow. At least 10 rows are needed; the relative error of a
+        factor is about 1 / sqrt(2 N). A model file keeps the factors, as with ``dissent recalibrate``.
 
         >>> X = np.linspace(-1, 1, 90)[:, None]
         >>> y = np.sin(3 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=90)
@@ -244,10 +245,11 @@ class _Ensemble(RegressorMixin, BaseEstimator):
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"]) -> Self:
-        """A fitted estimator from a model file of :meth:`save` or ``dissent fit``; of AutoEnsemble, any kind of file.
+        """A fitted estimator from a model file of :meth:`save` or ``dissent fit``; AutoEnsemble loads any kind.
 
-        How it was trained is not in the file: those parameters are at their defaults, and there is no `n_iter_` and no
-        `fit_report_`. One output predicts (N,), even if `y` was (N, 1); inputs named x0, x1, ... count as unnamed.
+        The file does not say how it was trained: those parameters are at their defaults, and there is no `n_iter_` and
+        no `fit_report_`. With one output it predicts (N,), even if `y` was (N, 1); inputs named x0, x1, ... count as
+        unnamed.
 
         >>> import tempfile
         >>> X = np.linspace(-1, 1, 30)[:, None]
@@ -322,10 +324,10 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         return named(_core.estimate(name, *mixture[:2], False, mixture.weights, self._threads(), 0))
 
     def _as_y(self, values: np.ndarray) -> np.ndarray:
-        """(N, D, ...) without the axis of outputs where `y` had none."""
+        """(N, D, ...) without the axis of outputs if `y` had none."""
         return values[:, 0] if self._flat_ else values
 
-    def _more_tags(self):  # of scikit-learn before 1.6
+    def _more_tags(self):  # for scikit-learn before 1.6
         return {"multioutput": True}
 
     def __sklearn_tags__(self):  # and since

@@ -1,4 +1,4 @@
-"""Rows chosen by predictions that are there already: arrays of means and standard deviations, or of probabilities."""
+"""Chooses rows by existing predictions: arrays of means and standard deviations, or of probabilities."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional, Tuple
@@ -13,7 +13,7 @@ Chosen = Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]  # rows, scores, ut
 
 
 class Question(NamedTuple):
-    """What is asked of a choice, whatever the components are."""
+    """What a choice is asked for, whatever the components are."""
 
     acquisition: str  # empty: the default
     batch: int
@@ -35,14 +35,14 @@ class Question(NamedTuple):
         return np.asarray(_core.draw_candidates(num_rows, self.candidates, self.seed))
 
     def cost_of(self, rows: Optional[np.ndarray]) -> np.ndarray:
-        """Of the rows drawn; empty where all cost the same."""
+        """The costs of the rows drawn; empty if all cost the same."""
         if self.cost is None:
             return np.empty(0)
         return self.cost if rows is None else self.cost[rows]
 
 
 class Given(NamedTuple):
-    """What stands beside means that are given."""
+    """What comes with given means."""
 
     second: Any = None  # the second argument of query(), the stddev
     stddev: Any = None
@@ -51,7 +51,7 @@ class Given(NamedTuple):
     axis: int = 1
 
     def check_none(self) -> None:
-        """A model has its own components."""
+        """Refuses these for a model, which has its own components."""
         if self.weights is not None or self.aim[0] is not None or self.aim[1] is not None or self.axis != 1:
             raise ValueError("query: weights, aim_mean, aim_stddev and axis are for given arrays; leave them out")
 
@@ -111,7 +111,7 @@ def _full_shape(mean: Any, stddev: Any, axis: int) -> Tuple[np.ndarray, np.ndarr
 
 
 def spread_choice(chosen: Chosen, rows: Optional[np.ndarray], count: int) -> Chosen:
-    """Rows of the whole, of which `rows` were candidates; utilities are nan at the others."""
+    """The choice in rows of the whole pool, of which `rows` were candidates; utilities are nan at the others."""
     if rows is None:
         return chosen
     picks, scores, utilities = chosen

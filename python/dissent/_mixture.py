@@ -18,7 +18,7 @@ class Mixture(_Components):
     """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``.
 
     A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,). ``space`` says where they are:
-    "output" for the units of `y`; "base" before a flow, or where targets are fitted by their logarithms. The epistemic
+    "output" for the units of `y`; "base" before a flow, or if targets are fitted by their logarithms. The epistemic
     uncertainty is the same in both, the aleatoric one is not. ``logarithms`` says which outputs are logarithms of `y`:
     metrics and plots take such a mixture as it is, but not one before a flow.
 

@@ -1,4 +1,4 @@
-"""Names of columns, and short texts of what an object is."""
+"""Names of columns, and short texts that say what an object is."""
 from __future__ import annotations
 
 from typing import Any, List, Sequence
@@ -11,20 +11,20 @@ def counted(count: int, noun: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """As many of the names as fit, in a line."""
+    """The first names, in a line."""
     return ", ".join([*map(str, names[:most]), *(["..."] if len(names) > most else [])])
 
 
 def span_text(values: np.ndarray) -> str:
-    """From where to where they go."""
+    """The range of the values."""
     known = values[~np.isnan(values)]
     return f"{known.min():.3g} to {known.max():.3g}" if len(known) else "unknown"
 
 
 def target_names(y: Any, count: int, inputs: List[str]) -> List[str]:
-    """Those of a pandas table or column, for the model file.
+    """The names of a pandas table or column, for the model file.
 
-    Where there are none to use: y, or y0, y1, ..., with _ where an input has that name.
+    If there are none to use: y, or y0, y1, ..., with _ if an input has that name.
     """
     if hasattr(y, "columns"):
         names = list(y.columns)

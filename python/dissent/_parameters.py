@@ -1,6 +1,6 @@
-"""The options of a fit as parameters of Python, from the list that the library keeps of them.
+"""The options of a fit as Python parameters, from the list that the library keeps.
 
-A new option of the library is a keyword by itself, with its default and its documentation.
+A new option of the library becomes a keyword by itself, with its default and its documentation.
 """
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ DEVICE = Parameter(
 
 
 def _text(field: Dict[str, Any], default: Any, by_preset: bool) -> str:
-    """In the manner of numpy. The help of a switch says what happens when it is not at its default."""
+    """In numpy's style. The help of a switch says what happens when it is not at its default."""
     *names, last = [f'"{name}"' for name in field["names"]] or [_TYPE_NAMES[field["type"]]]
     values = f"{', '.join(names)} or {last}" if names else last
     if default is not None:
@@ -88,12 +88,12 @@ def _parameter(field: Dict[str, Any], presets: bool = True) -> Parameter:
 
 
 def fit_parameters() -> List[Parameter]:
-    """All that a fit can be told."""
+    """All options of a fit."""
     return [_parameter(field) for field in _core.fit_fields()]
 
 
 def ensemble_parameters(model: str) -> List[Parameter]:
-    """Those of an estimator for one model: first the one that may be given by position."""
+    """The parameters of an estimator for one model: first the one that may be given by position."""
     fields = [field for field in _core.fit_fields() if model in field["models"] and field["name"] != "model"]
     presets = any(field["name"] == "preset" for field in fields)
     trains = any(field["name"] == "hidden" for field in fields)  # networks
@@ -102,13 +102,13 @@ def ensemble_parameters(model: str) -> List[Parameter]:
 
 
 def training_names(model: str) -> List[str]:
-    """Those of them that say how to train: the preset, and what it sets."""
+    """The names of those that say how to train: the preset, and what it sets."""
     names = [field["keyword"] for field in _core.fit_fields() if field["preset"] or field["name"] == "preset"]
     return [each.name for each in ensemble_parameters(model) if each.name in names]
 
 
 def documented(parameters: Iterable[Parameter]) -> Callable[[_Class], _Class]:
-    """For a class whose docstring has {parameters} where theirs belongs."""
+    """Puts their text in place of {parameters} in the docstring of a class."""
     lines = "\n".join(each.text for each in parameters)
 
     def fill(to: _Class) -> _Class:
@@ -119,7 +119,7 @@ def documented(parameters: Iterable[Parameter]) -> Callable[[_Class], _Class]:
 
 
 def takes(parameters: Sequence[Parameter]) -> Callable[[_Function], _Function]:
-    """For a function whose ** takes these keywords, None by default: they stand in its signature, and no others pass."""
+    """For a function whose ** takes these keywords, None by default: its signature has them, and others are refused."""
     added = [
         inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Optional[each.type])
         for each in parameters

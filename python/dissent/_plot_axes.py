@@ -5,10 +5,10 @@ from typing import Any, List, Optional, Sequence
 
 import numpy as np
 
-# Okabe and Ito's, which people with any kind of colour vision tell apart.
+# Okabe and Ito's, which people with any kind of colour vision can tell apart.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D"]
 BLUE, VERMILION, GREEN, GREY = COLOURS[0], COLOURS[1], COLOURS[2], "#4D4D4D"
-CROWD = 3000  # points from which on a density says more than dots
+CROWD = 3000  # with more points, a density says more than dots
 
 
 def get_axes(ax: Any) -> Any:
@@ -49,7 +49,7 @@ def dot_alpha(count: int) -> float:
 def dots(
     ax: Any, x: np.ndarray, y: np.ndarray, colour: str = BLUE, label: Optional[str] = None, among: int = 0
 ) -> Any:
-    """A dot per point, of a size for `among` points, all of these by default."""
+    """A dot per point, sized for `among` points; by default for these."""
     count = among or len(x)
     look = {"s": dot_size(count), "alpha": dot_alpha(count), "linewidths": 0, "zorder": 2.5}
     return ax.scatter(x, y, color=colour, label=label, **look)

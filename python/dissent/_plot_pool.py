@@ -7,7 +7,7 @@ import numpy as np
 
 from ._plot_axes import COLOURS, CROWD, VERMILION, colour_bar, dot_size, dots_or_density, get_axes, legend, tidy
 
-_NUMBERED = 30  # chosen rows up to which each has its number
+_NUMBERED = 30  # up to this many chosen rows have numbers
 
 
 def pool_map(
@@ -16,20 +16,20 @@ def pool_map(
     """The rows of a pool in the plane of their two principal components, with the chosen ones marked in their order.
 
     Columns are divided by their standard deviations before; a pool of two columns is drawn as it is, of one against its
-    scores or row numbers.
+    row numbers.
 
     Parameters
     ----------
     X : array or table (N, C)
-        Of a pandas table the columns of numbers are taken.
+        Only the numeric columns of a pandas table are used.
     chosen : array of int, optional
         Rows, as :func:`dissent.query` returns them.
     labelled : array or table (L, C), optional
         Rows whose labels are known, in the same columns.
     scores : array (N,), optional
-        A number for each row, such as the epistemic uncertainty, as its colour.
+        A number for each row, such as the epistemic uncertainty, shown as its colour.
     score_name : str
-        What they are, for the colour bar.
+        What the scores are, for the colour bar.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def epistemic_aleatoric(
     chosen : array of int, optional
         Rows to mark.
     estimator : str
-        Of the model's uncertainty.
+        For the model's uncertainty.
 
     Examples
     --------

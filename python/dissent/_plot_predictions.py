@@ -1,4 +1,4 @@
-"""Plots of predictions beside the values that came: parity, residuals, calibration."""
+"""Plots of predictions against observed values: parity, residuals, calibration."""
 from __future__ import annotations
 
 from typing import Any, List, NamedTuple, Optional, Tuple
@@ -25,7 +25,7 @@ from ._plot_axes import (
 )
 from ._predictions import read_prediction
 
-_BARS = 400  # points up to which each interval is drawn
+_BARS = 400  # up to this many points have their intervals drawn
 
 
 class _Column(NamedTuple):
@@ -71,19 +71,19 @@ def parity(
     unit: Optional[str] = None,
     ax: Any = None,
 ) -> Any:
-    """Predicted against true values, with the interval of each; values outside of theirs stand out.
+    """Predicted against true values, with the interval of each; values outside their interval stand out.
 
     Parameters
     ----------
     y, mean, stddev, weights, samples
         As in :mod:`dissent.metrics`. Without a spread there are no intervals.
     level : float
-        Of the interval, 90% by default. Each is drawn for up to 400 points, as far as the axes reach: they have room for
-        a quarter more than the points need. Of more points, how many are outside is told.
+        The level of the interval, 90% by default. Intervals are drawn for up to 400 points, as far as the axes reach:
+        they have room for a quarter more than the points need. A note gives the share of points inside theirs.
     output : int, optional
         Which of several outputs to draw.
     name, unit : str, optional
-        Of the output, for the axes; a pandas column or table knows its names.
+        Of the output, for the axes; a pandas column or table has its own names.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def residuals(
     unit: Optional[str] = None,
     ax: Any = None,
 ) -> Any:
-    """What came less what was predicted, against the prediction; values outside of their interval stand out.
+    """Observed minus predicted values, against the prediction; values outside their interval stand out.
 
     Parameters
     ----------
@@ -183,17 +183,17 @@ def calibration(
     label: Optional[str] = None,
     ax: Any = None,
 ) -> Any:
-    """The share of values that came to lie in an interval against the share that should: the diagonal is right.
+    """The share of values that lie in an interval against the share that should: the diagonal is right.
 
-    Below it intervals are too narrow, above too wide. Several calls on the same axes add a curve each; the grey band is
-    where 95% of calibrated forecasts of as many values would be at each level.
+    Below it intervals are too narrow, above it too wide. Each further call on the same axes adds a curve; the grey band
+    is where 95% of calibrated forecasts of as many values would be at each level.
 
     Parameters
     ----------
     y, mean, stddev, weights, samples
         As in :mod:`dissent.metrics`. Several outputs are taken together.
     kind : "interval" or "quantile"
-        Central intervals, or what is below a quantile.
+        Shares in central intervals, or below quantiles.
     label : str, optional
         Of the curve; its miscalibration area is added.
 
@@ -238,7 +238,7 @@ def _calibrated_band(ax: Any, expected: np.ndarray, count: int) -> None:
 
 
 def _two_kinds(ax: Any, x: np.ndarray, y: np.ndarray, outside: np.ndarray) -> None:
-    """Points within their interval, and those outside; of many, all alike."""
+    """Points inside their interval, and points outside; if there are many, all look alike."""
     if len(x) > CROWD:
         density(ax, x, y)
         return

@@ -1,8 +1,8 @@
 """One Gaussian process of scikit-learn: what a label tells about it has a closed form.
 
-A label at x tells 1/2 ln(1 + v(x) / noise) about the function, v being its posterior variance. A batch tells
-1/2 ln det(I + V / noise), V the posterior covariance of its rows: pick after pick, each is worth 1/2 ln(1 + v / noise)
-with v given the picks before it. Each output of several tells the same.
+A label at x tells 1/2 ln(1 + v(x) / noise) about the function, where v is its posterior variance. A batch tells
+1/2 ln det(I + V / noise), where V is the posterior covariance of its rows: pick by pick, each is worth
+1/2 ln(1 + v / noise), with v given the picks before it. With several outputs, each tells the same.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions as people have them, with the values they are compared with: arrays, mixtures or draws."""
+"""Reads predictions (arrays, mixtures or draws) and the values to compare them with."""
 from __future__ import annotations
 
 from typing import Any, Optional, Tuple, Union
@@ -14,7 +14,7 @@ Shape = Tuple[int, ...]
 def read_prediction(
     y: Any, mean: Any, stddev: Any = None, weights: Any = None, samples: Any = None
 ) -> Tuple[np.ndarray, Union[Distribution, Point]]:
-    """y [N, D], and the distribution predicted for it; a Point where nothing tells its spread."""
+    """y [N, D], and the distribution predicted for it; a Point if its spread is not given."""
     truth = _numbers(y, "y")
     if truth.ndim not in (1, 2) or truth.size == 0:
         raise ValueError(f"y has shape {list(truth.shape)}; it must be [N] or [N, D], with at least one row")
@@ -39,7 +39,7 @@ def read_prediction(
 def read_distribution(
     y: Any, mean: Any, stddev: Any = None, weights: Any = None, samples: Any = None
 ) -> Tuple[np.ndarray, Distribution]:
-    """The same, where the spread must be known."""
+    """The same, but the spread must be known."""
     truth, prediction = read_prediction(y, mean, stddev, weights, samples)
     if isinstance(prediction, Point):
         raise ValueError("the mean alone has no spread; give stddev as well, or samples")
@@ -81,7 +81,7 @@ def _read_samples(samples: Any, shape: Shape) -> Samples:
         raise ValueError(
             f"samples has shape {list(draws.shape)}; for y {list(shape)} give [N, D, S], without D if it is 1"
         )
-    return Samples(np.sort(full, axis=-1, kind="stable"))  # fast where they are sorted
+    return Samples(np.sort(full, axis=-1, kind="stable"))  # fast if they are sorted
 
 
 def _read_gaussians(

@@ -1,4 +1,4 @@
-"""How far a fit is, told to a function or drawn as a bar."""
+"""How far a fit is, passed to a function or drawn as a bar."""
 from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple, Optional, Union
@@ -9,7 +9,7 @@ import numpy as np
 class FitProgress(NamedTuple):
     """How far training is; losses are nats per row, `validation_loss` is NaN without held-out rows.
 
-    A Gaussian process counts its outputs in place of epochs, and knows no losses on the way: both are NaN.
+    A Gaussian process counts its outputs instead of epochs, and has no losses on the way: both are NaN.
 
     >>> X = np.linspace(-1, 1, 30)[:, None]
     >>> seen = []

@@ -20,7 +20,7 @@ def interval_score(
     level: Any = None,
     per_output: bool = False,
 ) -> Value:
-    """The width of the central interval, plus 2 / (1 - level) times what a value lies outside of it.
+    """The width of the central interval, plus 2 / (1 - level) times the distance of a value outside it.
 
     `level` is one or several; the mean over 0.01, 0.02, ..., 0.99 by default.
 

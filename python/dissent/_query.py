@@ -135,45 +135,45 @@ def query(
     Parameters
     ----------
     model : a fitted ensemble, such as AutoEnsemble
-        Or what holds one: a pipeline that ends in it, a grid search, or a learner of modAL, whose query strategy this
-        function can be. It may also be an ensemble of scikit-learn or a list of regressors (:func:`components_of` says
-        which), or one of its Gaussian processes. Or predictions that are there already: a :class:`Mixture`, or the
-        means (N, M, D) of any ensemble, as in :func:`uncertainty`.
+        Or what holds one: a pipeline that ends in it, a grid search, or a modAL learner, which can use this function as
+        its query strategy. Or a scikit-learn ensemble or a list of regressors (:func:`components_of` says which), or
+        one of scikit-learn's Gaussian processes. Or existing predictions: a :class:`Mixture`, or the means (N, M, D) of
+        any ensemble, as in :func:`uncertainty`.
     X_pool : array or table (N, C)
         With means: their standard deviations.
     batch : int, optional
-        How many rows; 10 by default, 1 for a learner of modAL.
+        How many rows; 10 by default, 1 for a modAL learner.
     acquisition : str, optional
-        Any of :func:`acquisitions`, "aim" by default. "badge", "bait", "lcmd" and "lcmd-grad" look at layers
-        of networks, which other models do not have: that is a ValueError. Of probabilities: "exact" (BALD), a divergence,
-        its joint form, or "random"; "bhattacharyya-joint" by default. Of one Gaussian process: "exact", the information
-        of each row by itself, or "exact-joint", that of the batch, the default.
+        Any of :func:`acquisitions`, "aim" by default. "badge", "bait", "lcmd" and "lcmd-grad" look at layers of
+        networks; for other models, which have none, they raise a ValueError. With probabilities: "exact" (BALD), a
+        divergence, its joint form, or "random"; "bhattacharyya-joint" by default. With one Gaussian process: "exact",
+        the information of each row by itself, or "exact-joint", that of the batch, the default.
     stddev : number, array (D,) or array (N, M, D), optional
-        The noise, with means and for models that do not know theirs.
+        The noise, with means and for models that do not know their own.
     probabilities : array (N, M, K), optional
-        Of K classes, as the components of a classifier give them, in place of a model.
+        Of K classes, as the components of a classifier give them, instead of a model.
     weights : array (M,), optional
         Of given components; uniform by default.
     aim : array or table (A, C), optional
-        Inputs at which predictions will be needed, for "aim" and the methods that end in "-aim". They take rows of the
-        pool by default. The others raise a ValueError that lists those that look at an aim.
+        Inputs at which predictions will be needed, for "aim" and the methods that end in "-aim". By default these take
+        rows of the pool. Other methods raise a ValueError that lists those that look at an aim.
     cost : array (N,), optional
-        What a label of each row of the pool costs, in any unit: what it tells is weighed against that, by the methods
-        that look at each row by itself or at an aim. The others raise a ValueError that lists those.
+        What a label of each row of the pool costs, in any unit. Methods that look at each row by itself, or at an aim,
+        weigh what a label tells against its cost. Other methods raise a ValueError that lists those.
     aim_mean, aim_stddev : arrays (A, M, D), optional
-        With means, in place of `aim`: the same components where predictions will be needed.
+        With means, instead of `aim`: the same components where predictions will be needed.
     axis : 0, 1 or -1
         Which axis of given arrays counts components, as in :func:`uncertainty`.
     X_train, y_train : arrays, optional
-        What the model was fitted to; "bait", "lcmd" and "lcmd-grad" keep away from those rows, and the noise of scikit-learn's
-        ensembles comes from them (:func:`components_of`). A learner of modAL knows its own.
+        What the model was fitted to; "bait", "lcmd" and "lcmd-grad" keep away from those rows, and the noise of
+        scikit-learn's ensembles comes from them (:func:`components_of`). A modAL learner knows its own.
     candidates : int, optional
-        Choose among as many rows drawn from the pool; among all by default.
+        Choose among this many rows drawn from the pool; among all by default.
     random_state : int, RandomState, Generator or None
-        Of draws and ties.
+        For draws and ties.
     ranking : "deficit" or "value"
-        What methods rank by that estimate the disagreement. "deficit", -ln(H(w) - estimate), tells rows apart where
-        every estimate is ln M to the last bit. "value" is the estimate in single precision, as in the paper.
+        What methods that estimate the disagreement rank by. "deficit", -ln(H(w) - estimate), tells rows apart even
+        where every estimate is ln M to the last bit. "value" is the estimate in single precision, as in the paper.
     return_utilities : bool
         Whether to return the utilities as well.
     n_instances : int, optional
@@ -184,9 +184,10 @@ def query(
     indices : array (batch,) of int
         Rows of `X_pool`, in the order of choice.
     utilities : array (batch, N)
-        Only with `return_utilities`: what each row was worth at each choice, larger being better; nan for rows chosen
-        before and rows that were no candidates. Those of the chosen are ``utilities[range(batch), indices]``.
-        A learner of modAL (0.4.2) expects a pair always: without `return_utilities`, those of the chosen (batch,).
+        Only with `return_utilities`: what each row was worth at each choice; larger is better, nan for rows chosen
+        before and rows that were not candidates. Those of the chosen rows are ``utilities[range(batch), indices]``. A
+        modAL learner (0.4.2) always expects a pair: without `return_utilities` it gets those of the chosen rows
+        (batch,).
 
     Examples
     --------
@@ -287,7 +288,7 @@ def _unwrap(model: Any) -> Tuple[Any, Callable[[Any], Any]]:
     steps: List[Any] = []
     while not (isinstance(model, (_Ensemble, GaussianProcessRegressor)) or has_components(model)):
         if hasattr(model, "estimators_"):
-            refuse_components(model)  # what it holds is no ensemble, but a part of one
+            refuse_components(model)  # what it holds is not an ensemble, but part of one
         inner = [name for name in ("best_estimator_", "estimator_", "estimator") if hasattr(model, name)]
         if isinstance(model, Pipeline):
             steps += [model[:-1]] if len(model) > 1 else []
@@ -314,7 +315,7 @@ def _training(
 
 
 def acquisitions() -> List[AcquisitionInfo]:
-    """Every way there is to choose rows.
+    """Every way to choose rows.
 
     >>> any(a.name == "kl-joint" for a in dissent.acquisitions())
     True

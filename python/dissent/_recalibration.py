@@ -13,8 +13,8 @@ from ._predictions import read_distribution
 def spread_factors(y: Any, mean: Any, stddev: Any = None, *, weights: Any = None) -> np.ndarray:
     """What to multiply the standard deviations of each output by, so that they fit rows the model was not trained on.
 
-    One factor per output (D,): those of the highest likelihood of `y`. At least 10 rows are needed; the relative error
-    of a factor is about 1 / sqrt(2 N). Ensembles of this package do it by themselves: ``model.recalibrate(X, y)``.
+    One factor per output (D,): the one with the highest likelihood of `y`. At least 10 rows are needed; the relative
+    error of a factor is about 1 / sqrt(2 N). Ensembles of this package do it themselves: ``model.recalibrate(X, y)``.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def spread_factors(y: Any, mean: Any, stddev: Any = None, *, weights: Any = None
     truth, distribution = read_distribution(y, mean, stddev, weights)
     if isinstance(distribution, Samples):
         raise ValueError("spread_factors: draws have no stddev to scale")
-    if isinstance(distribution, LogMixture):  # the likelihood of y and that of its logarithm are highest at once
+    if isinstance(distribution, LogMixture):  # the same factors maximise the likelihoods of y and its logarithm
         if (distribution.logs(truth) == -np.inf).any():
             raise ValueError("spread_factors: y has values that are not positive, where its logarithm is predicted")
         truth, distribution = distribution.logs(truth), distribution.base

@@ -1,7 +1,7 @@
 """scikit-learn's base classes, for type checkers as well.
 
-scikit-learn says nothing of its types, and a class whose base a checker does not know has every method for it: also a
-misspelt one. So checkers see here what the package uses of the two, and the interpreter the two themselves.
+scikit-learn has no type annotations, and to a checker a class with an unknown base has every method, even a misspelt
+one. So checkers see here what the package uses of the two classes, and the interpreter sees the classes themselves.
 """
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def validate_data(estimator: Any, *data: Any, **rules: Any) -> Any:
 
 
 def allowing_nan(check: Callable[..., Any]) -> Dict[str, Any]:
-    """The keyword of scikit-learn's checks that lets missing values pass: another one since 1.6."""
+    """The keyword of scikit-learn's checks that lets missing values pass: it was renamed in 1.6."""
     renamed = "ensure_all_finite" in inspect.signature(check).parameters
     return {"ensure_all_finite" if renamed else "force_all_finite": "allow-nan"}

@@ -17,7 +17,7 @@ from ._sklearn import BaseEstimator, allowing_nan
 class QueryStrategy(BaseEstimator):
     """:func:`query` with the interface of scikit-activeml's strategies, for loops that are written for those.
 
-    Labels that are missing are nan in `y`.
+    Missing labels are nan in `y`.
 
     Parameters
     ----------
@@ -116,21 +116,21 @@ class QueryStrategy(BaseEstimator):
         fit_reg : bool
             Whether to fit a clone of `reg` to the labelled samples first; it must be fitted otherwise.
         sample_weight : None
-            Stands where scikit-activeml has it; a query knows no weights of samples.
+            It is here because scikit-activeml has it; a query takes no weights of samples.
         candidates : array, optional
             Indices (K,) of the samples to choose from, or other samples (K, C); by default those without a label.
         batch_size : int
-            All that are left, with a warning, where that is fewer.
+            How many to choose; if fewer are left, all of them, with a warning.
         return_utilities : bool
         aim : array (A, C), optional
             As in :func:`query`.
         cost : array (N,), optional
-            What a label of each sample of `X` costs; (K,), of each candidate, if `candidates` holds samples.
+            What a label of each sample of `X` costs; (K,), for each candidate, if `candidates` holds samples.
 
         Returns
         -------
         query_indices : array (batch_size,) of int
-            Of samples in `X`; in `candidates`, if that holds samples.
+            Samples in `X`; in `candidates`, if that holds samples.
         utilities : array (batch_size, N or K)
             Only with `return_utilities`: see :func:`query`.
 

@@ -1,7 +1,7 @@
 """pandas tables whose columns are not all numbers: texts, categories, booleans, dates, missing cells.
 
-The library turns them into features and keeps in the model how (docs/tables.md). Tables of numbers alone, and arrays,
-take scikit-learn's way.
+The library turns them into features, and the model keeps how (docs/tables.md). Tables with only numbers, and arrays, go
+through scikit-learn's checks.
 """
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ class Encoded(NamedTuple):
     columns: List[str]  # without those that tell nothing
     features: List[str]
     values: np.ndarray  # [N, F]
-    told: List[str]  # a line for each column that is no plain number or is left out
+    told: List[str]  # a line for each column that is not a plain number or is left out
 
 
 def needs_encoding(X: Any) -> bool:
-    """Whether this is a pandas table with a column that is no number, or with a missing cell."""
+    """Whether this is a pandas table with a column that is not numeric, or with a missing cell."""
     if not (hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "to_csv")):
         return False
     return any(kind.kind not in "iufb" for kind in map(_kind, X.dtypes)) or bool(X.isna().to_numpy().any())
 
 
 def _kind(dtype: Any) -> np.dtype:
-    """Of numpy; object for what numpy does not have, such as categories."""
+    """The numpy type; object for types that numpy does not have, such as categories."""
     return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
 
 
 def encode(X: Any) -> Encoded:
-    """For a fit. As for the program, columns that only tell rows apart (names, notes) are left out, and told."""
+    """For a fit. As in the program, columns that only tell rows apart (names, notes) are left out and reported."""
     column_names(X)
     return Encoded(*_core.fit_table(csv_of(X), text_columns(X), _orders(X)))
 
 
 def apply(model: _core.Ensemble, X: Any) -> np.ndarray:
-    """[N, F] for a model that was fitted to such a table; what it never saw is a warning."""
+    """[N, F] for a model that was fitted to such a table; warns of what it never saw."""
     names = model.describe()["columns"]
     if not hasattr(X, "to_csv"):
         raise ValueError(
@@ -76,7 +76,7 @@ def csv_of(X: Any) -> str:
 
 
 def text_columns(X: Any) -> List[str]:
-    """Columns that pandas has as text or categories: digits are no numbers there, and "NA" is a text like others."""
+    """Columns of text or categories in pandas: digits are not numbers there, and "NA" is a text like any other."""
     return [str(name) for name in X.columns if _is_text(X[name])]
 
 
@@ -87,7 +87,7 @@ def _is_text(column: Any) -> bool:
 
 
 def _orders(X: Any) -> List[str]:
-    """Ordered categories of pandas, as `order` has them: "cut=Fair", "Good", ..."""
+    """Ordered categories of pandas, in the form of `order`: "cut=Fair", "Good", ..."""
     texts: List[str] = []
     for name, dtype in zip(X.columns, X.dtypes):
         if getattr(dtype, "ordered", False):

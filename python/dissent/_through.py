@@ -1,4 +1,4 @@
-"""The uncertainty of a model that may sit in a pipeline or a search, which pass on none but scikit-learn's methods."""
+"""The uncertainty of a model that may sit in a pipeline or a search, which pass on only scikit-learn's methods."""
 from __future__ import annotations
 
 from typing import Any

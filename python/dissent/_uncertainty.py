@@ -1,4 +1,4 @@
-"""The uncertainty of predictions that someone already has, as arrays of means and standard deviations."""
+"""The uncertainty of existing predictions, given as arrays of means and standard deviations."""
 from __future__ import annotations
 
 import operator
@@ -12,7 +12,7 @@ from ._naming import counted, span_text
 
 
 class Uncertainty(NamedTuple):
-    """What :func:`uncertainty` says of each input, in nats: arrays of shape (N,).
+    """What :func:`uncertainty` says about each input, in nats: arrays of shape (N,).
 
     >>> u = dissent.uncertainty(np.zeros((4, 3)), np.ones((4, 3)))    # 4 inputs, 3 components that agree
     >>> u.epistemic, u.aleatoric.round(3)
@@ -22,15 +22,15 @@ class Uncertainty(NamedTuple):
     epistemic: np.ndarray  #: how much the components disagree: what more data would remove
     aleatoric: np.ndarray  #: the mean entropy of the components: what would remain
     total: np.ndarray  #: their sum
-    log_deficit: np.ndarray  #: ln(H(weights) - epistemic), exact where epistemic is at its ceiling; smaller is more
-    extras: Dict[str, np.ndarray]  #: what only some estimators know: standard_error, lower, upper, ...
+    log_deficit: np.ndarray  #: ln(H(weights) - epistemic), exact even at epistemic's ceiling; smaller is more uncertain
+    extras: Dict[str, np.ndarray]  #: what only some estimators give: standard_error, lower, upper, ...
 
     def __repr__(self) -> str:
         parts = [f"{name} {span_text(values)}" for name, values in zip(self._fields[:3], self[:3])]
         return f"<Uncertainty of {counted(len(self.epistemic), 'input')} in nats: {', '.join(parts)}>"
 
     def columns(self) -> Dict[str, np.ndarray]:
-        """All arrays by name, those of `extras` among them, as ``pandas.DataFrame`` takes them.
+        """All arrays by name, including those of `extras`, as ``pandas.DataFrame`` takes them.
 
         >>> list(dissent.uncertainty([[0.0, 1.0]], [[1.0, 1.0]], estimator="mc:100").columns())
         ['epistemic', 'aleatoric', 'total', 'log_deficit', 'standard_error']
@@ -53,7 +53,7 @@ class Uncertainty(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What :func:`bounds` certifies of each input: arrays of shape (N,).
+    """What :func:`bounds` certifies for each input: arrays of shape (N,).
 
     >>> lower, upper, alpha = dissent.bounds([[0.0, 1.0], [0.0, 3.0]], np.ones((2, 2)))
     >>> bool((lower < upper).all()), alpha.shape
@@ -124,23 +124,24 @@ def uncertainty(
     ----------
     mean : array (N, M, D), or (N, M) for one output
         Of N inputs, M components and D outputs. numpy, torch, anything with DLPack or the buffer protocol, or lists.
-        Contiguous float32 and float64 arrays are read where they lie; others are converted once.
-        Or a fitted model, as in :func:`query`, such as an ensemble, or a pipeline that ends in one. The next argument is
-        then its inputs X (N, C), and only `estimator` may be given beside.
+        Contiguous float32 and float64 arrays are read in place; others are converted once.
+        Or a fitted model, as in :func:`query`, such as an ensemble, or a pipeline that ends in one. The next argument
+        is then its inputs X (N, C), and `estimator` is the only other one allowed.
     stddev : array (N, M, D), array (D,) or a number
         Standard deviations; one per output, or one for all. Give this or `covariance`.
     covariance : array (N, M, D, D)
     probabilities : array (N, M, K)
-        Of K classes, as the components of a classifier give them, in place of `mean`. Those of a component sum to 1.
+        Of K classes, as the components of a classifier give them, instead of `mean`. Those of a component sum to 1.
     weights : array (M,), optional
         Of the components; they sum to 1. Uniform by default.
     estimator : str
-        Any of :func:`estimators`: "kl", "bhattacharyya", "mc:5000", ...; "kl" by default. Of probabilities "exact", the
-        default (BALD: the entropy of the mean less the mean entropy), or the pairwise estimate over any divergence.
+        Any of :func:`estimators`: "kl", "bhattacharyya", "mc:5000", ...; "kl" by default. With probabilities "exact",
+        the default (BALD: the entropy of the mean minus the mean entropy), or the pairwise estimate with any
+        divergence.
     axis : 0, 1 or -1
         Which axis counts components: 1 for (N, M, D), 0 for (M, N, D), -1 for (N, D, M).
     seed : int
-        Of the sampling estimators.
+        For the sampling estimators.
     threads : int, optional
         One per core by default. Results are the same to the bit.
 
@@ -190,7 +191,7 @@ def uncertainty(
 
 
 def is_model(given: Any) -> bool:
-    """Whether this predicts, or is a list of what does."""
+    """Whether this has a method `predict`, or is a list of objects that do."""
     if isinstance(given, (list, tuple)):
         return len(given) > 0 and all(hasattr(part, "predict") for part in given)
     return hasattr(given, "predict")
@@ -249,7 +250,7 @@ def bounds(
     axis: int = 1,
     threads: Optional[int] = None,
 ) -> Bounds:
-    """An interval that holds the true mutual information for certain, without sampling.
+    """An interval that certainly holds the true mutual information, without sampling.
 
     The arguments are those of :func:`uncertainty`.
 
@@ -291,7 +292,7 @@ def divergence(
 
 
 def estimators() -> List[EstimatorInfo]:
-    """Every estimator there is.
+    """Every estimator.
 
     >>> [e.name for e in dissent.estimators() if e.bound == "lower"]
     ['bhattacharyya', 'chernoff:A', 'hellinger', 'min']

@@ -1,8 +1,8 @@
 """Weights of rows: how much each counts.
 
-Whole numbers repeat rows, for every kind of model. Others weigh the loss of each row, which networks alone can do. They
-are no parameter in the signature of fit(), where scikit-learn looks for weights of any size: boosting, which has those,
-draws rows by them instead when it finds none, and so can do with a Gaussian process.
+Whole numbers repeat rows, for every kind of model. Others weight the loss of each row, which only networks can do.
+Weights are not in the signature of fit(), where scikit-learn looks for weights of any size. Boosting has such weights:
+if it does not find the parameter, it draws rows by them instead, and so works with a Gaussian process.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_ROWS = 10**7  # that a table may have once its rows are repeated
 class Weighed(NamedTuple):
     X: np.ndarray
     y: np.ndarray
-    weights: np.ndarray  # of the rows; empty where all count alike
+    weights: np.ndarray  # of the rows; empty if all count the same
 
 
 def weights_of(keywords: Mapping[str, Any]) -> Optional[Any]:
@@ -30,7 +30,7 @@ def weights_of(keywords: Mapping[str, Any]) -> Optional[Any]:
 
 
 def weighed(X: np.ndarray, y: np.ndarray, weights: Optional[Any], weighs_loss: bool) -> Weighed:
-    """Each row as often as its weight says, where weights are whole numbers; else with its weight beside it."""
+    """Each row as often as its weight says if weights are whole numbers; else with its weight beside it."""
     if weights is None:
         return Weighed(X, y, np.empty(0))
     given = np.asarray(as_array(weights, "sample_weight"), np.float64)

@@ -8,7 +8,7 @@ Every function takes the true values `y` (N,) or (N, D), and the prediction as
 - ``samples=`` (N, S) or (N, D, S): draws.
 
 `stddev` may be one number, or one per output. The result is the mean over rows and outputs; with ``per_output=True`` an
-array (D,). Smaller is better, but for coverage, which should be its level. The definitions are those of
+array (D,). Smaller is better, except for coverage, which should equal its level. The definitions are those of
 uncertainty-toolbox where it has them.
 
 >>> random = np.random.default_rng(0)
@@ -64,7 +64,7 @@ def rmse(
     samples: Any = None,
     per_output: bool = False,
 ) -> Value:
-    """The root of the mean square of the mean's errors.
+    """The root mean square of the mean's errors.
 
     >>> dissent.metrics.rmse([0.0, 0.0], [3.0, -3.0])
     3.0
@@ -82,7 +82,7 @@ def mae(
     samples: Any = None,
     per_output: bool = False,
 ) -> Value:
-    """The mean size of the mean's errors.
+    """The mean absolute error of the mean.
 
     >>> dissent.metrics.mae([0.0, 0.0], [3.0, -1.0])
     2.0
@@ -100,9 +100,9 @@ def crps(
     samples: Any = None,
     per_output: bool = False,
 ) -> Value:
-    """The continuous ranked probability score, in the units of `y`: of a certain forecast, the error's size.
+    """The continuous ranked probability score, in the units of `y`: the absolute error if a forecast is certain.
 
-    In closed form for Gaussians and mixtures. Of draws it is that of the distribution they make up themselves.
+    In closed form for Gaussians and mixtures. For draws it is that of the distribution that they make up themselves.
 
     >>> dissent.metrics.crps([0.0], [1.0], 1e-9), round(dissent.metrics.crps([0.0], [0.0], 1.0), 4)
     (0.9999999994358104, 0.2337)
@@ -127,7 +127,7 @@ def nll(
 ) -> Value:
     """Minus the logarithm of the density at `y`, in nats; draws have none.
 
-    Of several outputs it is the mean over each output by itself, not that of all of them together.
+    With several outputs it is the mean over the outputs, each by itself, not of all of them together.
 
     >>> round(dissent.metrics.nll([0.0], [0.0], 1.0), 4)    # ln(2 pi) / 2
     0.9189
@@ -145,9 +145,9 @@ def sharpness(
     samples: Any = None,
     per_output: bool = False,
 ) -> Value:
-    """The root of the mean square of the predicted standard deviations, whatever `y` is.
+    """The root mean square of the predicted standard deviations, whatever `y` is.
 
-    uncertainty-toolbox means the same by it. The ``sharpness`` of a model's own ``metrics`` is their mean, as that of
+    uncertainty-toolbox defines it the same way. The ``sharpness`` of a model's own ``metrics`` is their mean, as in
     ``dissent evaluate`` and ``dissent report``.
 
     >>> round(dissent.metrics.sharpness([0.0, 0.0], [0.0, 0.0], [3.0, 4.0]), 4)
@@ -160,9 +160,9 @@ def sharpness(
 def evaluate(
     y: Any, mean: Any = None, stddev: Any = None, *, weights: Any = None, samples: Any = None, per_output: bool = False
 ) -> Dict[str, Value]:
-    """All of them by name, and of the mean also the median error, its relative one, R2 and the correlation with `y`.
+    """All of them by name, and for the mean also its median and relative errors, R2 and its correlation with `y`.
 
-    Those that need a spread are left out where there is none; `nll`, too, of draws.
+    Those that need a spread are left out if there is none; so is `nll` for draws.
 
     >>> scores = dissent.metrics.evaluate([0.0, 1.0, 3.0], [0.0, 1.5, 2.5], 0.5)
     >>> sorted(scores)[:4], round(scores["r2"], 3)
@@ -192,7 +192,7 @@ def evaluate(
 
 
 def _errors(truth: np.ndarray, center: np.ndarray, per_output: bool) -> Dict[str, Value]:
-    """Of the mean [N, D]. R2 and correlation are nan where `truth` does not vary."""
+    """Errors of the mean [N, D]. R2 and correlation are nan where `truth` does not vary."""
     error = center - truth
     about = truth - truth.mean(0)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,7 +1,7 @@
 """Plots in one line, with matplotlib.
 
 Each function draws on `ax` (the current axes by default) and returns it. Colours are Okabe and Ito's, which people with
-any kind of colour vision tell apart. Thousands of points are drawn as a density.
+any kind of colour vision can tell apart. Thousands of points are drawn as a density.
 """
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def uncertainty_1d(
     model : a fitted ensemble, such as AutoEnsemble
         Or a pipeline or a search that ends in one.
     X, y : arrays (N,) or (N, 1)
-        The data; `X` alone sets the range.
+        The data; only `X` sets the range.
     margin : float
         How far to look beyond the data, as a share of their range.
     estimator : str
-        Of the epistemic uncertainty, drawn on an axis of its own at the right.
+        For the epistemic uncertainty, drawn on its own axis at the right.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def learning_curves(
     band : "error" or "range"
         Of repeats: one standard error of their mean, or from the smallest to the largest.
     log : bool
-        Whether the vertical axis is logarithmic; it is linear all the same when a mean is not positive.
+        Whether the vertical axis is logarithmic; it is linear anyway if a mean is not positive.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def _band(repeats: np.ndarray, mean: np.ndarray, band: str) -> Any:
 
 
 def _plain_ticks(ax: Any) -> None:
-    """0.3 in place of 3 x 10^-1 where a logarithmic axis spans less than two decades."""
+    """0.3 instead of 3 x 10^-1 if a logarithmic axis spans less than two decades."""
     low, high = ax.get_ylim()
     if ax.get_yscale() == "log" and high / low < 100:
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter

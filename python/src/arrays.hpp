@@ -1,7 +1,7 @@
-// Arrays of numpy, in and out, by Python's buffer protocol alone.
+// numpy arrays, in and out, through Python's buffer protocol only.
 //
-// py::array of pybind11 reads the C interface of numpy, and up to pybind11 2.11 that is the one of numpy 1: with numpy
-// 2 the first call would raise ImportError. Buffers are the same in every version of both.
+// pybind11's py::array reads numpy's C interface, and up to pybind11 2.11 that is numpy 1's: with numpy 2 the first
+// call would raise ImportError. Buffers are the same in every version of both.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -35,12 +35,12 @@ constexpr const char* format_of() {
 }
 
 // An array that Python holds, of any element type and layout. It stays alive and in place as long as this does; the
-// last copy must go while the interpreter's lock is held.
+// last copy must be destroyed while the interpreter's lock is held.
 class Array {
  public:
   Array() = default;
 
-  // Whether `source` has a buffer.
+  // Opens the buffer of `source`; false if it has none.
   bool open(py::handle source) {
     auto view = std::make_unique<Py_buffer>();
     if (PyObject_GetBuffer(source.ptr(), view.get(), PyBUF_FULL_RO) != 0) {
@@ -78,7 +78,7 @@ class Doubles : public Array {
 
 inline std::span<const double> span_of(const Doubles& array) { return {array.data(), array.size()}; }
 
-// What an array that we hand out stands on.
+// The memory of an array that we hand out.
 struct Memory {
   std::shared_ptr<void> owner;
   void* data = nullptr;
@@ -101,7 +101,7 @@ py::object to_numpy(std::vector<T>&& values, const std::vector<std::size_t>& sha
     size *= count;
   }
   check(values.size() == size, "{} values for an array of {}", values.size(), size);
-  values.reserve(1);  // an empty array has an address as well
+  values.reserve(1);  // an empty array needs an address too
   auto owned = std::make_shared<std::vector<T>>(std::move(values));
   T* data = owned->data();
   Memory memory{std::move(owned), data, format_of<T>(), sizeof(T), {shape.begin(), shape.end()}};

@@ -1,4 +1,4 @@
-// What is asked of a choice, whatever it is made by, and its answer as Python gets it.
+// What a choice is asked for, whatever makes it, and its answer as Python gets it.
 #pragma once
 
 #include <string>

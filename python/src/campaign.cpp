@@ -1,5 +1,5 @@
 // Campaigns of asking and telling, in the directories of `dissent ask` and `dissent tell`: the same functions begin and
-// open them, so that either side can go on with what the other has begun.
+// open them, so that either side can continue what the other has begun.
 #include "dissent/base/error.hpp"
 #include "dissent/base/file.hpp"
 #include "dissent/base/file_identity.hpp"
@@ -18,10 +18,10 @@
 namespace dissent::python {
 namespace {
 
-// By the names labelled, pool, test and aim: "file" and its path, or "text" and CSV.
+// By name (labelled, pool, test, aim): "file" and its path, or "text" and CSV.
 using Tables = std::map<std::string, std::pair<std::string, std::string>>;
 
-// How answers were read, where that should be known, and those that look like mistakes; in words.
+// In words: how answers were read, if that should be known, and answers that look like mistakes.
 using Told = std::pair<std::vector<std::string>, std::vector<std::string>>;
 
 // How answers are taken.
@@ -36,7 +36,7 @@ struct Telling {
 
 class OpenCampaign {
  public:
-  // `tables` are empty to open a campaign that was begun before. `settings`: those of the campaign by keyword.
+  // Empty `tables` open a campaign that was begun before. `settings`: those of the campaign by keyword.
   OpenCampaign(const std::string& path, const Tables& tables, const ColumnOptions& columns, const py::dict& settings)
       : laboratory_(Laboratory::open(path, {{table(tables, "labelled"), table(tables, "pool"), table(tables, "test"),
                                              columns, table(tables, "aim")},
@@ -48,8 +48,8 @@ class OpenCampaign {
     }
   }
 
-  // As `dissent ask`: rows that wait already come first, new ones make them up to `batch`. The pool may end, but not at
-  // the first batch.
+  // As `dissent ask`: rows that already wait come first, new ones make up the rest of `batch`. The pool may end, but
+  // not at the first batch.
   py::object ask(std::size_t batch, int threads, const std::string& device, const py::object& progress) {
     if (campaign().chosen.empty()) {
       check_batch(laboratory_.data(), batch);
@@ -60,7 +60,7 @@ class OpenCampaign {
     return pending_rows();
   }
 
-  // Targets [n, D] of rows of the pool: all or nothing. What to know of them is returned.
+  // Takes targets [n, D] of rows of the pool: all or nothing. Returns what to know about them.
   Told tell(std::vector<std::size_t> rows, const Doubles& targets, const Telling& telling) {
     const std::span<const double> values = span_of(targets);
     Answers answers{"tell", std::move(rows), {values.begin(), values.end()}};
@@ -68,7 +68,7 @@ class OpenCampaign {
     return take(std::move(answers), telling);
   }
 
-  // Likewise, of a table with the columns `row` and the targets.
+  // The same for a table with the columns `row` and the targets.
   Told tell_table(const std::string& kind, const std::string& text, const Telling& telling) {
     return take(laboratory_.answers_in(kind == "file" ? read_table(text) : parse_csv(text, "tell", {.delimiter = ','}),
                                        telling.extra),
@@ -134,8 +134,8 @@ class OpenCampaign {
     return format_csv(exported_rows(campaign(), laboratory_.data(), laboratory_.pool()));
   }
 
-  // Appears whole or not at all, and never in place of a file that the campaign needs or was begun from, nor of any
-  // other that is no export.
+  // The file appears whole or not at all. It never replaces a file that the campaign needs or was begun from, nor any
+  // other file that is not an export.
   void write_file(const std::string& path, const std::string& text) const {
     for (const std::string& own : CampaignDirectory::files(laboratory_.name())) {
       check(!same_file(path, own), "'{}' is a file of the campaign and would be overwritten; give another name", path);
@@ -192,7 +192,7 @@ class OpenCampaign {
     return py::module_::import("json").attr("loads")(json.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
 
-  // What comes as text has the argument's name for its source, so that errors name what was given.
+  // A table that comes as text has the argument's name as its source, so that errors name what was given.
   static std::optional<Table> table(const Tables& tables, const std::string& name) {
     const auto found = tables.find(name);
     if (found == tables.end()) {

@@ -1,5 +1,5 @@
-// Scores of arrays on a graphics card, by DLPack: means and standard deviations are read where they lie, and the
-// results stay there until somebody asks for them.
+// Scores of arrays on a graphics card, through DLPack: means and standard deviations are read in place, and the results
+// stay there until somebody asks for them.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -26,8 +26,8 @@ class DeviceArray {
   std::size_t size() const { return size_; }
   py::tuple dlpack_device() const { return py::make_tuple(dlpack::kCuda, card_); }
 
-  // The values are there already, so the stream of whoever takes them need not wait. They are handed out as they lie:
-  // BufferError for a copy or another device, as the protocol has it.
+  // The values are already there, so the stream of whoever takes them need not wait. They are handed out in place:
+  // BufferError for a copy or another device, as the protocol says.
   py::capsule dlpack(const py::kwargs& how) const {
     refuse_other(how);
     struct Owner {
@@ -50,7 +50,7 @@ class DeviceArray {
     return dlpack::capsule_of(&owner->managed);
   }
 
-  // The `count` most uncertain inputs, where this is the log deficit.
+  // The `count` most uncertain inputs, if this is the log deficit.
   std::vector<std::size_t> top(const DeviceArray& epistemic, std::size_t count) const {
     check(epistemic.size_ == size_ && epistemic.card_ == card_, "columns of different results");
     const py::gil_scoped_release release;
@@ -130,14 +130,14 @@ std::shared_ptr<double> estimate_tensors(Device& device, const Estimator& estima
   return device.scores().estimate_there(estimator, view.weighted(weights));
 }
 
-// A card, open as long as this lives: the queue is then the one that work is done in.
+// A card, open as long as this lives, so that its queue stays the one that work is done in.
 class Card {
  public:
   explicit Card(int number) : number_(number), device_(open_device(fmt::format("cuda:{}", number))) {}
 
   std::uintptr_t queue() const { return device_->scores().queue(); }
 
-  // {name: DeviceArray} of the arrays in two capsules, made for work in the queue.
+  // {name: DeviceArray} for the arrays in two capsules, which were made for work in the queue.
   py::dict estimate(const std::string& name, const py::capsule& mean_capsule, const py::capsule& stddev_capsule,
                     const std::vector<double>& weights) const {
     const dlpack::Taken mean(mean_capsule);

@@ -1,4 +1,4 @@
-// Arrays on graphics cards, by DLPack.
+// Arrays on graphics cards, through DLPack.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-// The structures of DLPack (dmlc/dlpack, version 0.8), by which libraries hand arrays to each other without copying,
+// The structures of DLPack (dmlc/dlpack, version 0.8), with which libraries hand arrays to each other without copying,
 // and the capsules that Python passes them in.
 #pragma once
 
@@ -41,7 +41,7 @@ struct ManagedTensor {
   void (*release)(ManagedTensor* self);
 };
 
-// A tensor taken out of a capsule, which is used up by that; given back at the end. Needs the interpreter's lock.
+// A tensor taken out of a capsule, which that uses up; released at the end. Needs the interpreter's lock.
 class Taken {
  public:
   explicit Taken(const py::capsule& capsule)
@@ -66,7 +66,7 @@ class Taken {
   ManagedTensor* managed_;
 };
 
-// A capsule around a tensor; what nobody takes out is released with it.
+// A capsule around a tensor; a tensor that nobody takes out is released with it.
 inline py::capsule capsule_of(ManagedTensor* managed) {
   PyObject* capsule = PyCapsule_New(managed, "dltensor", [](PyObject* self) {
     if (PyCapsule_IsValid(self, "dltensor") != 0) {

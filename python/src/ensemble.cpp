@@ -16,7 +16,7 @@
 namespace dissent::python {
 namespace {
 
-constexpr double kProcessRow = 1e5;  // nanoseconds: a Gaussian process compares a row with all that it was fitted to
+constexpr double kProcessRow = 1e5;  // nanoseconds: a Gaussian process compares a row with all rows of its fit
 
 py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& input_names,
                        const std::vector<std::string>& target_names, const Doubles& inputs, const Doubles& targets,
@@ -35,7 +35,7 @@ py::tuple fit_ensemble(const py::dict& given, const std::vector<std::string>& in
   return py::make_tuple(std::move(result.model), to_dict(result.report));
 }
 
-// Nanoseconds, roughly: of networks a multiplication per parameter and row, `passes` times.
+// Rough nanoseconds: for networks, a multiplication per parameter and row, `passes` times.
 double work_of(const Ensemble& model, const Doubles& inputs, double passes = 1) {
   const bool has_network = model_kind(model.options().model).has_network;
   const double of_row = has_network ? passes * static_cast<double>(model.parameters().size()) / 8 : kProcessRow;
@@ -99,7 +99,7 @@ py::tuple recalibrated(const Ensemble& model, const Doubles& inputs, const Doubl
   return py::make_tuple(std::move(result), to_numpy(std::move(factors)));
 }
 
-// Of any mixture: mean and stddev [N, M, D], values [N, D].
+// The spread factors of any mixture: mean and stddev [N, M, D], values [N, D].
 py::object factors_of(const Doubles& mean, const Doubles& stddev, const std::vector<double>& weights,
                       const Doubles& values) {
   check(mean.ndim() == 3 && stddev.shape() == mean.shape(),
@@ -113,7 +113,7 @@ py::object factors_of(const Doubles& mean, const Doubles& stddev, const std::vec
   return to_numpy(spread_factors(mixture, Weights::from(weights, mean.shape(1)), span_of(values)));
 }
 
-// Its columns, those targets that were fitted by their logarithms, and the options that it was made with by keyword.
+// Its columns, the targets that were fitted by their logarithms, and by keyword the options that it was made with.
 py::dict describe(const Ensemble& model) {
   EnsembleOptions options = model.options();
   options.hidden = options.hidden_sizes();
@@ -127,7 +127,7 @@ py::dict describe(const Ensemble& model) {
   return result;
 }
 
-// Whether some preset has a value of its own for it, or it says how to train.
+// Whether some preset has its own value for this field, or the field says how to train.
 bool is_by_preset(const Field<FitOptions>& field) {
   const std::vector<std::string> presets = find_field<FitOptions>("preset")->traits.names();
   return find_field<TrainOptions>(field.name) != nullptr ||
@@ -136,7 +136,7 @@ bool is_by_preset(const Field<FitOptions>& field) {
           }));
 }
 
-// The options of a fit: "preset" says whether the preset sets it, "models" which have it.
+// The options of a fit: "preset" says whether the preset sets it, "models" which models have it.
 py::list fit_fields() {
   py::list list;
   for (const Field<FitOptions>& field : fields<FitOptions>()) {

@@ -9,7 +9,7 @@
 namespace dissent::python {
 namespace {
 
-// mean and stddev [N, M, D] or covariance [N, M, D, D] of one type, contiguous: the Python side sees to that.
+// mean and stddev [N, M, D] or covariance [N, M, D, D] of one type, contiguous: the Python side ensures that.
 struct Arrays {
   Array mean;
   Array spread;
@@ -24,7 +24,7 @@ Shape with_outputs(Shape shape) {
   return shape;
 }
 
-// The sentences are those of the command line, which adds the file.
+// The messages are those of the command line, which adds the file.
 Shape checked_shape(const Arrays& arrays) {
   const Shape given = arrays.mean.shape();
   const Shape shape = with_outputs(given);
@@ -55,7 +55,7 @@ bool both_are(const Arrays& arrays) {
   return arrays.mean.is<T>() && arrays.spread.is<T>();
 }
 
-// Calls body with the view of the arrays' own type.
+// Calls body with a view of the arrays' own type.
 template <class Body>
 auto with_view(const Arrays& arrays, const Body& body) {
   const Shape shape = checked_shape(arrays);
@@ -66,15 +66,15 @@ auto with_view(const Arrays& arrays, const Body& body) {
   return body(view_of<double>(arrays, shape));
 }
 
-// Nanoseconds, roughly: what an estimator does for each input.
+// Rough nanoseconds of an estimator per input.
 double work_of(const Estimator& estimator, std::size_t num_components, std::size_t num_outputs) {
   const auto M = static_cast<double>(num_components);
   const double pairs = M * M * (static_cast<double>(num_outputs) + 8) / 5;
   return estimator.info->passes(estimator) * pairs;
 }
 
-// A thread keeps at least one matrix of M x M divergences. Beyond a gigabyte the axes are more likely in another order
-// than meant.
+// A thread keeps at least one matrix of M x M divergences. Beyond a gigabyte, the axes are more likely in the wrong
+// order.
 template <class T>
 void check_pairs(const MixtureView<T>& mixture) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;

@@ -1,6 +1,6 @@
-// Between Python's values and those of fields.
+// Converts between Python's values and those of fields.
 //
-// Whatever Python gives becomes some Value, and the field alone says what is wrong with it: one place for each rule.
+// Whatever Python gives becomes some Value, and only the field says what is wrong with it: each rule is in one place.
 #include "fields.hpp"
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace dissent::python {
 namespace {
 
-// Anything with __index__ is whole; below 0 or beyond 64 bits it is none of ours.
+// Anything with __index__ is a whole number; no value if it is below 0 or beyond 64 bits.
 std::optional<std::uint64_t> whole_of(py::handle given) {
   const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
   const std::uint64_t whole = index ? PyLong_AsUnsignedLongLong(index.ptr()) : 0;
@@ -46,7 +46,7 @@ std::optional<Value> list_of(const py::list& given, std::optional<T> (*read)(py:
   return values;
 }
 
-// Scalars of numpy, and arrays without dimensions, as Python's own.
+// numpy's scalars, and arrays without dimensions, as Python's own values.
 py::object plain(py::handle given) {
   const bool is_scalar = py::hasattr(given, "ndim") && given.attr("ndim").cast<int>() == 0;
   return is_scalar ? given.attr("item")() : py::reinterpret_borrow<py::object>(given);

@@ -1,7 +1,7 @@
 // Options and records as Python sees them: their fields by keyword, with Python's own values.
 //
-// A keyword is the field's name, but n_components for a count and random_state for the seed, as in scikit-learn, and
-// flow_transform for an option of the flow: an estimator with `transform` would be taken for a transformer.
+// A keyword is the field's name, except n_components for a count and random_state for the seed, as in scikit-learn, and
+// flow_transform for an option of the flow: an estimator with `transform` would pass for a transformer.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace dissent::python {
 
 std::string keyword_of(const FieldInfo& field);
-// Of an option of a fit, by its name in the library; any other name as it is. Errors are spelled with it.
+// The keyword of a fit's option, from its name in the library; any other name stays as it is. Errors use it.
 std::string keyword_of(std::string_view argument);
 
-// bool, int, float, str, sequences of numbers, and numpy's own. What is none of these becomes its repr(), which the
-// field then refuses with its rule; so does a text for a field of numbers.
+// bool, int, float, str, sequences of numbers, and numpy's own. Anything else becomes its repr(), which the field then
+// refuses with its rule; so does a text for a field of numbers.
 Value to_value(const FieldInfo& field, py::handle given);
 py::object to_python(const Value& value);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kAllThreads = 1e12;  // nanoseconds: some methods take long on few rows
 
-// mean and stddev [N, M, D], contiguous: the Python side sees to that.
+// mean and stddev [N, M, D], contiguous: the Python side ensures that.
 MixtureView<double> view_of(const Doubles& mean, const Doubles& stddev) {
   check(mean.ndim() == 3 && stddev.ndim() == 3 && mean.size() == stddev.size(),
         "mean and stddev must be arrays [N, M, D] of the same size");

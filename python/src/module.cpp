@@ -1,5 +1,6 @@
-// dissent._core: the library as Python sees it, thin. Arrays come in as the Python files of the package prepare them
-// (contiguous, float32 or float64); errors go out as ValueError (the caller's) and OSError (the machine's).
+// dissent._core: a thin layer that shows the library to Python. Arrays come in as the Python files of the package
+// prepare them (contiguous, float32 or float64); errors go out as ValueError (the caller's) and OSError (the
+// machine's).
 #include "device_arrays.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/version.hpp"

@@ -1,4 +1,4 @@
-// What every binding shares: results handed to numpy, and long calls that other Python threads and Ctrl-C get through.
+// What every binding shares: results handed to numpy, and long calls that let other Python threads and Ctrl-C through.
 //
 // A binding reads its arguments, then calls unlocked(threads, work, body): body(executor) runs without the
 // interpreter's lock and passes the executor to the library, whose loops look for Ctrl-C between blocks. body must not
@@ -30,7 +30,7 @@ namespace dissent::python {
 
 inline std::size_t num_rows(const Doubles& matrix) { return matrix.shape(0); }
 
-// Rows [N, C] of what the model was fitted to. The library sees a length alone, which other shapes may have as well.
+// Rows [N, C] for the model, checked here: the library sees only a length, which other shapes may have too.
 inline std::span<const double> inputs_of(const Ensemble& model, const Doubles& matrix) {
   check(matrix.ndim() == 2 && matrix.shape(1) == model.num_input_columns(),
         "an array of {} dimensions and {} values for a model of {} inputs; it must be [N, {}]", matrix.ndim(),
@@ -75,8 +75,8 @@ auto unlocked(int threads, double work, const Body& body) {
   return body(executor);
 }
 
-// Likewise body(control), with what a fit needs: threads, the device that trains networks, and what it tells; or
-// body(control, scores), with the device that scores as well.
+// Likewise calls body(control) with what a fit needs: threads, the device that trains networks, and the function for
+// its progress; or body(control, scores), with the device that scores too.
 template <class Tell, class Body>
 auto fitting(int threads, const std::string& device, Tell& tell, const Body& body) {
   constexpr double kAllThreads = 1e12;  // nanoseconds: training is worth every thread
@@ -91,7 +91,7 @@ auto fitting(int threads, const std::string& device, Tell& tell, const Body& bod
   });
 }
 
-// What training tells: Ctrl-C is looked for, and `progress` is called with (epoch, epochs, loss, validation_loss)
+// Takes the progress of training: looks for Ctrl-C, and calls `progress` with (epoch, epochs, loss, validation_loss)
 // unless it is None.
 class FitTeller {
  public:

@@ -1,4 +1,4 @@
-// Tables with texts, dates and missing cells, as CSV, from and to the numbers that models compute with.
+// Turns tables with texts, dates and missing cells, given as CSV, into the numbers that models compute with.
 #include <algorithm>
 #include <utility>
 
@@ -21,7 +21,7 @@ py::object matrix_of(const TableEncoding& encoding, const Table& table, std::vec
 }
 
 // How the columns become numbers, as text; the names of the columns and of the features; the numbers [N, F]; and a line
-// for each column that is no plain number or is left out.
+// for each column that is not a plain number or is left out.
 py::tuple fit_table(const std::string& text, const std::vector<std::string>& texts,
                     const std::vector<std::string>& order) {
   const Table table = table_of(text, texts);
@@ -30,7 +30,8 @@ py::tuple fit_table(const std::string& text, const std::vector<std::string>& tex
                         matrix_of(fitted.encoding, table, nullptr), fitted.told);
 }
 
-// The numbers [N, F] for a model, and what its fit never saw. Texts of digits are numbers where the model has them.
+// The numbers [N, F] for a model, and what its fit never saw. Texts of digits are numbers if the model has numbers
+// there.
 py::tuple encode_table(const Ensemble& model, const std::string& text, const std::vector<std::string>& texts) {
   const TableEncoding& encoding = model.table_encoding();
   std::vector<std::string> levelled;

@@ -24,8 +24,8 @@ def checks_of(estimator):
 
 
 class Conformance(PackageTest):
-    """Every check of check_estimator; none is skipped or declared to fail. Networks take few steps: with those of the
-    default nothing that is checked is otherwise, a minute later."""
+    """Every check of check_estimator; none is skipped or declared to fail. Networks take few steps: the default number
+    gives the same results of the checks, a minute later."""
 
     def run_checks(self, estimator):
         count = 0

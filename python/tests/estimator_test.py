@@ -143,7 +143,7 @@ class Weights(PackageTest):
         self.assert_same_bits(pipeline.predict(x), known.predict(x))
 
     def test_boosting_draws_rows_instead(self):
-        """It has weights of any size, and gives them to those alone that have them in their signature."""
+        """Its weights have any size, and it passes them only to estimators that have them in their signature."""
         x, y = rows(40)
         boosted = AdaBoostRegressor(dissent.GaussianProcessEnsemble(random_state=0), n_estimators=2, random_state=0)
         self.assertEqual(boosted.fit(x, y).predict(x).shape, (40,))
@@ -229,7 +229,7 @@ class Texts(PackageTest):
 
 
 class Versions(PackageTest):
-    """What scikit-learn moved in 1.6, with the new place put into the one that is installed."""
+    """What scikit-learn moved in 1.6, with the new place patched into the installed version."""
 
     def test_validate_data_is_a_function(self):
         x, y = rows(20)

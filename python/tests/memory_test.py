@@ -10,7 +10,7 @@ from support import PackageTest, mixture
 
 
 def peak_growth_mib(body):
-    """How far the resident memory rises above where it stands while body() runs."""
+    """How far the resident memory rises while body() runs."""
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")  # the peak starts anew
     before = resident_mib()

@@ -58,7 +58,7 @@ def dissent_program(*arguments, cwd=None):
 
 
 class ActiveLearner:
-    """What the ActiveLearner of modAL 0.4.2 does with an estimator and a query strategy, for want of it in Debian."""
+    """What the ActiveLearner of modAL 0.4.2 does with an estimator and a query strategy, since Debian lacks modAL."""
 
     def __init__(self, estimator, query_strategy, X_training, y_training):
         self.estimator, self.query_strategy = estimator, query_strategy

@@ -1,12 +1,12 @@
-// All of Dissent that a program includes: mixtures and their uncertainty, tables, ensembles, choices, campaigns.
+// Everything a program includes to use Dissent: mixtures and their uncertainty, tables, ensembles, choices, campaigns.
 //
 //   dissent::uncertainty(...)   how much the components of an ensemble disagree, in nats
 //   dissent::fit(...)           an ensemble from rows of numbers; predict, evaluate, save
 //   dissent::choose(...)        which rows to label next
 //   dissent::learn(...)         a whole campaign
 //
-// Matrices are row-major and contiguous. Mistakes in what is given throw InputError, failures of the machine
-// SystemError (base/error.hpp).
+// Matrices are row-major and contiguous. Bad input throws InputError, a failure of the machine SystemError
+// (base/error.hpp).
 #pragma once
 
 #include "dissent/acquisition/acquisition.hpp"

@@ -1,8 +1,8 @@
-// aim, kl-aim, ...: the batch whose labels tell most about predictions at the aim, greedily (aim_information.hpp).
+// aim, kl-aim, ...: greedily picks the batch whose labels tell most about predictions at the aim (aim_information.hpp).
 //
-// Without an aim of the user's the candidates stand for it: a sample of them. With many outputs a sample of those.
-// After the first pick only the best candidates by themselves are looked at: what a label tells beside others is
-// seldom more than it tells alone.
+// If the user gives no aim, a sample of the candidates stands for it. If there are many outputs, a sample of them is
+// used. After the first pick, only the candidates that are best by themselves are considered: a label seldom tells more
+// beside others than alone.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kLeastAimRows = 100;
 constexpr std::size_t kMostAimRows = 1000;
-constexpr std::size_t kMostCells = 8'000'000;  // aim rows, candidates and outputs: what the work goes by
-constexpr std::size_t kDrawnPairwise = 100;    // for pairwise estimates, from the candidates
+constexpr std::size_t kMostCells = 8'000'000;  // aim rows x candidates x outputs: the work grows with it
+constexpr std::size_t kDrawnPairwise = 100;    // aim rows for pairwise estimates, from the candidates
 
-// As many as there is time for: a choice that leaves less to the draw is more stable.
+// As many as time allows: a choice that leaves less to the draw is more stable.
 std::size_t most_aim_rows(std::size_t num_candidates, std::size_t num_outputs) {
   return std::clamp(kMostCells / (num_candidates * num_outputs), kLeastAimRows, kMostAimRows);
 }
@@ -29,7 +29,7 @@ std::size_t most_aim_rows(std::size_t num_candidates, std::size_t num_outputs) {
 // Greedy picks of one task.
 class AimChoice {
  public:
-  // `share`: of all outputs, those that information looks at.
+  // `share`: the share of all outputs that `information` looks at.
   AimChoice(const AcquisitionTask& task, std::span<const double> candidates, AimInformation& information, double share)
       : task_(task),
         information_(information),
@@ -72,7 +72,7 @@ class AimChoice {
  private:
   std::size_t num_columns() const { return task_.model.num_input_columns(); }
 
-  // Of listed_, from their gains.
+  // Sets the worth of listed_ from their gains.
   void set_worth(std::span<const double> gain) {
     for (std::size_t k = 0; k < listed_.size(); ++k) {
       const std::size_t n = listed_[k];
@@ -96,10 +96,10 @@ class AimChoice {
   const AcquisitionTask& task_;
   AimInformation& information_;
   double share_;
-  std::vector<double> worth_;        // of each candidate as it was last known, over its cost
+  std::vector<double> worth_;        // of each candidate, as last computed, over its cost
   std::vector<char> taken_;          // of each
-  std::vector<std::size_t> listed_;  // candidates that are looked at, ascending
-  std::vector<double> gain_;         // of those, and then of rows whose labels are on their way
+  std::vector<std::size_t> listed_;  // candidates considered, ascending
+  std::vector<double> gain_;         // of those, then of pending rows
 };
 
 }  // namespace

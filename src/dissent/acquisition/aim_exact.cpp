@@ -1,7 +1,7 @@
 // Under independent Gaussian processes, one per output, with v the posterior variance, c(x, a) the posterior covariance
 // and s the noise variance,
 //   I(y(x); y(a)) = -1/2 sum_d ln(1 - c(x, a)^2 / ((v(x) + s) (v(a) + s))).
-// A pick x changes the posterior as its label would, which no one need know: with u = c(x, .) / sqrt(v(x) + s),
+// A pick x changes the posterior as its label would, whatever that label is: with u = c(x, .) / sqrt(v(x) + s),
 //   v(z) <- v(z) - u(z)^2,   c(z, a) <- c(z, a) - u(z) u(a).
 #include <Eigen/Core>
 #include <algorithm>
@@ -22,10 +22,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::size_t kBlock = Dependence::kMostCandidates;  // a thread takes at a time
-constexpr std::size_t kMostKept = 8'000'000;                 // numbers of `half`, of all outputs
+constexpr std::size_t kBlock = Dependence::kMostCandidates;  // candidates a thread takes at a time
+constexpr std::size_t kMostKept = 8'000'000;                 // values of `half`, over all outputs
 
-// One output at the aim, as it is before any pick.
+// One output at the aim, before any pick.
 struct OutputAim {
   const Posterior* posterior = nullptr;
   double noise = 0;
@@ -39,7 +39,7 @@ struct OutputState {
   VectorXd aim_variance;           // A
   PanelBuffer<double> covariance;  // [A][N]
   MatrixXd picks;                  // N x picks: u of each
-  PanelBuffer<double> half = {};   // [n][N]: L^-1 k(X, x), where there is room for it
+  PanelBuffer<double> half = {};   // [n][N]: L^-1 k(X, x), if there is room for it
 };
 
 VectorXd variance_of(const Posterior& posterior, const RowsRef& rows, const PanelBuffer<double>& half) {
@@ -136,7 +136,7 @@ class ExactInformation : public AimInformation {
     return state;
   }
 
-  // Covariances of the candidates with one of them, given the picks before.
+  // Covariances of the candidates with one of them, given the earlier picks.
   VectorXd covariance_with(const OutputAim& output, const OutputState& state, Index row) const {
     const Posterior& posterior = *output.posterior;
     const Hyperparameters& h = posterior.hyperparameters();

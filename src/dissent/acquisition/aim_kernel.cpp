@@ -16,10 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace dissent::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of the aim at a time: their sums are multiplied before one logarithm. A sum is at least its w_i.
+// Aim rows at a time: their sums are multiplied, then one logarithm is taken. A sum is at least its w_i.
 constexpr std::size_t kTogether = 4;
 
-// Of component i, whose pairs begin at `first`, and rows [a, a + kTogether) of the aim: the product of the sums.
+// The product of the sums for component i, whose pairs begin at `first`, and aim rows [a, a + kTogether).
 HWY_INLINE Vec<float> product(const JointPairs& pairs, Panel<const float> candidates, Panel<const float> aim,
                               std::size_t first, float weight, std::size_t a, std::size_t n) {
   const Tag<float> d;

@@ -8,8 +8,8 @@
 
 namespace dissent {
 
-// sum[n] += over the aim's rows a: sum_i w_i ln( w_i + sum_{j != i} w_j candidates[ij][n] aim[ij][a] ), the pairs ij in
-// the order of `pairs`; factors are exp(-divergence), in [0, 1], and those of the aim have w_j in them already.
+// sum[n] += sum over aim rows a of sum_i w_i ln( w_i + sum_{j != i} candidates[ij][n] aim[ij][a] ), with the pairs ij
+// in the order of `pairs`. Factors are exp(-divergence), in [0, 1]; those of the aim are multiplied by w_j.
 // candidates: [pairs][count], padded; aim: [pairs][aim_rows].
 void aim_sums(const JointPairs& pairs, Panel<const float> candidates, std::size_t count, Panel<const float> aim,
               std::size_t aim_rows, double* sum);

@@ -3,10 +3,10 @@
 //   I(picks, x; a) = J(S_picks + S_x) + J(S_a) - J(S_picks + S_x + S_a).
 // exp(-S) of a sum is a product: the last term takes a multiplication for each pair, x and a, and no exponential.
 //
-// Outputs are taken in groups, whose information is added. Where a group's components typically differ by more
-// than a nat its divergences are divided by a temperature, and what they tell is multiplied by it: at ln(M) nats there
-// would be nothing left to tell rows apart by. Once the picks tell components apart in every group, candidates are
-// worth the disagreement that the picks leave of theirs (residual.hpp).
+// Outputs form groups, whose information is added. If a group's components typically differ by more than a nat, its
+// divergences are divided by a temperature and its information is multiplied by it: at ln(M) nats nothing would be left
+// to tell rows apart. Once the picks tell the components apart in every group, a candidate is worth the disagreement
+// that the picks leave there (residual.hpp).
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kBlock = PairwiseDivergences::kBlock;
 constexpr std::size_t kMostGroups = 4;
 constexpr double kNatsApart = 1;              // on average between components, at most
-constexpr std::size_t kMostComponents = 100;  // work and memory go by their square
+constexpr std::size_t kMostComponents = 100;  // work and memory grow with their square
 
 using Outputs = std::vector<std::size_t>;
 
@@ -36,7 +36,7 @@ std::vector<Outputs> grouped(std::span<const std::size_t> outputs) {
   return groups;
 }
 
-// These components, and the outputs of a group, alone.
+// Only these components and the outputs of a group.
 Mixture<float> slice(const Mixture<float>& from, std::span<const std::size_t> components, const Outputs& outputs) {
   Mixture<float> to;
   to.num_inputs = from.num_inputs;
@@ -56,7 +56,7 @@ Mixture<float> slice(const Mixture<float>& from, std::span<const std::size_t> co
   return to;
 }
 
-// Those that have weight; of very many some at equal distances, which tell nearly as much.
+// Those with weight. If there are very many, evenly spaced ones, which tell nearly as much.
 std::vector<std::size_t> components_of(const Weights& weights) {
   std::vector<std::size_t> all;
   for (std::size_t m = 0; m < weights.size(); ++m) {
@@ -174,8 +174,8 @@ class PairwiseInformation : public AimInformation {
     Outputs outputs;
     double temperature = 1;
     PanelBuffer<float> aim = {};    // [pairs][A]: w_j exp(-divergence) of a row of the aim and the picks
-    PanelBuffer<float> picks = {};  // [pairs][1]: of the picks
-    double before = 0;              // sum_at() of no label
+    PanelBuffer<float> picks = {};  // [pairs][1]: of the picks only
+    double before = 0;              // sum_at() without a candidate
   };
 
   static void multiply(float* values, std::size_t count, float by) {
@@ -282,7 +282,7 @@ class PairwiseInformation : public AimInformation {
   Panels candidates_;
   std::vector<double> inputs_;  // of the candidates
   std::vector<std::size_t> picks_;
-  std::optional<ResidualDisagreement> residual_;  // once the picks tell all
+  std::optional<ResidualDisagreement> residual_;  // set once the picks tell all
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 // badge: k-means++ on gradients of the negative log-likelihood with respect to the components' last layers (BADGE, Ash
 // et al. 2020, carried over to regression).
 //
-// Each row gets one target, drawn from the mixture (a flow: in base space), and every component's gradient at it; their
-// concatenation is the row's embedding. So a row's embedding is long where components disagree. The first pick is the
-// longest; each next one is drawn with probability proportional to the squared distance to the nearest pick.
-// Rows whose labels are on their way count as picks made before.
+// Each row gets one target, drawn from the mixture (for a flow, in base space), and every component's gradient at it;
+// their concatenation is the row's embedding. So a row's embedding is long where components disagree. The first pick is
+// the longest; each next one is drawn with probability proportional to the squared distance to the nearest pick.
+// Pending rows count as earlier picks.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@
 namespace dissent {
 namespace {
 
-constexpr float kSteepest = 1e18F;  // of a gradient; beyond it, or undefined, it is taken for that
+constexpr float kSteepest = 1e18F;  // of a gradient; steeper or undefined ones are set to it
 constexpr double kLongest = 1e30;   // squared gradients beyond it are scaled down, to stay within the range of a float
 
 // targets[d][b]: one draw from the mixture for each row of the block.
@@ -43,7 +43,8 @@ void draw_targets(const Ensemble& model, const Stream& stream, const LastLayer& 
   }
 }
 
-// Replaces heads by gradients with respect to them, over kBlock D: the loss is a mean over a whole block and D outputs.
+// Replaces heads by the gradients with respect to them, divided by kBlock D: the loss is a mean over a whole block and
+// D outputs.
 void take_gradients(const Ensemble& model, const Stream& stream, const LastLayer& layers,
                     const LastLayer::Block& block) {
   PanelBuffer<float> targets(model.num_outputs(), LastLayer::kBlock);
@@ -75,7 +76,7 @@ class GradientProducts {
     }
   }
 
-  double unit() const { return unit_; }  // squared length of what is counted as 1
+  double unit() const { return unit_; }  // the squared length that counts as 1
 
   std::span<const double> norms() const { return norms_; }  // squared
 
@@ -140,7 +141,7 @@ void note(std::span<const double> nearest, std::span<const char> taken, std::vec
   }
 }
 
-// With probability proportional to the squared distances; one that is taken is drawn again.
+// Draws a row with probability proportional to its squared distance, again if it is taken.
 std::size_t draw_row(std::span<const double> nearest, std::span<const char> taken,
                      const std::function<double()>& uniform) {
   const std::size_t num_rows = nearest.size();

@@ -1,8 +1,8 @@
-// bait: the batch that leaves least of the Fisher information unexplained (BAIT, Ash et al. 2021; bait_select.hpp).
+// bait: the batch that leaves the least Fisher information unexplained (BAIT, Ash et al. 2021; bait_select.hpp).
 //
 // The Fisher information of a Gaussian's last layer has a closed form, so no target is sampled: it is block diagonal
 // with a block for each head, c(x) h h', where h = (last hidden activations, 1) and c is 1 / stddev^2 for a mean and 2
-// for a log-stddev. Components have blocks of their own; the D blocks of a component's log-stddevs are equal.
+// for a log-stddev. Each component has its own blocks; the D blocks of a component's log-stddevs are equal.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -23,7 +23,7 @@ struct BaitLayers {
   LastLayer pending;
 };
 
-// The blocks of component m: a mean head each, and one for all log-stddevs.
+// The blocks of component m: one for each mean head, and one for all log-stddevs.
 BaitGroup component_group(const Ensemble& model, const BaitLayers& of, std::size_t m) {
   const std::size_t D = model.num_outputs();
   const auto fill = [&](const LastLayer& layers, PanelBuffer<double>& h, PanelBuffer<double>& scale) {

@@ -25,7 +25,7 @@ void step_lanes(const BaitStep& step) {
     const auto along = hn::Load(d, step.along + n);
     const auto factor = hn::Mul(hn::Mul(shrink, hn::Load(d, step.scale + n)), along);
     const auto turn = hn::Sub(hn::Mul(scaled_norm, along), hn::Mul(two, hn::Load(d, step.beyond + n)));
-    // Both are >= 0; rounding may say otherwise where the information is all but used up.
+    // Both are >= 0, but rounding may make them negative once the information is nearly used up.
     const auto own = hn::Max(zero, hn::NegMulAdd(factor, along, hn::Load(d, step.own + n)));
     const auto cross = hn::Max(zero, hn::MulAdd(factor, turn, hn::Load(d, step.cross + n)));
     hn::Store(own, d, step.own + n);

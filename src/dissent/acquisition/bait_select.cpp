@@ -42,7 +42,7 @@ void fill_products(Panel<const double> h, std::size_t count, Panel<double> produ
   }
 }
 
-// The triangle of a symmetric matrix, with what stands twice counted twice: its product with h h' is h' matrix h.
+// The triangle of a symmetric matrix, with off-diagonal entries doubled: its product with h h' is h' matrix h.
 void fold(const MatrixXd& matrix, std::vector<double>& out) {
   for (Index i = 0; i < matrix.rows(); ++i) {
     for (Index j = 0; j <= i; ++j) {
@@ -85,7 +85,7 @@ double pick_share(const BaitTask& task) {
   return static_cast<double>(num_picks(task)) / static_cast<double>(task.num_training + num_picks(task));
 }
 
-// Rows under consideration, with what is kept of them for each block.
+// Rows under consideration, and what is kept for each row and block.
 struct Rows {
   Panel<const double> h;
   Panel<const double> scale;  // as a pick counts
@@ -93,7 +93,7 @@ struct Rows {
   PanelBuffer<double> cross;  // v'AFAv
 };
 
-// What a change of A means for rows: an update of most blocks, some evaluated anew.
+// What a change of A means for rows: most blocks are updated, some are evaluated afresh.
 struct Change {
   std::vector<double> weight;      // [2 blocks][length]: u, then AFu; empty when all blocks are new
   std::vector<double> shrink;      // g of A <- A - g u u'; 0 for new blocks
@@ -190,7 +190,7 @@ class Blocks {
     }
   }
 
-  // By how much tr(AF) would rise without a row that was added.
+  // How much tr(AF) would rise without row n, which was added.
   double loss(const Rows& rows, std::size_t n) const {
     double sum = 0;
     for (std::size_t b = 0; b < size(); ++b) {

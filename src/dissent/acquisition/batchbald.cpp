@@ -1,6 +1,6 @@
 // batchbald:K: greedy choice of the batch with the largest joint mutual information by K Monte Carlo samples
-// (BatchBALD, Kirsch et al. 2019, for Gaussian outputs; sampled.hpp). Every pick draws noise of its own, the same for
-// all candidates. Rows whose labels are on their way count as picks made before.
+// (BatchBALD, Kirsch et al. 2019, for Gaussian outputs; sampled.hpp). Every pick draws its own noise, the same for all
+// candidates. Pending rows count as earlier picks.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kBlock = 20;
 
-// The samples of the picks so far, those on their way first.
+// The samples of the picks so far, pending rows first.
 class SampledPicks {
  public:
   SampledPicks(std::size_t num_samples, const AcquisitionTask& task, const Mixture<double>& rows)
@@ -28,7 +28,7 @@ class SampledPicks {
     }
   }
 
-  // -ln(H(w) - estimate) of the picks together with each row, negated.
+  // ln(H(w) - estimate) of the picks together with each row.
   void log_deficits(std::span<double> out) const {
     const SampleNoise own = noise();
     if (there_) {
@@ -45,7 +45,7 @@ class SampledPicks {
     ++num_taken_;
   }
 
-  // Takes all inputs of the mixture; the log deficit that they leave.
+  // Takes all inputs of the mixture and returns the log deficit that they leave.
   double take_all(const MixtureView<double>& mixture) {
     double log_deficit = 0;
     for (std::size_t row = 0; row < mixture.num_inputs; ++row) {
@@ -69,7 +69,7 @@ class SampledPicks {
   const Mixture<double>& rows_;
   std::size_t num_taken_ = 0;
   ChosenRatios chosen_;
-  std::unique_ptr<RowsOnDevice> there_;  // null: the samples are weighed here
+  std::unique_ptr<RowsOnDevice> there_;  // null: the CPU weighs the samples
 };
 
 }  // namespace

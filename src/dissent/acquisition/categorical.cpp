@@ -39,7 +39,7 @@ Method parse_method(std::string_view text) {
   return {.estimator = {acquisition.divergence()}, .joint = joint};
 }
 
-// As Acquisition::check_model() has it; `exact` is no method of the registry.
+// The same check as Acquisition::check_model(); `exact` is not in the registry.
 void check_components(std::string_view acquisition, const Weights& weights) {
   const auto weighted = std::ranges::count_if(weights.value, [](double weight) { return weight > 0; });
   check(weighted >= 2,
@@ -47,12 +47,12 @@ void check_components(std::string_view acquisition, const Weights& weights) {
         acquisition, weighted);
 }
 
-// What picks tell that tell nothing: -ln H(w), or an estimate of 0.
+// The score of picks that tell nothing: -ln H(w), or an estimate of 0.
 double nothing_told(const ClassTask& task) {
   return task.ranking == Ranking::kValue ? 0 : -std::log(task.classes.weights->entropy);
 }
 
-// What a row adds. Picks that exclude all components but one have told everything, without bound.
+// What a row adds. Picks that exclude all components but one have told everything: their score is infinite.
 double gain(double before, double after) { return std::isinf(before) ? 0 : after - before; }
 
 // Greedily the largest joint estimate: the divergences of the picks so far are added to those of each row.
@@ -71,7 +71,7 @@ class JointClasses {
     });
   }
 
-  // Of each row with the picks so far.
+  // The joint estimate of each row with the picks so far.
   const std::vector<Combined>& estimates() {
     for_rows([&](std::size_t n, std::vector<double>& own) {
       for (std::size_t k = 0; k < num_pairs_; ++k) {

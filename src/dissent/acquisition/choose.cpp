@@ -1,4 +1,4 @@
-// choose() and choose_streaming(): what is asked is checked here, then the method of the registry works.
+// choose() and choose_streaming(): they check the request, then run the method from the registry.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -59,8 +59,8 @@ void check_cost(const Acquisition& acquisition, std::span<const double> cost, st
   }
 }
 
-// Fills what `choice` does not have yet: epistemic by kl, and aleatoric where the task asks for it. `inputs`: [B][C],
-// of the chosen.
+// Fills what `choice` still lacks: epistemic by kl, and aleatoric if the task asks for it. `inputs`: [B][C], of the
+// chosen rows.
 void describe(const AcquisitionTask& task, std::span<const double> inputs, Choice& choice) {
   if (!choice.epistemic.empty() && !task.aleatoric) {
     return;
@@ -88,7 +88,7 @@ void repeat_scores(std::span<const Ranked> rows, const Choice& choice, std::vect
   }
 }
 
-// utilities of rows [B][kinds] as those of all N rows: each has that of its kind, unless it is taken.
+// Spreads utilities [B][kinds] over all N rows: each row gets that of its kind, NaN once that is taken.
 void spread_utilities(const DistinctRows& distinct, std::vector<double>& utilities) {
   const std::size_t kinds = distinct.rows.size();
   const std::size_t num_rows = distinct.position.size();
@@ -101,7 +101,7 @@ void spread_utilities(const DistinctRows& distinct, std::vector<double>& utiliti
   utilities = std::move(spread);
 }
 
-// By a method that weighs rows against each other, among rows that differ; as many as there are of those at most.
+// Chooses among distinct rows, with a method that weighs rows against each other; at most as many as are distinct.
 Choice choose_together(const Acquisition& acquisition, AcquisitionTask task, std::span<const double> candidates) {
   const std::size_t C = task.model.num_input_columns();
   const DistinctRows distinct = distinct_rows(candidates, C, task.cost, task.stream);
@@ -131,7 +131,7 @@ Choice choose_alone(const Acquisition& acquisition, const AcquisitionTask& task,
   return choice;
 }
 
-// Adds the picks of a choice among the rows `left` of all rows, and what each was worth then.
+// Adds the picks of a choice among the rows `left`, and what each row was worth then.
 void append(const Choice& more, std::span<const std::size_t> left, std::span<const double> of_left,
             std::size_t num_rows, std::vector<double>* utilities, Choice& choice) {
   for (const std::size_t row : more.rows) {
@@ -148,8 +148,8 @@ void append(const Choice& more, std::span<const std::size_t> left, std::span<con
   }
 }
 
-// By a method that weighs rows against each other: the batch, none of its rows twice but where fewer differ. Then those
-// that are left are chosen from in the same way, the picks before being on their way.
+// Chooses the batch with a method that weighs rows against each other. No two of its rows are equal unless too few
+// differ. Then it chooses from the rows left in the same way, with the earlier picks as pending rows.
 Choice choose_batch(const Acquisition& acquisition, AcquisitionTask task, std::span<const double> candidates) {
   const std::size_t C = task.model.num_input_columns();
   const std::size_t num_rows = candidates.size() / C;
@@ -206,7 +206,7 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
   choice.seconds = seconds_since(start);
   if (task.utilities != nullptr) {
     const std::size_t num_rows = candidates.size() / C;
-    for (std::size_t k = 0; k < choice.rows.size(); ++k) {  // methods compare in less precision than they report
+    for (std::size_t k = 0; k < choice.rows.size(); ++k) {  // methods compare in lower precision than they report
       (*task.utilities)[k * num_rows + choice.rows[k]] = choice.scores[k];
     }
   }
@@ -244,7 +244,7 @@ std::vector<std::size_t> draw_candidates(std::size_t pool_size, std::size_t coun
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     return rows;
   }
-  // Floyd's sampling: each new number is uniform below k, and k itself where that is taken already.
+  // Floyd's sampling: each new number is uniform in [0, k], or k itself if that one is taken already.
   Stream draw = stream.substream(kCandidateDraw);
   std::unordered_set<std::size_t> taken;
   for (std::size_t k = pool_size - count; k < pool_size; ++k) {

@@ -1,4 +1,4 @@
-// Rows of the same inputs: a batch has none of them twice, for the second label would tell no more than a repetition.
+// Rows with the same inputs: a batch has none twice, since a second label would tell no more than a repetition.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace dissent {
 
-// Equal for equal inputs, and hardly ever for others. Both zeros are equal.
+// Equal for equal inputs, and hardly ever for others. 0 and -0 are equal.
 std::uint64_t row_digest(std::span<const double> row);
 bool same_row(std::span<const double> a, std::span<const double> b);
 
-// Rows [N][C] by kinds of the same inputs. The cheapest stands for its kind; among equals
-// the stream decides, as for ties. `cost`: [N], or empty.
+// Rows [N][C] grouped into kinds with the same inputs. The cheapest row stands for its kind; the stream breaks ties.
+// `cost`: [N], or empty.
 struct DistinctRows {
   std::vector<std::size_t> rows;      // one of each kind
   std::vector<std::size_t> position;  // [N]: the row's kind, a position in `rows`

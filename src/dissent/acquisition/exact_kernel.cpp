@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dissent::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Factors are multiplied before one logarithm: (1e-9)^8 is still a normal number.
+// Factors multiplied before one logarithm is taken: (1e-9)^8 is still a normal number.
 constexpr std::size_t kTogether = 8;
 
 // sum[n] -= ln of the product over the aim's rows [first, last).

@@ -1,4 +1,4 @@
-// How much correlated Gaussians tell of each other, for many rows at once, vectorised in double precision.
+// How much correlated Gaussians tell about each other, for many rows at once, vectorised in double precision.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace dissent {
 // Candidates [begin, begin + size) against the rows of an aim.
 struct Dependence {
   static constexpr std::size_t kMostCandidates = 256;
-  static constexpr double kMostCorrelated = 1 - 1e-9;  // squared; rounding could make more of it
+  static constexpr double kMostCorrelated = 1 - 1e-9;  // squared; rounding could exceed it
 
   Panel<const double> covariance;         // [A][N], padded
   std::span<const double> aim_precision;  // [A]: 1 over the variance, noise included

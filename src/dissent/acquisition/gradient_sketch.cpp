@@ -11,7 +11,7 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kFeaturesAtATime = 32;  // whose factors stay in the cache
-constexpr float kFarthest = 1e15F;            // so that products of rows far outside of the data stay finite
+constexpr float kFarthest = 1e15F;            // so that products of rows far outside the data stay finite
 
 std::vector<float> normal_values(std::size_t count, double factor, Stream& draw) {
   std::vector<float> values(count);
@@ -47,12 +47,12 @@ std::vector<PanelBuffer<float>> buffers(std::span<const Mlp> networks) {
 
 }  // namespace
 
-// What a thread computes of one component for a block of rows. Index l: layer l's outputs.
+// What a thread computes for one component and a block of rows. Index l: layer l's outputs.
 struct GradientSketch::Scratch {
   explicit Scratch(const MlpStack& stack)
       : parameters(stack.scratch_size), hidden(buffers(stack.components)), delta(buffers(stack.components)) {}
 
-  // What layer l of the network takes.
+  // The input of layer l.
   Panel<const float> input_of(const Mlp& network, std::size_t l) {
     return l == 0 ? inputs : hidden[l - 1].panel(network.layers()[l].num_inputs);
   }
@@ -61,7 +61,7 @@ struct GradientSketch::Scratch {
   std::span<const float> block;            // where the component finds its parameters
   Panel<const float> inputs;               // of the network
   std::vector<PanelBuffer<float>> hidden;  // activations
-  std::vector<PanelBuffer<float>> delta;   // gradients with respect to what goes into the activations
+  std::vector<PanelBuffer<float>> delta;   // gradients with respect to the pre-activations
   PanelBuffer<float> left{kFeaturesAtATime, kModelBlock};
   PanelBuffer<float> right{kFeaturesAtATime, kModelBlock};
 };
@@ -102,7 +102,7 @@ void GradientSketch::forward(std::size_t component, const RowBlock& rows, Scratc
   }
 }
 
-// From the direction at the heads, which all rows share, down to the first hidden layer.
+// Takes the direction at the heads, which all rows share, down to the first hidden layer.
 void GradientSketch::backward(std::size_t component, std::size_t g, std::size_t count, Scratch& scratch) const {
   const Mlp& network = model_.stack().components[component];
   const std::size_t num_hidden = scratch.hidden.size();
@@ -132,7 +132,7 @@ void GradientSketch::backward(std::size_t component, std::size_t g, std::size_t 
   }
 }
 
-// To the features of direction g: products of the projected factors, layer by layer.
+// Adds to the features of direction g: products of the projected factors, layer by layer.
 void GradientSketch::add_products(std::size_t component, std::size_t g, std::size_t count, Scratch& scratch,
                                   Panel<float> features) const {
   const Mlp& network = model_.stack().components[component];

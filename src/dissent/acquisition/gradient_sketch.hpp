@@ -5,10 +5,10 @@
 //   <gradient, gradient'> = sum over layers of <delta_l, delta'_l> (<h_l, h'_l> + 1).
 // Feature k projects each factor onto a vector of standard normal values and multiplies (Holzmueller et al. 2023):
 //   f_k = 1/sqrt(K) sum_m sqrt(M w_m) sum_l <u_kml, delta_ml(s_k)> <v_kml, (h_ml, 1)>.
-// Over all draws <f, f'> is on average the inner product of the gradients of all means, summed over outputs and
-// components, without an outer product ever being formed. Features share directions s in groups, to save ways back: up
-// to kMostDirections outputs have a group each, s = sqrt(D) times their unit vector; of more, s are random signs. At
-// the heads delta is s itself, and sqrt(D) stands for <u, s>, whose mean square is D.
+// Averaged over draws, <f, f'> is the inner product of the gradients of all means, summed over outputs and components;
+// no outer product is ever formed. Features share directions s in groups, to save backward passes: up to
+// kMostDirections outputs have a group each, with s = sqrt(D) times their unit vector; with more outputs, s holds
+// random signs. At the heads delta is s itself, and sqrt(D) stands for <u, s>, whose mean square is D.
 #pragma once
 
 #include <cstddef>
@@ -27,18 +27,18 @@ class GradientSketch {
   static constexpr std::size_t kFeatures = 512;  // K, as its authors recommend
   static constexpr std::size_t kMostDirections = 16;
 
-  // Projections of one layer of one component; of the inputs with the factor sqrt(M w_m / K), at the heads also
-  // sqrt(D).
+  // Projections of one layer of one component. Those of the inputs include the factor sqrt(M w_m / K), at the heads
+  // also sqrt(D).
   struct Layer {
     std::vector<float> delta;  // u: [K][outputs of the layer]; none at the heads
     std::vector<float> input;  // v: [K][inputs of the layer] ...
     std::vector<float> bias;   // ... and [K] for the 1
   };
 
-  // Of a model with networks, which must outlive it.
+  // The model must have networks and outlive the sketch.
   GradientSketch(const Ensemble& model, Stream& draw);
 
-  // A panel for each block of rows; no copies, since views point to it.
+  // A panel for each block of rows; not copyable, since views point to it.
   struct Features {
     Features() = default;
     Features(Features&&) = default;

@@ -1,11 +1,12 @@
-// kl-joint, bhattacharyya-joint, ...: the batch whose outputs together say most about the component.
+// kl-joint, bhattacharyya-joint, ...: the batch whose outputs together tell most about the component.
 //
-// Given the component, the outputs of a batch are independent, so divergences add over its rows, and the pairwise
-// estimate of the joint mutual information has the closed form of one row's with D_ij summed. Greedy: each pick is the
-// row with the largest estimate together with the picks before it, one running M x M matrix, O(N M^2) a pick. The
-// estimate soon reaches H(w) to the last bit; rows are ranked by its log deficit, which does not saturate. With a batch
-// of one this is the pairwise estimate itself. Once the picks leave a hundredth of H(w), further ones are chosen by the
-// disagreement that those leave (residual.hpp). Rows whose labels are on their way count as picks made before.
+// Given the component, the outputs of a batch are independent. So divergences add over its rows, and the pairwise
+// estimate of the joint mutual information has the closed form of one row's, with D_ij summed. The choice is greedy:
+// each pick is the row with the largest estimate together with the earlier picks. It keeps one running M x M matrix and
+// takes O(N M^2) per pick. The estimate soon reaches H(w) to the last bit, so rows are ranked by its log deficit, which
+// does not saturate. With a batch of one this is the pairwise estimate itself. Once the picks leave a hundredth of
+// H(w), the next ones are chosen by the disagreement that the picks leave (residual.hpp). Pending rows count as earlier
+// picks.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -67,13 +68,14 @@ Alone score_alone(const Divergence& divergence, const JointPairs& pairs, const A
   return result;
 }
 
-// What joint choice goes on by, after its first picks: among the candidates that disagree most by themselves.
+// How joint choice goes on after saturation: by the disagreement left, among candidates that disagree most by
+// themselves.
 class AfterSaturation {
  public:
   AfterSaturation(const AcquisitionTask& task, std::span<const double> candidates, const Alone& alone)
       : task_(task), candidates_(candidates), alone_(alone), nats_(alone.log_deficit.size()) {}
 
-  // Of each candidate; 0 of those that are not looked at.
+  // Nats left at each candidate; 0 for those not considered.
   const std::vector<double>& left(std::span<const std::size_t> picks) {
     if (!residual_) {
       begin(picks);
@@ -114,13 +116,13 @@ class AfterSaturation {
   std::span<const double> candidates_;
   const Alone& alone_;
   std::vector<double> nats_;
-  std::vector<std::size_t> listed_;  // candidates that are looked at, and the picks, ascending
+  std::vector<std::size_t> listed_;  // candidates considered, and the picks, ascending
   std::size_t taken_ = 0;            // of the picks
   std::size_t num_rows_ = 0;         // listed and pending
   std::optional<ResidualDisagreement> residual_;
 };
 
-// The joint estimate of picks and each candidate.
+// The joint estimate of the picks with each candidate.
 class JointChoice {
  public:
   JointChoice(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates)
@@ -148,7 +150,7 @@ class JointChoice {
 
  private:
   bool by_value() const { return task_.ranking == Ranking::kValue; }
-  // Whether the picks leave next to nothing of the estimate.
+  // Whether the picks leave next to nothing of H(w).
   bool all_told() const { return !by_value() && total_ + std::log(entropy()) > -std::log(kLeftWhenTold); }
   double entropy() const { return task_.model.weights().entropy; }
 
@@ -180,7 +182,7 @@ class JointChoice {
                           information_.data() + begin);
       });
     }
-    // information = ln H(w) - log_deficit, less what was taken off
+    // information = ln H(w) - log_deficit, minus what was taken off
     const double base = pairs_.pairs.empty() ? 0 : running_.taken_off - std::log(entropy());
     const double before = total_;
     const auto rank = [&](std::size_t n) {
@@ -194,7 +196,7 @@ class JointChoice {
     return best;
   }
 
-  // Divergences of the picks and perhaps one more, [M][M], in double precision.
+  // Divergences of the picks and, if given, one more row, [M][M], in double precision.
   std::vector<double> sums_with(std::optional<std::size_t> row) const {
     const std::size_t M = task_.model.num_components();
     std::vector<double> sums(M * M);
@@ -211,7 +213,7 @@ class JointChoice {
     return picks_.take_best([&](std::size_t n) { return Ranked{.score = left[n]}; });
   }
 
-  // Of row n, a pick or one that is on its way.
+  // Adds the divergences of row n, a pick or a pending row.
   void add_sums(const Alone& rows, std::size_t n) {
     for (std::size_t k = 0; k < pairs_.pairs.size(); ++k) {
       running_.add(k, static_cast<double>(rows.divergence.panel()(k, n)));
@@ -235,7 +237,7 @@ class JointChoice {
   RunningSums running_;
   AlignedVector<float> information_;  // stays 0 when there is no pair
   AfterSaturation after_;
-  double total_;  // of the picks and of rows on their way: -ln(H(w) - estimate), or the estimate
+  double total_;  // of the picks and pending rows: -ln(H(w) - estimate), or the estimate
   Choice choice_;
 };
 

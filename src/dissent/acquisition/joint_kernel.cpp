@@ -28,8 +28,8 @@ struct Sums {
   }
 };
 
-// Where divergences are moderate: the estimate, -sum_i w_i log1p(sum_j w_j expm1(-S_ij)), and the deficit,
-// sum_i w_i log1p(sum_j (w_j / w_i) exp(-S_ij)); the smaller of the two has the digits.
+// For moderate divergences: the estimate, -sum_i w_i log1p(sum_j w_j expm1(-S_ij)), and the deficit,
+// sum_i w_i log1p(sum_j (w_j / w_i) exp(-S_ij)); the smaller of the two is the accurate one.
 HWY_INLINE Vec<float> near_information(const Sums& sums, std::size_t n) {
   const Tag<float> d;
   const JointPairs& pairs = sums.pairs;
@@ -56,7 +56,7 @@ HWY_INLINE Vec<float> near_information(const Sums& sums, std::size_t n) {
   return hn::IfThenElse(small, from_estimate, hn::Neg(log<float>(hn::Mul(deficit, inverse))));
 }
 
-// Where all are large, log1p(x) is x: ln(deficit) = -least + ln sum_ij w_j exp(least - S_ij).
+// If all are large, log1p(x) is x: ln(deficit) = -least + ln sum_ij w_j exp(least - S_ij).
 HWY_INLINE Vec<float> far_information(const Sums& sums, Vec<float> least, std::size_t n) {
   const Tag<float> d;
   Vec<float> sum = hn::Zero(d);

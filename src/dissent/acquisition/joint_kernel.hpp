@@ -1,4 +1,4 @@
-// How much a sum of divergences says, for many rows, vectorised in single precision: what greedy choice compares.
+// How much a sum of divergences tells, for many rows, vectorised in single precision. Greedy choice compares this.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace dissent {
 
-// The weights, and the pairs (i, j), i != j, of components that have some; those of one i follow each other.
+// The weights, and the pairs (i, j), i != j, of components with weight. The pairs of one i follow each other.
 struct JointPairs {
   explicit JointPairs(const Weights& weights);
 
@@ -31,16 +31,15 @@ inline constexpr double kLargestDivergence = 1e37;  // so that sums stay finite 
 void copy_pairs(const JointPairs& pairs, const PairwiseDivergences& block, std::size_t count, Panel<float> panel,
                 std::size_t begin);
 
-// information[n] = ln(H(w) / deficit), deficit = H(w) - estimate, of the sums divergence + running: 0 where they say
-// nothing, without bound where the estimate saturates, to about 1e-6 of itself at either end. divergence:
+// information[n] = ln(H(w) / deficit), deficit = H(w) - estimate, of the sums divergence + running: 0 if they tell
+// nothing, unbounded as the estimate saturates, accurate to about 1e-6 of itself at either end. divergence:
 // [pairs][rows], finite, padding included; there must be a pair.
 //
-// Beside large running sums a row's own divergences would drown (with ranking by value; else joint choice has turned to
-// what is left before). Beyond kSaturated the deficit is a sum of exp(-S_ij),
-// so that a part common to all pairs may be taken off: `running` is then what is left, and information less by that
-// part.
+// A row's own divergences would drown beside large running sums (only when ranking by value; otherwise joint choice has
+// already turned to what is left). Beyond kSaturated the deficit is a sum of exp(-S_ij), so a part common to all pairs
+// may be taken off: `running` then holds the rest, and information is lower by that part.
 struct RunningSums {
-  static constexpr double kSaturated = 17;  // exp(-17) is nothing beside 1
+  static constexpr double kSaturated = 17;  // exp(-17) is negligible beside 1
 
   // sums: one per pair, in double precision
   explicit RunningSums(std::size_t num_pairs) : sums(num_pairs), running(num_pairs) {}

@@ -17,9 +17,9 @@ std::vector<float> column(Panel<const float> panel, std::size_t at) {
   return values;
 }
 
-constexpr float kFarthest = 1e15F;  // of an activation, so that products of rows far outside of the data stay finite
+constexpr float kFarthest = 1e15F;  // of an activation, so that products of rows far outside the data stay finite
 
-// What one component says, into its part of the block.
+// Copies the results of one component into its part of the block.
 void fill_block(const Ensemble& model, const HeadBlock& from, const LastLayer& layout, LastLayer::Block& block) {
   const std::size_t m = from.component;
   for (std::size_t r = 0; r < from.heads.rows; ++r) {

@@ -1,4 +1,4 @@
-// What the last layer of each component's network sees and says at each row: the stuff of gradient methods.
+// The inputs and outputs of the last layer of each component's network at each row: what gradient methods work from.
 //
 // The gradient of a loss with respect to a last layer is the outer product of its gradient with respect to the heads
 // and of (last hidden activations, 1). Outer products are never formed: inner products of gradients factor,
@@ -29,14 +29,14 @@ struct LastLayer {
   };
 
   LastLayer() = default;
-  LastLayer(LastLayer&&) = default;  // no copies: blocks point to what their own LastLayer keeps
+  LastLayer(LastLayer&&) = default;  // not copyable: blocks point into their own LastLayer
 
   std::size_t num_rows = 0;
   std::size_t num_heads = 0;               // 2 D
   std::vector<std::size_t> hidden_offset;  // component m has the rows [offset[m], offset[m + 1]) of `hidden`
   std::vector<Block> blocks;               // of kBlock rows, the last one shorter
-  PanelBuffer<float> all_hidden;           // the blocks' panels, one below the other: an allocation each, since
-  PanelBuffer<float> all_heads;            // many of middle size are given back to the system and faulted in every time
+  PanelBuffer<float> all_hidden;           // the blocks' panels, one below the other, in one allocation each:
+  PanelBuffer<float> all_heads;            // many medium ones would go back to the system and fault in every time
 
   std::size_t num_components() const { return hidden_offset.size() - 1; }
   Panel<const float> hidden(const Block& block, std::size_t m) const {

@@ -3,14 +3,13 @@
 //
 // Every candidate belongs to its nearest centre; a cluster's size is the sum of its rows' squared distances. The next
 // pick is the row farthest from its centre in the largest cluster, and becomes a centre. Without training rows the
-// first pick is the row with the longest features. Of clusters of the same size the one with the farthest row is taken,
-// and of rows as far as each other the one the random stream says. Rows whose labels are on their way are centres as
-// picks are.
+// first pick is the row with the longest features. If clusters have the same size, the one with the farthest row is
+// taken; if rows are equally far, the random stream decides. Pending rows are centres, like picks.
 //
-// Distances of lcmd are those of the gradients of the components' mean heads with respect to their last layers. The
+// lcmd measures distances between gradients of the components' mean heads with respect to their last layers. The
 // gradient of output d is (last hidden activations, 1) in the place of d and zero elsewhere, so the squared distance is
-// D times the one of the activations, which are what is compared. lcmd-grad takes the gradients with respect to all
-// layers, by random projections (gradient_sketch.hpp).
+// D times that of the activations, and lcmd compares those. lcmd-grad takes the gradients with respect to all layers,
+// by random projections (gradient_sketch.hpp).
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -31,7 +30,7 @@ namespace {
 
 constexpr std::size_t kCentresAtATime = 40;  // compared with a block
 
-// Centres, and each candidate's nearest of them.
+// Centres, and each candidate's nearest one.
 class Clusters {
  public:
   Clusters(const RowFeatures& rows, Executor* executor)
@@ -90,7 +89,7 @@ class Clusters {
     });
   }
 
-  // Makes the row a centre. It has no distance from itself, whatever rounding says.
+  // Makes the row a centre. Its distance from itself is 0, whatever rounding says.
   void claim(std::size_t row) {
     add_centre(rows_.of(row));
     assign(num_centres() - 1);
@@ -126,7 +125,7 @@ RowFeatures hidden_features(const LastLayer& layers) {
   return result;
 }
 
-// What choice compares.
+// What the choice compares.
 struct Features {
   const RowFeatures& rows;
   const RowFeatures& training;

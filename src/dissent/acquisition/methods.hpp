@@ -14,8 +14,8 @@ namespace dissent {
 // Greedily the largest joint pairwise estimate of the batch.
 Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates);
 
-// Greedily what labels tell most about predictions at the aim: exactly, by a model that has a posterior, or by the
-// divergence between components.
+// Greedily the rows whose labels tell most about predictions at the aim: exactly, with a model that has a posterior, or
+// by the divergence between components.
 Choice choose_aim(const Divergence& divergence, bool exact, const AcquisitionTask& task,
                   std::span<const double> candidates);
 
@@ -25,24 +25,24 @@ Choice batchbald(std::size_t num_samples, const AcquisitionTask& task, std::span
 // k-means++ on gradients of the components' last layers.
 Choice badge(const AcquisitionTask& task, std::span<const double> candidates);
 
-// How badge draws its picks, of rows of which only distances are known.
+// How badge draws its picks, from rows of which only distances are known.
 struct KMeansPlusPlus {
-  std::size_t first = 0;  // unless there are known rows: then the first is drawn as well
+  std::size_t first = 0;  // the first pick, unless there are known rows: then it is drawn as well
   double first_score = 0;
-  std::size_t num_known = 0;  // rows that follow those to pick from, and count as picks made before
+  std::size_t num_known = 0;  // rows after those to pick from; they count as earlier picks
   std::size_t batch = 1;
-  // From one row to all, known ones as well, squared.
+  // Squared distances from one row to all, known ones included.
   std::function<void(std::size_t centre, std::span<double> squared)> distances;
   std::function<double()> uniform;           // on (0, 1)
   std::vector<double>* utilities = nullptr;  // gets the squared distances before each draw, NaN for rows taken
 };
 
-// rows and scores (squared distance to the nearest pick before) of the picks among num_rows >= batch rows. A draw u
-// takes the first row whose share of the squared distances, summed up to it, reaches u; a row already picked is drawn
-// again. When all that is left coincides with picks, the rest is uniform.
+// Rows and scores (squared distance to the nearest earlier pick) of the picks among num_rows >= batch rows. A draw u
+// takes the first row at which the running share of the squared distances reaches u; if that row is taken, it draws
+// again. When all rows left coincide with picks, the rest are uniform.
 Choice k_means_plus_plus(std::size_t num_rows, const KMeansPlusPlus& task);
 
-// The batch that leaves least of the last layers' Fisher information unexplained. Scores: gains.
+// The batch that leaves the least of the last layers' Fisher information unexplained. Scores: gains.
 Choice bait(const AcquisitionTask& task, std::span<const double> candidates);
 
 // The farthest row of the largest cluster, by last-layer features.

@@ -15,7 +15,7 @@ struct NearestCentres {
   std::int32_t first;           // number of the first centre
   std::size_t count;            // of rows
   float* gap;                   // [padded count]: the smallest so far, lowered where a centre is nearer
-  std::int32_t* centre;         // [padded count]: whose it is
+  std::int32_t* centre;         // [padded count]: which centre that is
 };
 
 void nearest_centres(const NearestCentres& task);

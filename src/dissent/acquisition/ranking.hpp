@@ -1,5 +1,5 @@
 // The total order of scored rows: larger score first, then larger `second`, then the row's own draw from the random
-// stream. And picks by it, one after the other.
+// stream. Also greedy picks in that order.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace dissent {
 
-// Substreams of a task's stream: below 2^62 a row's number, for ties; above, what else is drawn.
+// Substreams of a task's stream: below 2^62, a row's number, for ties; above, all other draws.
 inline constexpr std::uint64_t kTargetDraw = std::uint64_t{1} << 62;  // + row: the target sampled for a row
 inline constexpr std::uint64_t kNoiseDraw = std::uint64_t{1} << 63;   // + component: noise of Monte Carlo samples
-inline constexpr std::uint64_t kMethodDraw = ~std::uint64_t{1};       // what a method draws by itself
+inline constexpr std::uint64_t kMethodDraw = ~std::uint64_t{1};       // a method's own draws
 inline constexpr std::uint64_t kCandidateDraw = ~std::uint64_t{2};
-inline constexpr std::uint64_t kShareDraw = ~std::uint64_t{3};  // how few samples fall to components
+inline constexpr std::uint64_t kShareDraw = ~std::uint64_t{3};  // how few samples are shared among components
 
 inline std::uint64_t tie_key(const Stream& stream, std::size_t row) { return stream.substream(row).bits(); }
 
@@ -29,15 +29,15 @@ struct Ranked {
   std::size_t row = 0;
 };
 
-// A row by its estimate and the log deficit of that. `second` is the estimate; ranked by value, both are in single
-// precision, so that rows next to H(w) tie.
+// Ranks a row by its estimate or that estimate's log deficit. `second` is the estimate. When ranking by value, both are
+// in single precision, so rows next to H(w) tie.
 inline Ranked ranked_by(Ranking ranking, double epistemic, double log_deficit) {
   const double value = static_cast<float>(epistemic);
   return ranking == Ranking::kValue ? Ranked{.score = value, .second = value}
                                     : Ranked{.score = -log_deficit, .second = epistemic};
 }
 
-// Whether a goes before b. Draws are made on a tie alone.
+// Whether a goes before b. Draws are made only on a tie.
 inline bool goes_before(const Stream& stream, const Ranked& a, const Ranked& b) {
   if (a.score != b.score) {
     return a.score > b.score;
@@ -50,10 +50,10 @@ inline bool goes_before(const Stream& stream, const Ranked& a, const Ranked& b) 
   return key_a != key_b ? key_a > key_b : a.row < b.row;
 }
 
-// Of more outputs as many are drawn, where each costs time and they have much in common.
+// If there are more outputs, this many are drawn where each costs time: they have much in common.
 inline constexpr std::size_t kMostOutputs = 48;
 
-// `count` of the numbers below `of`, all when there are no more: uniform, ascending.
+// `count` of the numbers below `of` (all if there are no more), uniform and ascending.
 inline std::vector<std::size_t> draw_numbers(std::size_t of, std::size_t count, Stream& draw) {
   std::vector<std::size_t> numbers(of);
   std::iota(numbers.begin(), numbers.end(), std::size_t{0});
@@ -65,7 +65,7 @@ inline std::vector<std::size_t> draw_numbers(std::size_t of, std::size_t count, 
   return numbers;
 }
 
-// How many candidates greedy choice looks at after its first picks. With many picks a longer list would be large in
+// How many candidates greedy choice looks at after its first picks. With many picks a longer list would take much
 // memory.
 inline std::size_t short_list_length(std::size_t batch) {
   constexpr std::size_t kShort = 1000;
@@ -73,7 +73,7 @@ inline std::size_t short_list_length(std::size_t batch) {
   return std::max({kShort, 2 * batch, std::min(2 * kShort, kPerPick * batch)});
 }
 
-// The best of `rows` by score(row), as many as the short list has; ascending.
+// The best of `rows` by score(row), as many as the short list holds; ascending.
 template <class Score>
 std::vector<std::size_t> short_list(const Stream& stream, std::size_t batch, std::vector<std::size_t> rows,
                                     const Score& score) {
@@ -87,14 +87,13 @@ std::vector<std::size_t> short_list(const Stream& stream, std::size_t batch, std
   return rows;
 }
 
-// Takes rows one at a time, each once. `utilities` (AcquisitionTask's) gets a row of values for each.
+// Takes rows one at a time, each once. `utilities` (AcquisitionTask's) gets a row of values for each pick.
 class GreedyPicks {
  public:
   GreedyPicks(const Stream& stream, std::size_t num_rows, std::vector<double>* utilities = nullptr)
       : stream_(stream), taken_(num_rows, 0), utilities_(utilities) {}
 
-  // Takes the best of the rows that are left, of which there must be one. rank(n) gives the row's score and second,
-  // utility(ranked) what to note of it.
+  // Takes the best row left; there must be one. rank(n) gives the row's score and second, utility(ranked) what to note.
   template <class Rank, class Utility>
   Ranked take_best(const Rank& rank, const Utility& utility) {
     Ranked best{.row = taken_.size()};

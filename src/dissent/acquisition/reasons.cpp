@@ -15,12 +15,12 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kPoints = 64;  // of a component, on their way to outputs
+constexpr std::size_t kPoints = 64;  // per component, carried to outputs
 constexpr std::size_t kMostTargets = 2;
 constexpr int kRangeDigits = 3;
 constexpr int kMostDigits = 9;
 
-// What the components say of one target of one row.
+// What the components say about one target of one row.
 struct TargetRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -34,7 +34,7 @@ struct TargetRange {
   double disagreement() const { return (high - low) / std::max(std::sqrt(variance), 1e-300); }
 };
 
-// [N][D] of rows whose components are Gaussians in the user's units.
+// Ranges [N][D] of rows whose components are Gaussians in the user's units.
 std::vector<TargetRange> ranges_of_gaussians(const Ensemble& model, const Mixture<double>& mixture) {
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
@@ -94,7 +94,7 @@ struct Labelled {
     }
   }
 
-  // A difference as a share of the range; of a column that has one value, as a share of that.
+  // A difference as a share of the range or, if the column has only one value, of that value.
   double scaled(std::size_t column, double difference) const {
     const double range = high[column] - low[column];
     const double size = range > 0 ? range : std::max(std::abs(low[column]), std::abs(difference));
@@ -102,7 +102,7 @@ struct Labelled {
   }
 };
 
-// What a row says of an input in the words of its table: "Ideal", "missing"; empty where the number itself says it.
+// A row's input in the words of its table: "Ideal", "missing"; empty if the number itself says it.
 std::string words(const EnsembleColumns& columns, std::size_t input, std::span<const double> row) {
   return columns.encoding.columns.empty() ? "" : columns.encoding.cell_text(input, row);
 }
@@ -112,7 +112,7 @@ const std::string& name_of(const EnsembleColumns& columns, std::size_t input) {
   return encoding.columns.empty() ? columns.inputs[input] : encoding.columns[encoding.column_of(input)].column;
 }
 
-// How a value in words is beyond the labelled rows: dates and ordered categories have an end.
+// Says how a value in words lies beyond the labelled rows: dates and ordered categories have an end.
 std::string beyond_text(const EnsembleColumns& columns, std::size_t input, std::span<const double> row, double limit,
                         bool above) {
   const TableEncoding& encoding = columns.encoding;
@@ -130,7 +130,7 @@ struct Place {
   std::optional<std::size_t> outside;  // the column
 };
 
-// "depth 71, labelled rows end at 66" or "cut Ideal, in no labelled row", for the column where that is most.
+// "depth 71, labelled rows end at 66" or "cut Ideal, in no labelled row", for the column farthest outside.
 Place outside_text(const Labelled& labelled, std::span<const double> row, const EnsembleColumns& columns) {
   std::optional<std::size_t> farthest;
   double most = 0;
@@ -199,7 +199,7 @@ std::string nearest_text(const Labelled& labelled, std::span<const double> row, 
                      own_words.empty() ? own : own_words, its_words.empty() ? its : its_words);
 }
 
-// "components say 2.1 to 4; noise 0.3", or with the names of targets where there are several.
+// "components say 2.1 to 4; noise 0.3", or with the names of targets if there are several.
 std::string range_text(std::span<const TargetRange> ranges, const std::vector<std::string>& names) {
   std::vector<std::size_t> order(ranges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -223,7 +223,7 @@ std::string error_text(const UsualRange& usual, double value, const std::string&
   return fmt::format("{} {} looks like an error: other rows {} at {}", name, own, above ? "end" : "begin", end);
 }
 
-// "adds 0.36 nats about the aim", "costs 3, 0.12 nats per unit of cost": where that is what the method scores by.
+// "adds 0.36 nats about the aim", "costs 3, 0.12 nats per unit of cost": if the method scores by that.
 void add_worth(const ReasonOptions& options, std::size_t n, std::vector<std::string>& parts) {
   const bool known = options.method != nullptr && !options.scores.empty() && std::isfinite(options.scores[n]);
   if (known && options.aim && options.method->uses_aim) {

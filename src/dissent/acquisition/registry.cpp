@@ -1,4 +1,4 @@
-// Every way to choose rows with its function and traits, and how one is read from its name.
+// Every method with its function and traits, and how a method is parsed from its name.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -88,7 +88,7 @@ AcquisitionInfo aim_row(const DivergenceInfo& divergence) {
           }};
 }
 
-// Exact where the model has a posterior, else by the default divergence.
+// Exact if the model has a posterior, else by the default divergence.
 AcquisitionInfo best_aim_row() {
   return {.name = "aim",
           .summary = "greedily what labels tell about the aim: exactly by gp, else as kl-aim",
@@ -140,7 +140,7 @@ void add_sampled(std::vector<AcquisitionInfo>& rows) {
        }});
 }
 
-// Turns a method without parameters into what a row holds.
+// Turns a method without parameters into the function that a row holds.
 template <Choice (*method)(const AcquisitionTask&, std::span<const double>)>
 Choice without_parameters(const Acquisition&, const AcquisitionTask& task, std::span<const double> candidates) {
   return method(task, candidates);

@@ -7,10 +7,10 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kBlock = 256;
-constexpr std::size_t kFactors = 8;  // for one logarithm
+constexpr std::size_t kFactors = 8;  // per logarithm
 constexpr double kFarthest = 1e9;    // apart, in stddevs of the noise, so that squares stay finite in single precision
 
-// 1 / (M - 1), with the number of components that as many equal weights would have in place of M.
+// 1 / (M - 1), with M the effective number of components, 1 / sum_m w_m^2.
 double chance_correlation(const Weights& weights) {
   double squares = 0;
   for (const double weight : weights.value) {

@@ -1,13 +1,13 @@
-// How much of the components' disagreement at each candidate is left, once labels of other candidates are known: what
-// joint choice goes on by where those labels tell the components apart entirely.
+// How much of the components' disagreement at each candidate is left once labels of other candidates are known. Joint
+// choice goes on by this once those labels tell the components apart entirely.
 //
-// There a mixture of M components has nothing left to tell, and a copy of the first pick would do as well as any other
-// row. But components are samples of more that could have been trained. So each output's value is taken as Gaussian,
+// Then a mixture of M components has nothing left to tell, and a copy of the first pick would do as well as any other
+// row. But the components are samples of all that could have been trained. So each output's value is taken as Gaussian,
 // with the components' variance v and their covariance c between rows, in units of the noise. A pick p leaves
 //   v(x) - c(x, p)^2 / (v(p) + 1),
-// and of c likewise. M equal samples show a squared correlation of 1 / (M - 1) by chance; so c is multiplied by the
-// root of how far its square, averaged over outputs, goes beyond that: near 1 for rows that are alike, 0 for rows that
-// have nothing in common. What a row has left is sum_d 1/2 ln(1 + v_d).
+// and c changes likewise. M equal samples show a squared correlation of 1 / (M - 1) by chance. So c is multiplied by
+// the root of how far the squared correlation, averaged over outputs, exceeds that: near 1 for rows that are alike, 0
+// for rows with nothing in common. What a row has left is sum_d 1/2 ln(1 + v_d).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace dissent {
 
-// The share of H(w) at which picks have told all that components can.
+// When only this share of H(w) is left, picks have told all that components can.
 inline constexpr double kLeftWhenTold = 0.01;
 
 class ResidualDisagreement {
@@ -29,7 +29,7 @@ class ResidualDisagreement {
                        Executor* executor);
 
   void take(std::size_t candidate);
-  // Nats, of each candidate.
+  // Nats left at each candidate.
   void left(std::span<double> nats) const;
 
  private:

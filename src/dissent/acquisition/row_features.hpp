@@ -1,4 +1,4 @@
-// Features of rows in blocks, as the methods that compare distances read them; a view of what somebody else keeps.
+// Features of rows in blocks, as methods that compare distances read them; a view that owns nothing.
 #pragma once
 
 #include <cstddef>

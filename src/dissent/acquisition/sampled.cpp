@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kRows = 5;      // evaluated together: a whole number of the matrix product's tiles
 constexpr double kSmallSum = 1e-200;  // below this, sums are taken in log space
 
-// Weights and bias of the product that gives r_ij without the weights' part: a row for each i != j.
+// Weights and bias of the matrix product that gives r_ij without ln(w_i / w_j): a row for each i != j.
 struct RatioMap {
   std::vector<double> weight;  // [rows][2 D]
   std::vector<double> bias;    // [rows]
@@ -56,7 +56,7 @@ struct RatioMap {
   }
 };
 
-// ln of sum over samples of log1p(sum_i exp(r_i)), where all of it is tiny: log1p(x) is x.
+// ln of sum over samples of log1p(sum_i exp(r_i)), when all of it is tiny: log1p(x) is x.
 double log_sum_of_tiny(Panel<const double> ratios, std::size_t count) {
   double sum = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < ratios.rows; ++i) {
@@ -95,7 +95,7 @@ ChosenRatios no_ratios(const SampleNoise& noise) {
     std::size_t row = 0;
     for (std::size_t i = 0; i < weights.size() && noise.num_samples(j) > 0; ++i) {
       if (i != j) {
-        // A component without weight never has a say; a finite number keeps infinities out of sums.
+        // A component without weight never counts; a finite number keeps infinities out of sums.
         const double value = weights.value[i] > 0 ? weights.log[i] - weights.log[j] : -1e300;
         std::fill_n(own.panel().row(row++), noise.num_samples(j), value);
       }

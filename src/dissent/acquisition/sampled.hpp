@@ -2,7 +2,7 @@
 //
 //   deficit = H(w) - I = sum_j w_j E_{theta = j} log1p( sum_{i != j} exp(r_ij) ),
 //   r_ij = ln(w_i / w_j) + sum over the batch of ln p_i(y) - ln p_j(y),   y ~ p_j
-// The samples are the same standard normal noise e for all rows, so that rows are compared under equal luck. In it,
+// All rows use the same standard normal noise e, so they are compared under equal luck. In terms of e,
 //   ln p_i(y) - ln p_j(y) = sum_d ( ln b - a^2/2 - a b e + (1 - b^2)/2 e^2 ),   a = (mean_j - mean_i) / stddev_i,
 //   b = stddev_j / stddev_i,
 // is linear in (e, e^2): a matrix product for all samples and rows. Each row of a batch needs noise of its own. Ratios
@@ -21,7 +21,7 @@
 namespace dissent {
 
 // Noise for one row of a batch: num_samples in all, a share for each component by its weight (share_samples), the same
-// for every row that is given the same stream.
+// for every row with the same stream.
 class SampleNoise {
  public:
   // Component j draws from stream.substream(first_substream + j).
@@ -45,7 +45,7 @@ using ChosenRatios = std::vector<PanelBuffer<double>>;
 // ChosenRatios of no rows at all: ln(w_i / w_j).
 ChosenRatios no_ratios(const SampleNoise& noise);
 
-// Both, for a device that weighs rows; they must outlive what it is given.
+// Views of both, for a device that weighs rows; both must outlive the views.
 std::vector<ComponentNoise> component_noise(const SampleNoise& noise, const ChosenRatios& chosen);
 
 // Adds the ratios of input `row`.

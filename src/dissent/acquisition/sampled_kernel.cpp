@@ -16,8 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace dissent::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// With high = max(0, r): high + log1p(sum_i exp(r_i - high) + expm1(-high)), where no exponential overflows, and which
-// is log1p(sum) itself where all r are negative.
+// With high = max(0, r): high + log1p(sum_i exp(r_i - high) + expm1(-high)). No exponential overflows, and if all r are
+// negative it is log1p(sum) itself.
 double sum_lanes(Panel<double> ratios, Panel<const double> chosen, std::size_t count) {
   const Tag<double> d;
   Vec<double> total = hn::Zero(d);

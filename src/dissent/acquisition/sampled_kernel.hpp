@@ -7,7 +7,7 @@
 
 namespace dissent {
 
-// ratios: [others][count]; chosen is added to them, as they are, in `ratios`. Finite values.
+// ratios: [others][count]; `chosen` is added to them in place. All values are finite.
 double sum_log1p_exp(Panel<double> ratios, Panel<const double> chosen, std::size_t count);
 
 }  // namespace dissent

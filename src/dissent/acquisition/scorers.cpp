@@ -29,7 +29,7 @@ std::vector<double> variance_of_means(const Ensemble& model, std::span<const dou
   const std::size_t D = model.num_outputs();
   const std::size_t M = model.num_components();
   const Mixture<double> mixture = model.predict(inputs);
-  std::vector<double> mean = mixture.mean;  // without a flow in base space, where scales are those of base values
+  std::vector<double> mean = mixture.mean;  // without a flow: in base space, where scales are those of base values
   if (!model.output_map().is_separable()) {
     model.carry(inputs, M, mixture.mean, mean, {});
   }
@@ -93,7 +93,7 @@ class PairwiseScorer : public RowScorer {
   std::vector<Mixture<float>> base_;  // of each thread
 };
 
-// By the lower end of `bounds`: the largest Chernoff estimate over alpha.
+// Scores by the lower end of `bounds`: the largest Chernoff estimate over alpha.
 class BestChernoffScorer : public RowScorer {
  public:
   explicit BestChernoffScorer(const AcquisitionTask& task)

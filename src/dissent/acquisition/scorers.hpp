@@ -11,16 +11,16 @@
 
 namespace dissent {
 
-// Made once for a choice, asked for block after block.
+// Made once per choice, then called block by block.
 class RowScorer {
  public:
   virtual ~RowScorer() = default;
 
-  // Rows that are best scored at a time: as many as stay in the cache.
+  // How many rows to score at a time: as many as stay in the cache.
   virtual std::size_t block_rows() const { return 512; }
 
-  // Fills score of the rows [n][C], whose numbers are set, and second: their epistemic uncertainty where the method
-  // estimates it. Called from several threads at once, each with a number of its own.
+  // Fills `score` of the rows [n][C], whose numbers are set, and `second`: their epistemic uncertainty, if the method
+  // estimates it. Called from several threads at once, each with its own number.
   virtual void score(std::span<const double> inputs, std::span<Ranked> rows, std::size_t thread) = 0;
 };
 
@@ -30,7 +30,7 @@ std::unique_ptr<RowScorer> random_scorer(const Acquisition& acquisition, const A
 // component's base mean to outputs, which is not the mean of the component there: that would take samples.
 std::unique_ptr<RowScorer> variance_scorer(const Acquisition& acquisition, const AcquisitionTask& task);
 std::unique_ptr<RowScorer> pairwise_scorer(const Acquisition& acquisition, const AcquisitionTask& task);
-// The best lower bound there is in closed form: two dozen times the work of one divergence.
+// The best lower bound in closed form: two dozen times the work of one divergence.
 std::unique_ptr<RowScorer> best_chernoff_scorer(const Acquisition& acquisition, const AcquisitionTask& task);
 std::unique_ptr<RowScorer> monte_carlo_scorer(const Acquisition& acquisition, const AcquisitionTask& task);
 

@@ -55,7 +55,7 @@ void TopChooser::take(const Ranked& row, std::span<const double> inputs) {
   }
   const bool full = slots_.size() == task_.batch;
   const std::size_t slot = best_.offer(row);
-  if (full) {  // the slot was that of the worst
+  if (full) {  // the slot was the worst row's
     const auto [begin, end] = slots_.equal_range(row_digest(inputs_of(slot)));
     slots_.erase(std::find_if(begin, end, [&](const auto& entry) { return entry.second == slot; }));
   }

@@ -1,4 +1,4 @@
-// The best B rows by a score of their own, none twice. Rows come in blocks of any size; memory holds one block and the
+// The best B rows, each scored by itself, none twice. Rows come in blocks of any size; memory holds one block and the
 // best B.
 #pragma once
 
@@ -23,8 +23,8 @@ class TopChooser {
   // The next rows, [n][C], finite.
   void offer(std::span<const double> inputs);
 
-  // Rows, scores and, where the method estimates it, epistemic. Where fewer rows than the batch differ, the best of
-  // those that are left follow.
+  // Rows, scores and, if the method estimates it, epistemic. If there are fewer distinct rows than the batch, the best
+  // copies follow.
   Choice finish() const;
   // The inputs of finish()'s rows, [B][C].
   std::vector<double> inputs() const;
@@ -52,7 +52,7 @@ class TopChooser {
   std::vector<double> best_inputs_;  // [batch][C]
   std::vector<Ranked> best_rows_;
   std::unordered_multimap<std::uint64_t, std::size_t> slots_;  // by the digest of their inputs
-  // Copies of the best, for the case that no others come.
+  // Copies of the best, in case no other rows come.
   Best copies_;
   std::vector<double> copy_inputs_;  // [batch][C]
 };

@@ -2,7 +2,7 @@
 // Uncertainty.
 //
 // A flow keeps its Gaussians in a base space. The epistemic part is the same there and is estimated there; the
-// aleatoric part is that of the outputs (ensemble/summary.hpp), and the total with it.
+// aleatoric part is that of the outputs (ensemble/summary.hpp), and so is the total.
 #pragma once
 
 #include <span>
@@ -22,7 +22,7 @@ struct UncertaintyOptions {
 // `inputs`: [N][C], in the user's units.
 Uncertainty uncertainty(const Ensemble& model, std::span<const double> inputs, const UncertaintyOptions& options = {});
 
-// The same of a prediction that is there already: mixture is model.predict(inputs), summary its summarise().
+// The same for an existing prediction: mixture is model.predict(inputs), summary its summarise().
 Uncertainty uncertainty(const MixtureView<double>& mixture, const Summary& summary,
                         const UncertaintyOptions& options = {});
 

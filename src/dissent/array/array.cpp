@@ -69,7 +69,8 @@ decltype(auto) visit_dtype(DType dtype, Body&& body) {
   return body(bool{});
 }
 
-// Any alignment. A bool is any byte that is not 0, as in numpy; reading another byte as a C++ bool would be undefined.
+// At any alignment. A bool is true for any byte but 0, as in numpy; reading a byte other than 0 or 1 as a C++ bool
+// would be undefined.
 template <class From>
 From load_item(const std::byte* at) {
   if constexpr (std::is_same_v<From, bool>) {

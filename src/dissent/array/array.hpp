@@ -17,8 +17,8 @@ namespace dissent {
 
 enum class DType { kFloat32, kFloat64, kInt8, kInt16, kInt32, kInt64, kUint8, kUint16, kUint32, kUint64, kBool };
 
-std::string_view dtype_name(DType dtype);   // as numpy says it: "float32"
-std::string_view dtype_descr(DType dtype);  // as an NPY header says it: "<f4"
+std::string_view dtype_name(DType dtype);   // as numpy writes it: "float32"
+std::string_view dtype_descr(DType dtype);  // as an NPY header writes it: "<f4"
 std::size_t item_size(DType dtype);         // bytes per element
 
 template <class T>
@@ -41,7 +41,7 @@ using Shape = std::vector<std::size_t>;
 std::size_t num_elements(const Shape& shape);
 std::string shape_text(const Shape& shape);  // "(3, 4)", "(3,)", "()"
 
-// Something to be written: float32, float64 or int64 values in C order, not owned.
+// An array to write: float32, float64 or int64 values in C order, not owned.
 class ArrayView {
  public:
   // InputError when the number of values is not the product of the shape.
@@ -98,11 +98,11 @@ class Array {
   std::string source_;
 };
 
-// Memory for items of any type; not initialised. SystemError, naming `source`, when there is none left.
+// Memory for items of any type, not initialised. SystemError, naming `source`, when memory runs out.
 std::shared_ptr<std::byte[]> allocate_bytes(std::size_t count, const std::string& source);
 
 // Converts `count` items, at any alignment, to out[0], out[out_stride], ... by the rule of Array::to. Returns how many
-// went well: less than count when that item is finite but too large for T.
+// were converted: fewer than `count` if the next item is finite but too large for T.
 template <class T>
 std::size_t convert_items(DType dtype, const std::byte* items, std::size_t count, T* out, std::size_t out_stride = 1);
 

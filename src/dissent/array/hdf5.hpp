@@ -1,11 +1,11 @@
 // HDF5 in and out, as far as tables of experience need it: named numeric datasets and attributes of the root group.
 //
 // Optional: a build without libhdf5 answers every call but hdf5_available() with an InputError that says what to
-// install. Read are integers, floating point numbers of any width and h5py's booleans (an enumeration of FALSE and
-// TRUE), in any byte order and layout the library knows; datasets of text, compounds or references are refused. A file
-// that was cut short, or that declares more data than it holds, is an InputError; so is whatever lies in another file,
-// which is never opened (external links and storage, virtual datasets), and what only a plugin could unpack. The library is not thread safe, so
-// calls take turns.
+// install. Reads integers, floating point numbers of any width and h5py's booleans (an enumeration of FALSE and TRUE),
+// in any byte order and layout the library knows; refuses datasets of text, compounds or references. A file that was
+// cut short, or that declares more data than it holds, is an InputError. So is data in another file, which is never
+// opened (external links and storage, virtual datasets), and data that only a plugin could unpack. The library is not
+// thread safe, so calls take turns.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace dissent {
 
 bool hdf5_available();
 
-// Something to be written, not owned: kFloat32, kFloat64, kInt64, kUint8 or kBool (one byte each, 0 or 1).
+// A dataset to write, not owned: kFloat32, kFloat64, kInt64, kUint8 or kBool (one byte each, 0 or 1).
 struct Hdf5Dataset {
-  std::string name;  // "rewards", or "infos/expert" inside a group, which is made as needed
+  std::string name;  // "rewards", or "infos/expert" inside a group, which is created as needed
   DType dtype = DType::kFloat32;
   Shape shape;
   std::span<const std::byte> bytes;
@@ -32,8 +32,8 @@ struct Hdf5Dataset {
 
 using Hdf5Attribute = std::pair<std::string, std::variant<std::string, std::int64_t, std::uint64_t, double>>;
 
-// Written through AtomicFile: whole or not at all. The file is assembled in memory first (HDF5 cannot report a full
-// disk reliably), so this needs as much memory again as the data. The same content gives the same bytes.
+// Writes through AtomicFile: the file appears whole or not at all. It is assembled in memory first (HDF5 cannot report
+// a full disk reliably), so this needs as much memory again as the data. The same content gives the same bytes.
 void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& datasets,
                 const std::vector<Hdf5Attribute>& attributes = {});
 
@@ -56,7 +56,7 @@ class Hdf5File {
   // A whole dataset. Unknown names and types are an InputError. float16 comes as float32, long double as float64.
   Array load(const std::string& name) const;
 
-  // An attribute of the root as text (numbers as h5py would print them), or empty when there is none.
+  // An attribute of the root as text (numbers by their digits), or empty when there is none.
   std::string attribute(const std::string& name) const;
 
  private:

@@ -17,7 +17,7 @@ class Session {
  public:
   Session() : lock_(mutex()) {
     // Everything opened here is closed here, so there is nothing left for the library to do when the process ends; its
-    // exit handler would only complain about the parts of a damaged file that it could not let go of.
+    // exit handler would only complain about the parts of a damaged file that it could not release.
     static const bool quiet_exit = H5dont_atexit() >= 0;
     static_cast<void>(quiet_exit);
     H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);

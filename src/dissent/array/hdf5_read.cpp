@@ -1,5 +1,5 @@
-// Reading HDF5. Nothing but the file itself is opened: links to other files, numbers stored in other files, datasets
-// composed of others and filters from libraries are refused.
+// Reads HDF5. Opens only the file itself: refuses links to other files, numbers stored in other files, datasets
+// composed of others and filters from libraries.
 #include <algorithm>
 #include <memory>
 
@@ -54,8 +54,8 @@ bool find_dtype(hid_t type, DType& dtype) {
   fail_in(path, "\"{}\" is in another file, and no other file is opened; copy it into this one", name);
 }
 
-// How links are followed: within the file alone. HDF5 would open whatever file a link names, by its own rules where to
-// look, and wait where that is a pipe.
+// Follows links only within the file. HDF5 would open whatever file a link names, look for it by its own rules, and
+// wait if it is a pipe.
 class Access {
  public:
   explicit Access(hid_t kind) : list_(H5Pcreate(kind), H5Pclose) {
@@ -79,7 +79,7 @@ class Access {
   bool met_ = false;
 };
 
-// The numbers must lie in this file, and be packed by what HDF5 itself has: for other filters it would load libraries.
+// The numbers must be in this file, and packed with HDF5's own filters: for others it would load libraries.
 void check_storage(hid_t dataset, const std::string& path, const std::string& name) {
   const Handle properties(H5Dget_create_plist(dataset), H5Pclose);
   check_in(path, static_cast<bool>(properties), "\"{}\" is damaged", name);
@@ -99,7 +99,7 @@ void check_storage(hid_t dataset, const std::string& path, const std::string& na
 }  // namespace
 
 Hdf5File::Hdf5File(const std::string& path) : path_(path) {
-  const MappedFile mapped(path);  // names a missing file, a directory and missing rights better than HDF5 does
+  const MappedFile mapped(path);  // reports a missing file, a directory or missing rights better than HDF5 does
   const Session session;
   check_in(path, H5Fis_hdf5(path.c_str()) > 0, "not an HDF5 file");
   // A private access list: the file must not stay open through objects that a caller of the C library may hold.
@@ -180,7 +180,7 @@ Array Hdf5File::load(const std::string& name) const {
   H5Sget_simple_extent_dims(space.get(), extent.data(), nullptr);
   const Shape shape(extent.begin(), extent.end());
 
-  // An extent is only a claim; what is stored bounds it (deflate cannot shrink more than some 1032 times).
+  // An extent is only a claim; the stored bytes bound it (deflate cannot shrink data more than some 1032 times).
   constexpr double kLargestRatio = 1100;
   const std::size_t stored = H5Dget_storage_size(dataset.get());
   double claimed = static_cast<double>(item_size(dtype));

@@ -104,7 +104,7 @@ namespace dissent {
 bool hdf5_available() { return false; }
 
 void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>&, const std::vector<Hdf5Attribute>&) {
-  Hdf5File unavailable(path);  // says so
+  Hdf5File unavailable(path);  // throws
 }
 
 }  // namespace dissent

@@ -10,8 +10,8 @@
 namespace dissent {
 namespace {
 
-// Walks the trailing indices (all axes but the first) of a Fortran-order array in C order, and says where in the file,
-// counted in items, the column of axis 0 begins that belongs to them.
+// Walks the trailing indices (all axes but the first) of a Fortran-order array in C order. offset() is where their
+// column along axis 0 begins in the file, counted in items.
 class FortranColumns {
  public:
   explicit FortranColumns(const Shape& shape) : shape_(shape), strides_(shape.size()), index_(shape.size(), 0) {

@@ -1,10 +1,9 @@
 // NPY, numpy's file format for one array: versions 1.0, 2.0 and 3.0 are read, 1.0 is written.
 //
 // Layout: "\x93NUMPY", version (2 bytes), header length (2 or 4 bytes), an ASCII Python dict such as
-// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, then the items. Read are bool, signed and unsigned
-// integers of 8 to 64 bits, float32 and float64, little endian, in C or Fortran order. Nothing in the header is
-// believed before it agrees with the number of bytes that really follow. What breaks a rule is an InputError that names
-// the file.
+// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, then the items. Reads bool, signed and unsigned integers
+// of 8 to 64 bits, float32 and float64, little endian, in C or Fortran order. Nothing in the header is trusted until it
+// agrees with the number of bytes that really follow. A broken rule is an InputError that names the file.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +31,10 @@ inline constexpr std::size_t kMaxNpyHeaderBytes = std::size_t{1} << 20;
 // `start` holds the first bytes of a file of `total_bytes`: all of them, or at least kMaxNpyHeaderBytes.
 NpyHeader parse_npy_header(std::span<const std::byte> start, std::uint64_t total_bytes, const std::string& source);
 
-// All bytes before the first item, the same that numpy.save writes; a multiple of 64 long.
+// All bytes before the first item, as numpy.save writes them; a multiple of 64 long.
 std::string format_npy_header(DType dtype, const Shape& shape);
 
-// The whole array in C order. From a file the items are mapped, not copied, wherever order and alignment allow it.
+// The whole array in C order. A file's items are mapped, not copied, if order and alignment allow it.
 Array read_npy(const std::string& path);
 Array parse_npy(std::span<const std::byte> bytes, const std::string& source);
 
@@ -96,8 +95,8 @@ class NpyFile {
 extern template const float* NpyFile::rows(std::size_t, std::size_t, std::vector<float>&) const;
 extern template const double* NpyFile::rows(std::size_t, std::size_t, std::vector<double>&) const;
 
-// Writes an array of known shape piece by piece, in C order; the file appears on commit(), which is an InputError when
-// more or fewer values were written than the shape holds.
+// Writes an array of known shape piece by piece, in C order; the file appears on commit(). InputError for more values
+// than the shape holds, when they are written, and for fewer, on commit().
 class NpyWriter {
  public:
   NpyWriter(const std::string& path, DType dtype, const Shape& shape);

@@ -1,4 +1,4 @@
-// The header of an NPY file: a Python dict literal, read by a parser that knows just the values numpy writes there.
+// The header of an NPY file: a Python dict literal, read by a parser that accepts only the values numpy writes there.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -19,7 +19,7 @@ constexpr std::array kAllDTypes = {DType::kFloat32, DType::kFloat64, DType::kInt
                                    DType::kInt32,   DType::kInt64,   DType::kUint8, DType::kUint16,
                                    DType::kUint32,  DType::kUint64,  DType::kBool};
 
-// What a refused descr means, in words: by kind letter.
+// What a refused descr means, in words, by its kind letter.
 std::string_view kind_in_words(char kind) {
   switch (kind) {
     case 'c':
@@ -172,7 +172,7 @@ class HeaderParser {
                clip(rest.substr(0, rest.find_first_of(",) "))));
       check_in(source_, error == std::errc(), "NPY header is malformed: expected a dimension at '{}'", clip(rest));
       at_ += static_cast<std::size_t>(end - rest.data());
-      accept('L');  // Python 2 wrote long integers so
+      accept('L');  // Python 2 wrote long integers this way
       check_in(source_, shape.size() < kMaxDimensions, "NPY header has more than {} dimensions", kMaxDimensions);
       shape.push_back(extent);
       if (!accept(',')) {

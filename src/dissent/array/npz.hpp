@@ -4,7 +4,7 @@
 // A member is read only when asked for. Stored ones stay in the mapped file, so an archive larger than memory can be
 // streamed; deflated ones are inflated into memory that grows with the data that really arrives. Before that, a
 // member's NPY header must agree with the size the archive declares, and that size with NpzOptions::max_bytes: a file
-// that lies about its size is refused at the cost of reading its header. What is wrong with a file is an InputError.
+// that lies about its size is refused at the cost of reading its header. A bad file is an InputError.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class NpzFile {
   const std::vector<std::string>& names() const { return names_; }
   bool contains(std::string_view name) const;
 
-  // One array, for reading a few rows at a time; its checksum is verified first, at constant memory. An unknown name
-  // is an InputError that lists those there are.
+  // One array, for reading a few rows at a time; its checksum is verified first, at constant memory. An unknown name is
+  // an InputError that lists the known ones.
   NpyFile open(std::string_view name) const;
 
   // One array, whole.
@@ -59,7 +59,8 @@ class NpzFile {
 // Every array of the file, in its order.
 std::vector<std::pair<std::string, Array>> read_npz(const std::string& path, NpzOptions options = {});
 
-// Written through AtomicFile: whole or not at all. Names must be unique. The same arrays give the same bytes.
+// Writes through AtomicFile: the file appears whole or not at all. Names must be unique. The same arrays give the same
+// bytes.
 void write_npz(const std::string& path, const std::vector<std::pair<std::string, ArrayView>>& arrays,
                ZipOptions options = {});
 

@@ -39,7 +39,7 @@ std::string_view tensor_dtype_name(DType dtype) {
   return std::ranges::find(kDTypes, dtype, [](const auto& entry) { return entry.first; })->second;
 }
 
-// Names come from the file; a message stays readable whatever they hold.
+// Names come from the file; this keeps a message readable whatever they hold.
 std::string shown(const std::string& name) { return name.size() <= 60 ? name : name.substr(0, 60) + "..."; }
 
 const Json& member(const Json& entry, const char* key, const std::string& where) {
@@ -104,7 +104,7 @@ Metadata parse_metadata(const Json& value, const std::string& source) {
   return metadata;
 }
 
-// Of all that a file says, in an order of its own: what differs in nothing but spaces and order has the same.
+// Over everything a file says, in sorted order: files that differ only in spaces and order have the same checksum.
 class Checksum {
  public:
   explicit Checksum(const Metadata& metadata) {

@@ -2,12 +2,12 @@
 //
 // Layout: the header's length (8 bytes, little endian), the header (a JSON object), then the arrays' bytes. The header
 // maps each name to {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, offsets counted from the end of
-// the header, and "__metadata__" to an object of strings. Arrays cover the data without holes or overlap. Read are F32,
-// F64, I8 to I64, U8 to U64 and BOOL; written are F32, F64 and I64. What breaks a rule is an InputError that names the
-// file. Nothing in the header is believed before it agrees with the number of bytes there are.
+// the header, and "__metadata__" to an object of strings. Arrays cover the data without holes or overlap. Reads F32,
+// F64, I8 to I64, U8 to U64 and BOOL; writes F32, F64 and I64. A broken rule is an InputError that names the file.
+// Nothing in the header is trusted until it agrees with the number of bytes there are.
 //
-// What is written has a checksum of metadata and arrays in its metadata, "dissent.checksum": a file that has one and
-// does not agree with it is an InputError. Other files, and those of versions before 0.5, have none.
+// Files written here have a checksum of metadata and arrays in their metadata, "dissent.checksum". A file that does not
+// agree with its checksum is an InputError. Other files, and those of versions before 0.5, have none.
 #pragma once
 
 #include <cstddef>
@@ -60,9 +60,10 @@ class SafetensorsFile {
 
 using ArrayList = std::vector<std::pair<std::string, ArrayView>>;
 
-// Written through AtomicFile: whole or not at all. Names must be unique. The same content gives the same bytes.
+// Writes through AtomicFile: the file appears whole or not at all. Names must be unique. The same content gives the
+// same bytes.
 void write_safetensors(const std::string& path, const ArrayList& arrays, const Metadata& metadata = {});
-// The file in memory.
+// The same file, in memory.
 std::vector<std::byte> format_safetensors(const ArrayList& arrays, const Metadata& metadata = {});
 
 }  // namespace dissent

@@ -52,7 +52,7 @@ class Inflater {
   std::unique_ptr<State> state_;
 };
 
-// InputError unless the CRC-32 of a stored member is the declared one. Memory of `file`, when given, is released behind
+// InputError unless the CRC-32 of a stored member is the declared one. Releases the memory of `file`, if given, behind
 // the reading.
 void check_stored(const ZipMember& member, const MappedFile* file, const std::string& source);
 

@@ -93,7 +93,7 @@ class Reader {
     return Record(archive_.subspan(at, size));
   }
 
-  // The end record stands last, followed by at most a comment whose length it states.
+  // The end record comes last, followed by at most a comment whose length it states.
   Directory find_directory() const {
     check_in(source_, !archive_.empty(), "is empty; a ZIP archive was expected");
     check_in(source_, archive_.size() >= kEndBytes, "is not a ZIP archive (too short)");
@@ -128,7 +128,7 @@ class Reader {
     return directory;
   }
 
-  // Reads the directory entry at `at` and moves `at` behind it.
+  // Reads the directory entry at `at` and moves `at` past it.
   ZipMember read_member(std::uint64_t& at, std::uint64_t limit, Extent& extent) const {
     const Record entry = record(at, kCentralBytes, limit, "directory entry");
     check_in(source_, entry.u32(0) == kCentralSignature, "ZIP directory is damaged at byte {}", at);
@@ -166,7 +166,7 @@ class Reader {
     return member;
   }
 
-  // Replaces those of the fields that are full by their 64-bit values, which stand in this order.
+  // Replaces the fields that are full with their 64-bit values, which come in this order.
   void read_zip64(const Record& extra, const std::string& name, std::initializer_list<std::uint64_t*> fields) const {
     for (std::size_t at = 0; at + 4 <= extra.size();) {
       const std::size_t size = extra.u16(at + 2);
@@ -246,7 +246,7 @@ namespace {
 
 constexpr std::size_t kMaxPiece = std::size_t{1} << 30;  // zlib counts in 32 bits
 
-// Moves the stream on by one call: at most `room` bytes out.
+// Advances the stream by one call: at most `room` bytes out.
 int inflate_some(z_stream& stream, std::span<const std::byte>& input, std::byte* out, std::size_t room) {
   const std::size_t piece = std::min(input.size(), kMaxPiece);
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(input.data()));

@@ -15,7 +15,7 @@ using namespace zip_format;
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint16_t kNoTime = 0;
-constexpr std::uint16_t kNoDate = 0x0021;  // 1 January 1980, where the format's calendar begins
+constexpr std::uint16_t kNoDate = 0x0021;  // 1 January 1980, when the format's calendar begins
 
 // Appends little-endian fields.
 class Packer {
@@ -73,8 +73,8 @@ void ZipWriter::add(const std::string& name, std::span<const std::byte> head, st
   entries_.push_back(std::move(entry));
 }
 
-// Sizes always stand in a zip64 field here (as numpy writes them), so that a reader without the directory need not
-// guess how wide they are. A deflated size is not known yet: the descriptor behind the data has it.
+// Sizes always go into a zip64 field here (as numpy writes them), so that a reader without the directory need not guess
+// how wide they are. A deflated size is not known yet: the descriptor after the data has it.
 void ZipWriter::write_local_header(const Entry& entry) {
   constexpr std::size_t kZip64Bytes = 4 + 16;
   constexpr std::size_t kPaddingBytes = 4 + 2;

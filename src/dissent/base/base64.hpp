@@ -1,4 +1,4 @@
-// Bytes as text and back (RFC 4648, with padding), for places that keep text alone.
+// Bytes as text and back (RFC 4648, with padding), for places that keep only text.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline std::string to_base64(std::span<const std::byte> bytes) {
   return text;
 }
 
-// None for what to_base64() does not write.
+// None for text that to_base64() does not write.
 inline std::optional<std::vector<std::byte>> from_base64(std::string_view text) {
   if (text.size() % 4 != 0) {
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Checks of what a file or table holds: as check() and fail(), with the source as a part of the error.
+// Checks of what a file or table holds: like check() and fail(), but the error names the source.
 //
 //     check_in(path, num_rows > 0, "has no rows");   // "data.csv: has no rows"
 #pragma once

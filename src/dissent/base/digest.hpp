@@ -13,7 +13,7 @@
 
 namespace dissent {
 
-// FNV-1a: over the bytes of texts, and over whole words of numbers, which is quick on millions of them.
+// FNV-1a: over the bytes of texts, and over whole words for numbers, which is fast on millions of them.
 class Digest {
  public:
   constexpr void add_bytes(std::string_view bytes) {
@@ -25,7 +25,7 @@ class Digest {
     value_ = (value_ ^ word) * kPrime;
     value_ ^= value_ >> 29;  // the multiplication alone carries nothing downwards
   }
-  // Their number and, by words of 8, the bytes.
+  // Adds the number of bytes, then the bytes in words of 8.
   void add_data(std::span<const std::byte> bytes) {
     add_word(bytes.size());
     for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), sizeof(std::uint64_t)))) {
@@ -34,14 +34,14 @@ class Digest {
       add_word(word);
     }
   }
-  // Their number and their bits.
+  // Adds how many there are, then their bits.
   void add(std::span<const double> values) {
     add_word(values.size());
     for (const double value : values) {
       add_word(std::bit_cast<std::uint64_t>(value));
     }
   }
-  // Their number and, of each, its length and its characters.
+  // Adds how many there are, then the length and characters of each.
   void add(std::span<const std::string> names) {
     add_word(names.size());
     for (const std::string& name : names) {

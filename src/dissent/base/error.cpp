@@ -7,7 +7,7 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string_view::npos;
 }
 
-// Names between backquotes, spelled; all else as it is.
+// Spells the names between backquotes and leaves the rest as it is.
 std::string spelled(std::string_view rule, const Fault::Spell& spell) {
   std::string text;
   while (!rule.empty()) {

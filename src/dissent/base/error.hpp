@@ -5,8 +5,8 @@
 //
 // An InputError keeps its parts (Fault), and what() joins them:
 //     SOURCE: column 'COLUMN' row ROW: ARGUMENT = VALUE; RULE
-// Whoever knows more adds it on the way up: in_source("data.csv", [&] { ... }) names the file of what fails inside
-// without a source of its own. Nobody takes a message apart.
+// Callers that know more add it on the way up: in_source("data.csv", [&] { ... }) names the file for an error inside
+// that has no source yet. Nobody parses a message.
 //
 // Arguments are named as in the library: batch_size. Inside a rule a name between backquotes (`pool`) is an
 // argument too. The edges spell them for their users: the program as --batch-size, Python as batch_size.
@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What is wrong, in parts; those that do not apply are empty.
+// What is wrong, in parts; parts that do not apply are empty.
 struct Fault {
   std::string source = {};              // the file, table or object that it was found in
   std::string argument = {};            // name of the option or array
@@ -40,7 +40,7 @@ struct Fault {
 
   // How an edge writes the name of an argument.
   using Spell = std::function<std::string(std::string_view argument)>;
-  // One line; without `spell` arguments stand as they are.
+  // One line; without `spell`, arguments keep their names.
   std::string text(const Spell& spell = {}) const;
 };
 
@@ -90,7 +90,7 @@ void check_argument(bool holds, std::string_view argument, const Value& value, f
   }
 }
 
-// Runs `work`; an InputError from it that names no source is thrown on with this one.
+// Runs `work`. If it throws an InputError without a source, rethrows it with this one.
 template <class Work>
 decltype(auto) in_source(std::string_view source, Work&& work) {
   try {

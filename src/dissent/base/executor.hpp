@@ -1,9 +1,9 @@
-// Executor: who runs a loop over independent blocks. Work is handed one, so that the library never asks what stands
-// behind it: the threads of threads.hpp today.
+// Executor: runs a loop over independent blocks. Work receives one, so the library never asks what is behind it: today
+// the threads of threads.hpp.
 //
 // The blocks of a loop are fixed by (count, block_size) and never by the executor; which thread runs which block is not
-// fixed. So a result that depends only on its block is the same to the bit on any executor; sums over blocks are formed
-// by the caller, in block order, after the loop. A null executor is the calling thread alone.
+// fixed. So a result that depends only on its block is the same to the bit on any executor; the caller sums over
+// blocks, in block order, after the loop. A null executor means only the calling thread.
 #pragma once
 
 #include <algorithm>

@@ -60,7 +60,7 @@ std::string rule_text(const FieldInfo& info) {
       .argument = std::string(info.name), .value = value.empty() ? "''" : value, .rule = rule_text(info) + besides});
 }
 
-// "; 'x', the second of them, is not", of several.
+// "; entry 2, 'x', is not", if there are several.
 std::string bad_entry(std::size_t place, std::string_view text, std::size_t count) {
   return count > 1 ? fmt::format("; entry {}, '{}', is not", place + 1, text) : "";
 }
@@ -69,7 +69,7 @@ bool in_range(const FieldTraits& t, double value) {
   return std::isfinite(value) && value >= t.least && value <= t.most && value > t.above && value < t.below;
 }
 
-// Where the type is right; an entry out of range is named.
+// Checks the range of entries of the right type; the error names the first one outside.
 template <class T>
 void check_entries(const FieldInfo& info, const std::vector<T>& values) {
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -101,7 +101,7 @@ std::vector<T> read_numbers(const FieldInfo& info, std::string_view text, const 
   return numbers;
 }
 
-// The text as the field's type; its range is not looked at.
+// The text as the field's type; its range is not checked.
 Value read_value(const FieldInfo& info, std::string_view text) {
   if (text.empty() && info.optional) {
     return {};

@@ -1,4 +1,4 @@
-// Values that describe themselves: an options struct or a record lists its fields once, and every edge walks the list:
+// Values that describe themselves. An options struct or a record lists its fields once, and every edge walks the list:
 // the command line, Python's keywords, JSON, the columns of CSV files, the metadata of model files.
 //
 //   struct TrainOptions { std::size_t epochs = 0; double validation = 0.1; };
@@ -40,22 +40,22 @@ using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::str
 
 enum class FieldType { kSwitch, kWhole, kNumber, kText, kWholes, kNumbers };
 
-// What holds for a field besides its name and type.
+// Everything about a field except its name and type.
 struct FieldTraits {
   std::string_view help = {};   // one line, without a full stop
-  std::string_view shown = {};  // what stands for its value in a help text: "M"
-  // On the command line: a letter ("m" for -m), and for a switch the flag that turns it from its default, where that is
-  // not its name ("no-bootstrap").
+  std::string_view shown = {};  // placeholder for its value in a help text: "M"
+  // On the command line: a letter ("m" for -m), and for a switch the flag that turns it away from its default, if that
+  // is not its name ("no-bootstrap").
   std::string_view short_name = {};
   std::string_view flag = {};
   bool count = false;  // Python's keyword begins with n_, as in scikit-learn: n_components
-  // Numbers: range of allowed values, of each one where there are several; `above` and `below` exclude their bound.
+  // Numbers: the allowed range, for each number of a list; `above` and `below` exclude their bound.
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   double above = -std::numeric_limits<double>::infinity();
   double below = std::numeric_limits<double>::infinity();
-  std::function<std::vector<std::string>()> names = {};  // texts: those there are; any, if empty
-  bool varies = false;                                   // between two runs that are otherwise the same: a time
+  std::function<std::vector<std::string>()> names = {};  // texts: the allowed ones; any, if empty
+  bool varies = false;                                   // differs between otherwise equal runs: a time
 };
 
 struct FieldInfo {
@@ -65,9 +65,9 @@ struct FieldInfo {
   FieldTraits traits = {};
 };
 
-// The value in words that parse_value reads back to the same bits; nothing is "".
+// The value as text, which parse_value reads back to the same bits; nothing is "".
 std::string to_text(const Value& value);
-// InputError, as of check_value, for a text that is no value of this field. An empty one is nothing where that is
+// InputError, like check_value's, for a text that is not a value of this field. An empty text gives no value if that is
 // allowed, and on for a switch.
 Value parse_value(const FieldInfo& info, std::string_view text);
 // InputError with argument, value and rule.
@@ -82,7 +82,7 @@ struct Field : FieldInfo {
   std::function<void(S&, const Value&)> set;
 };
 
-// The fields of S, in the order of lists. Specialised where S is defined.
+// The fields of S, in the order listed. Specialised where S is defined.
 template <class S>
 std::span<const Field<S>> fields();
 
@@ -115,7 +115,7 @@ constexpr FieldType type_of() {
   }
 }
 
-// The value as one of the field's type, checked.
+// The value converted to the field's type, and checked.
 Value converted(const FieldInfo& info, const Value& value);
 
 template <class T>
@@ -149,7 +149,7 @@ T from_value(const Value& value) {
 
 }  // namespace field_detail
 
-// A field by its getter and setter; the setter receives a checked value of the field's type.
+// A field from its getter and setter; the setter receives a checked value of the field's type.
 template <class S>
 Field<S> field(FieldInfo info, std::function<Value(const S&)> get, std::function<void(S&, const Value&)> set) {
   Field<S> result{info, std::move(get), {}};
@@ -209,11 +209,11 @@ const Field<S>* find_field(std::string_view name) {
   return nullptr;
 }
 
-// Values by the names of fields, as an edge gathers them.
+// Values by field name, as an edge gathers them.
 using Values = std::map<std::string, Value>;
 
-// Sets those that are given, in the order of the list whatever the order they are given in. InputError for a name that
-// S does not have.
+// Sets the given fields in the order of the list, whatever order they are given in. InputError for a name that S does
+// not have.
 template <class S>
 void set_fields(S& to, const Values& given) {
   for (const auto& [name, value] : given) {

@@ -27,7 +27,7 @@ std::string parent_directory(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Behind the last slash.
+// What follows the last slash.
 const char* last_name(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return path.c_str() + (slash == std::string::npos ? 0 : slash + 1);
@@ -82,7 +82,7 @@ int open_parent(const std::string& path, const std::string& target) {
   return descriptor;
 }
 
-// A file system that cannot sync (a pipe, some network mounts) says so with these; it is no loss of data.
+// A file system that cannot sync (a pipe, some network mounts) answers with these errors; no data is lost.
 bool sync_refused(int error) { return error == EINVAL || error == ENOTSUP || error == EROFS; }
 
 }  // namespace
@@ -95,7 +95,7 @@ struct AtomicFile::State {
   std::string buffer;
   std::uint64_t size = 0;
   int descriptor = -1;
-  int directory = -1;  // of the target: what is begun in one is not finished in another that took its name
+  int directory = -1;  // of the target: a file begun in one is not finished in another that took its name
 
   ~State() { discard(); }
 
@@ -128,7 +128,7 @@ struct AtomicFile::State {
     do {
       forget_temporary(slot);
       temporary = temporary_name(target);
-      slot = note_temporary(temporary);  // before it exists, so that there is no moment at which it is missed
+      slot = note_temporary(temporary);  // before it exists, so that it is never missed
       descriptor = ::openat(directory, last_name(temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (descriptor < 0 && errno == EEXIST);
     if (descriptor < 0) {

@@ -18,12 +18,11 @@ namespace dissent {
 // untouched.
 //
 // An existing file keeps its permissions, and a symbolic link stays a link (what it points at is replaced). A device or
-// a pipe (/dev/stdout, /dev/null) cannot be replaced by renaming, so it is written as it stands, without the guarantee.
+// a pipe (/dev/stdout, /dev/null) cannot be replaced by renaming, so it is written in place, without the guarantee.
 //
 // InputError:  the path is empty, too long, or names a directory.
-// SystemError: the file cannot be created (no such directory, no permission), or a write fails (disk full); nothing is
-// left behind. The object is then
-//              spent: a further write() or commit() fails again.
+// SystemError: the file cannot be created (no such directory, no permission), or a write fails (disk full). Nothing is
+//              left behind, and the object is spent: a further write() or commit() fails again.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -45,8 +44,8 @@ class AtomicFile {
   std::unique_ptr<State> state_;
 };
 
-// Removes the temporaries of all AtomicFiles in being, for a process about to end by a signal; may be called from a
-// signal handler. What is written or committed afterwards fails.
+// Removes the temporaries of all open AtomicFiles, for a process that a signal is about to end; may be called from a
+// signal handler. A later commit() fails.
 void remove_temporary_files() noexcept;
 
 // A regular file mapped read-only into memory, for reading front to back. An empty file gives empty bytes().

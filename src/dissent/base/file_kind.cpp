@@ -38,10 +38,10 @@ std::string head_of(const std::string& path) {
   return head;
 }
 
-// Eight bytes, the length of a header from its lowest byte on, and the header, which is JSON.
+// Eight bytes, the length of the header with the lowest byte first; then the header, which is JSON.
 bool is_safetensors(std::string_view head) { return head.size() > 8 && head[8] == '{' && head[7] == '\0'; }
 
-// In any encoding that leaves ASCII as it is.
+// Text in any encoding that leaves ASCII as it is.
 bool is_text(std::string_view head) {
   return std::ranges::all_of(head, [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\r' || c == '\t' || c == '\f';
@@ -53,7 +53,7 @@ FileLook look_at_content(const std::string& path) {
   if (head.empty()) {
     return {FileKind::kUnreadable, "a file that may not be read"};
   }
-  if (is_safetensors(head)) {  // first: it begins with a length, whatever its bytes are
+  if (is_safetensors(head)) {  // first: it begins with a length, which may be any bytes
     return {FileKind::kSafetensors, "a safetensors file"};
   }
   for (const Beginning& one : kBeginnings) {
@@ -81,7 +81,7 @@ FileLook look_at_file(const std::string& path) {
     return {FileKind::kFolder, "a folder"};
   }
   if (!std::filesystem::is_regular_file(status)) {
-    return {FileKind::kOther, "a pipe or a device"};  // reading would take what it holds
+    return {FileKind::kOther, "a pipe or a device"};  // reading would consume what it holds
   }
   if (std::filesystem::file_size(path, unknown) == 0) {
     return {FileKind::kEmpty, "an empty file"};

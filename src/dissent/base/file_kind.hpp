@@ -1,4 +1,4 @@
-// What a file seems to hold, by its first bytes: whatever its name says.
+// What a file seems to hold, by its first bytes, whatever its name says.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ enum class FileKind { kMissing, kUnreadable, kFolder, kEmpty, kText, kGzip, kSql
 
 struct FileLook {
   FileKind kind = FileKind::kMissing;
-  std::string_view name;  // with its article, for messages: "a PNG picture"; empty where there is nothing
+  std::string_view name;  // with its article, for messages: "a PNG picture"; empty if there is no file
 };
 
 FileLook look_at_file(const std::string& path);
 
-// Whether it is something known that no safetensors file is: a text, a picture, a folder. What is damaged, empty or not
-// known is left to its reader, who can say more.
+// Whether it is of a known kind other than safetensors: a text, a picture, a folder. A damaged, empty or unknown file
+// is left to its reader, which can say more.
 bool is_other_than_safetensors(const FileLook& look);
 
 }  // namespace dissent

@@ -8,11 +8,11 @@
 
 namespace dissent {
 
-// Edits that lead from one to the other: insert, delete or change a character, or swap two neighbours.
+// The number of edits from one to the other: insert, delete or change a character, or swap two neighbours.
 std::size_t edit_distance(std::string_view from, std::string_view to);
 
-// The nearest of `known`, the first on ties; empty when none is within a third of its length (at least one edit).
-// Three or more letters that begin a name count as one edit from it; other case alone counts as none.
+// The nearest of `known`, the first on ties; empty when none is within a third of its length (at least one edit). Three
+// or more letters that begin a name count as one edit from it; a difference only in case counts as none.
 std::string nearest_name(std::string_view typed, const std::vector<std::string>& known);
 
 // "; did you mean 'score'?", or nothing when no name is near.

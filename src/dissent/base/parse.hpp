@@ -1,4 +1,4 @@
-// Numbers and method names as people type them: the whole text must be one, or it is none.
+// Numbers and method names as people type them: the whole text must be one, or there is no result.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace dissent {
 
 std::optional<std::uint64_t> parse_whole(std::string_view text, int base = 10);
-std::optional<double> parse_number(std::string_view text);  // infinities and NaN as well: ranges are for the caller
+std::optional<double> parse_number(std::string_view text);  // also infinities and NaN: the caller checks ranges
 
-// "a,b,c" at its commas; an empty text is one empty part.
+// Splits "a,b,c" at its commas; an empty text is one empty part.
 std::vector<std::string_view> split(std::string_view text, char at = ',');
 
 // A method with its parameter, as in "kl" or "chernoff:0.3".
 struct MethodText {
   std::string_view name;
-  std::optional<std::string_view> parameter;  // what stands behind the colon
+  std::optional<std::string_view> parameter;  // what follows the colon
 };
 MethodText split_method(std::string_view text);
 
@@ -41,8 +41,8 @@ std::string method_name(std::string_view name, const Parameter& parameter);
 // With a value: "mc:5000". Reading it gives the same value to the bit.
 std::string method_text(std::string_view name, const Parameter& parameter, double value);
 
-// The parameter of "name:parameter", 0 for a method without. `what` names the kind of method in messages: InputError
-// for one that is missing, superfluous or out of range.
+// The parameter of "name:parameter", 0 for a method without one. `what` names the kind of method in messages.
+// InputError for a parameter that is missing, superfluous or out of range.
 double parse_parameter(std::string_view what, const MethodText& typed, const Parameter& parameter);
 
 // InputError: `what` 'NAME' is not known, with the nearest of `names` and all of `listed`.

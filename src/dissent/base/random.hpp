@@ -46,7 +46,7 @@ class Stream {
       : key_{{seed, static_cast<std::uint64_t>(purpose)}}, index_(index) {}
 
   // A stream for sub-item `sub` < 2^64 - 1 of this one, from its beginning: independent of this stream, of its position
-  // and of every other substream. One level only, since the counter has one word for it: a substream has none.
+  // and of every other substream. One level only, since the counter has one word for it: a substream has no substreams.
   Stream substream(std::uint64_t sub) const {
     check(sub_ == 0, "Stream::substream: sub = {} asked of substream {}; only a stream has substreams", sub, sub_ - 1);
     check(sub + 1 != 0, "Stream::substream: sub = {} is out of range; it must be less than 2^64 - 1", sub);
@@ -100,7 +100,7 @@ class Stream {
     }
   }
 
-  // Fisher-Yates. The permutation depends on the stream's position alone.
+  // Fisher-Yates. The permutation depends only on the stream's position.
   template <class T>
   void shuffle(std::span<T> items) {
     for (std::size_t k = items.size(); k > 1; --k) {

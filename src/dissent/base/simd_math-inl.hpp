@@ -1,6 +1,6 @@
 // exp, expm1, log and log1p over vectors, float or double, to a few units in the last place, compiled once per
-// instruction set (Highway's foreach_target). They serve arguments that our kernels can have and nothing else: no
-// subnormal, negative or infinite arguments of the logarithms, no positive ones of the exponential.
+// instruction set (Highway's foreach_target). They serve only arguments that our kernels can have: no subnormal,
+// negative or infinite arguments of the logarithms, no positive ones of the exponential.
 #if defined(DISSENT_BASE_SIMD_MATH_INL_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DISSENT_BASE_SIMD_MATH_INL_
 #undef DISSENT_BASE_SIMD_MATH_INL_
@@ -48,7 +48,7 @@ struct Exponential {
 };
 
 // exp(x) and exp(x) - 1 for x <= 0. x = k ln 2 + f, |f| <= (ln 2) / 2; expm1(f) by its Taylor polynomial, then
-// exp(x) = 2^k expm1(f) + 2^k. Where exp(x) would be subnormal it stays at the smallest normal number.
+// exp(x) = 2^k expm1(f) + 2^k. If exp(x) would be subnormal, it stays at the smallest normal number.
 template <class C>
 HWY_INLINE Exponential<C> exponential(Vec<C> x) {
   const Tag<C> d;
@@ -88,7 +88,7 @@ HWY_INLINE Vec<C> log_reduced(Vec<C> f, Vec<C> k) {
   } else {
     p = polynomial<C>(z, hn::Set(d, static_cast<C>(2.0 / 9)), 2.0 / 7, 2.0 / 5, 2.0 / 3);
   }
-  // 2 s = f - s f, exactly what remains of f: so the sum begins with f itself.
+  // 2 s = f - s f exactly, so the sum begins with f itself.
   const Vec<C> tail = hn::Sub(hn::Mul(hn::Mul(s, z), p), hn::Mul(s, f));
   const Vec<C> low = hn::MulAdd(k, hn::Set(d, F::kLn2Low), tail);
   return hn::MulAdd(k, hn::Set(d, F::kLn2High), hn::Add(f, low));
@@ -120,7 +120,7 @@ HWY_INLINE Vec<C> log(Vec<C> x) {
   return log_reduced<C>(hn::Sub(m, hn::Set(d, C{1})), k);
 }
 
-// ln(1 + x) for x > -1, with the digits of a small x: what 1 + x rounds away is added back to the reduced argument.
+// ln(1 + x) for x > -1, keeping the digits of a small x: what 1 + x rounds away is added back to the reduced argument.
 template <class C>
 HWY_INLINE Vec<C> log1p(Vec<C> x) {
   const Tag<C> d;

@@ -1,8 +1,8 @@
 // Which instruction sets the vector kernels are compiled for; include before any header of Highway.
 //
-// Scalar, AVX2 and AVX-512 on x86: what lies between is older than 2013. Targets whose vectors have no size at compile
+// Scalar, AVX2 and AVX-512 on x86: anything between is older than 2013. Targets whose vectors have no size at compile
 // time are left out, because kernels keep arrays of vectors. Sanitizers multiply the compiler's work on such code:
-// under the address sanitizer one vector target does for all (AVX-512, or scalar where there is none), and the thread
+// under the address sanitizer one vector target stands for all (AVX-512, or scalar if there is none); the thread
 // sanitizer, which sees no vectors, gets the scalar one.
 #pragma once
 

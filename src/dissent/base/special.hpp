@@ -11,11 +11,12 @@
 
 namespace dissent {
 
-// No value is NaN or infinite: by exponents of all ones, which the compiler can look for in vectors of values.
+// Whether no value is NaN or infinite. It looks for exponents of all ones, which the compiler can do on vectors of
+// values.
 inline bool all_finite(std::span<const double> values) {
   constexpr std::uint64_t kExponent = std::uint64_t{0x7ff} << 52;
   std::uint64_t found = 0;
-  for (const double value : values) {  // an exponent of ones alone carries into the sign
+  for (const double value : values) {  // only an exponent of all ones carries into the sign
     found |= (std::bit_cast<std::uint64_t>(value) & kExponent) + (std::uint64_t{1} << 52);
   }
   return found >> 63 == 0;

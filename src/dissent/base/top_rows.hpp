@@ -1,4 +1,4 @@
-// The best K of a stream of rows, in memory for K of them. The order that rows come in does not matter where `before`
+// The best K of a stream of rows, in memory for K of them. The order in which rows arrive does not matter if `before`
 // is a total order.
 #pragma once
 
@@ -15,7 +15,7 @@ class TopRows {
  public:
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  // A row with its slot below `capacity`, which the caller may use to keep more of it.
+  // A row and its slot, below `capacity`, under which the caller may keep more about the row.
   struct Entry {
     Row row;
     std::size_t slot;
@@ -23,8 +23,8 @@ class TopRows {
 
   explicit TopRows(std::size_t capacity, Before before = {}) : capacity_(capacity), before_{std::move(before)} {}
 
-  // The slot of the row, or kNone when it is not among the best: cheap for the many that are not. A row that is better
-  // takes the slot of the worst.
+  // The slot of the row, or kNone if it is not among the best: cheap for the many that are not. A better row takes the
+  // slot of the worst.
   std::size_t offer(const Row& row) {
     std::size_t slot = heap_.size();
     if (heap_.size() == capacity_) {
@@ -40,7 +40,7 @@ class TopRows {
     return slot;
   }
 
-  // The same in place of the row in `slot`, which is there.
+  // Puts `row` in place of the one in `slot`, which must be there.
   void replace(std::size_t slot, const Row& row) {
     std::ranges::find(heap_, slot, &Entry::slot)->row = row;
     std::ranges::make_heap(heap_, before_);

@@ -28,8 +28,8 @@ inline Json to_json(const Value& value) {
       value);
 }
 
-// None unless the JSON is of the field's type; its range is for set(). The library would wrap a negative whole number
-// or cut off a fraction.
+// None unless the JSON is of the field's type; set() checks its range. The JSON library would wrap a negative whole
+// number or cut off a fraction.
 inline std::optional<Value> from_json(const FieldInfo& info, const Json& json) {
   const auto all = [&](bool (*is)(const Json&)) { return json.is_array() && std::ranges::all_of(json, is); };
   const auto whole = [](const Json& item) { return item.is_number_unsigned(); };

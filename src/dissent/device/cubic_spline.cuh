@@ -1,7 +1,7 @@
 // The cubic spline of a flow for one value: forward and backward at once, in registers. The same function as CubicKind
 // of flow/spline_lanes-inl.hpp; transform_reference.hpp has the formulas.
 //
-// It compiles for the host as well, where tests hold it against the reference.
+// It also compiles for the host, where tests compare it with the reference.
 #pragma once
 
 #include "dissent/flow/transform_constants.hpp"
@@ -17,7 +17,7 @@
 
 namespace dissent::device {
 
-// On a card: to some units in the last place (more for exponents far from 0), at a fraction of the cost.
+// On a card: accurate to some units in the last place (more for exponents far from 0), at a fraction of the cost.
 DISSENT_DEVICE_INLINE float quick_exp(float u) {
 #ifdef __CUDA_ARCH__
   return __expf(u);
@@ -57,7 +57,7 @@ struct SplineResult {
   float log_slope;
 };
 
-// One bin along one axis: its start, its size and those of its neighbours (at the ends: its own).
+// One bin along one axis: its start, its size and its neighbours' sizes (at the ends: its own).
 struct SplineAxis {
   float start;
   float size;
@@ -65,7 +65,7 @@ struct SplineAxis {
   float after;
 };
 
-// Replaces raw parameters by the sizes of bins.
+// Replaces raw parameters with the sizes of bins.
 template <int kBins>
 DISSENT_DEVICE_INLINE void spline_sizes(float* raw) {
   float high = raw[0];
@@ -119,8 +119,8 @@ struct SteffenKnot {
   }
 };
 
-// Replaces the sizes of an axis by the gradient with respect to their raw parameters, given that of the chosen bin
-// `index`: of its start, its own size, and the sizes of bins index - 1 and index + 1.
+// Replaces the sizes of an axis with the gradient with respect to their raw parameters. g: the gradient with respect to
+// the start and size of the chosen bin `index`, and to the sizes of bins index - 1 and index + 1.
 template <int kBins>
 DISSENT_DEVICE_INLINE void spline_axis_gradient(float* size, const SplineAxis& axis, int index, const SplineAxis& g) {
   constexpr auto kLeast = static_cast<float>(kMinBin);
@@ -168,7 +168,7 @@ DISSENT_DEVICE_INLINE SplineBin find_bin(float at, float bound, const float* wid
       bin = {{left, width[k], width[k - 1], width[next]}, {bottom, height[k], height[k - 1], height[next]}, k};
     }
   }
-  // The last bin ends at the border exactly.
+  // The last bin ends exactly at the border.
   bin.x.size = bin.index == kBins - 1 ? 1 - bin.x.start : bin.x.size;
   bin.y.size = bin.index == kBins - 1 ? 1 - bin.y.start : bin.y.size;
   return bin;
@@ -197,7 +197,8 @@ struct SplineShape {
   }
 };
 
-// raw: the parameters of bins' widths [kBins], heights [kBins] and both end slopes; replaced by the loss's gradient.
+// raw: the parameters of the bins' widths [kBins] and heights [kBins] and of both end slopes; replaced with the
+// gradient of the loss.
 template <int kBins>
 DISSENT_DEVICE_INLINE SplineResult cubic_step(float x, float bound, const SplinePull& pull, float* raw) {
   const float span = 2 * bound;

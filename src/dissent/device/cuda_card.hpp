@@ -1,4 +1,4 @@
-// What the current card is made of.
+// Properties of the current card.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace dissent {
 
-inline constexpr int kMostCards = 64;  // that something is remembered of; those beyond are asked each time
+inline constexpr int kMostCards = 64;  // whose properties are remembered; those beyond are asked each time
 
 inline int current_card() {
   int card = 0;
@@ -17,7 +17,7 @@ inline int current_card() {
   return card;
 }
 
-// Asked for at every launch, and answered from memory after the first.
+// Needed at every launch; remembered after the first.
 inline int num_multiprocessors() {
   static std::atomic<int> counts[kMostCards];
   const int card = current_card();

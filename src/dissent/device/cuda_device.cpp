@@ -1,4 +1,4 @@
-// Opens a card. Its parts are made when they are first asked for, so that who trains alone does not pay for scoring.
+// Opens a card. Its parts are made on first use, so that a caller that only trains does not pay for scoring.
 #include <cuda_runtime.h>
 
 #include <map>
@@ -47,7 +47,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<ScoreDevice> scores_;
 };
 
-// Why there is no card to be seen, as far as the driver tells.
+// Says why no card can be seen, as far as the driver tells.
 [[noreturn]] void fail_no_card(std::string_view name, cudaError_t error) {
   cudaGetLastError();
   int driver = 0;
@@ -70,7 +70,7 @@ class CudaDevice final : public Device {
       fmt::format("device {}: no card can be used: {} ({})", name, cudaGetErrorString(error), cudaGetErrorName(error)));
 }
 
-// Code for this architecture, or that can be compiled for it, must be in the library.
+// The library must have code for this architecture, or code that can be compiled for it.
 void check_architecture(std::string_view name, const cudaDeviceProp& card) {
   constexpr int kOldest = DISSENT_OLDEST_ARCHITECTURE;  // major and minor number, as in 90
   if (card.major * 10 + card.minor < kOldest) {
@@ -79,7 +79,7 @@ void check_architecture(std::string_view name, const cudaDeviceProp& card) {
   }
 }
 
-// Who opens a card while another has it gets the same, so that their fits are trained together.
+// Opening a card that is already open returns the same Device, so that fits of all its users are trained together.
 std::shared_ptr<Device> shared_card(int card, const char* name) {
   static std::mutex mutex;
   static std::map<int, std::weak_ptr<Device>> open;

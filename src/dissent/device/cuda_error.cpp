@@ -1,4 +1,4 @@
-// Not in the header: nvcc does not compile fmt's headers, on which the exceptions stand.
+// Not in the header: nvcc does not compile fmt's headers, which the exceptions need.
 #include "dissent/device/cuda_error.hpp"
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace dissent {
 
 void fail_cuda(const char* call, cudaError_t error) {
-  cudaGetLastError();  // or the next call would answer with this error once more
+  cudaGetLastError();  // otherwise the next call would report this error again
   const std::string_view text = call;
   const std::string message = fmt::format("the GPU failed at {}: {} ({})", text.substr(0, text.find('(')),
                                           cudaGetErrorString(error), cudaGetErrorName(error));

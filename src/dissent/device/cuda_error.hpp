@@ -1,13 +1,13 @@
 // Checks of CUDA calls. DISSENT_CUDA(cudaMemcpy(...)) throws a DeviceError that names the call and says what the card
-// answered; out of memory is a DeviceMemoryError. DISSENT_CUDA_LAUNCHED("kernel") does the same for a launch, whose own
-// errors are seen here and whose later ones at the next call that waits for it.
+// answered; out of memory is a DeviceMemoryError. DISSENT_CUDA_LAUNCHED("kernel") does the same for a launch. It sees
+// the errors of the launch itself; later ones appear at the next call that waits for the kernel.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace dissent {
 
-// call: "cudaMalloc(&data, bytes)", of which the message keeps the name.
+// call: "cudaMalloc(&data, bytes)"; the message keeps only its name.
 [[noreturn]] void fail_cuda(const char* call, cudaError_t error);
 
 inline void check_cuda(const char* call, cudaError_t error) {

@@ -22,7 +22,7 @@ using device::TrainShape;
 
 constexpr std::size_t kMostRows = std::size_t{1} << 29;  // rows are counted in 32 bits
 
-// A fit's part of the card.
+// One fit on the card.
 class CudaFit final : public DeviceFit {
  public:
   CudaFit(const FitProblem& problem, device::TrainQueue& queue, int card)
@@ -46,7 +46,7 @@ class CudaFit final : public DeviceFit {
   }
 
  private:
-  // Of a job.
+  // Slices of a job.
   std::size_t num_slices() const { return static_cast<std::size_t>(shape_.kind.members * shape_.kind.slices); }
 
   void wait() {
@@ -87,7 +87,7 @@ class CudaFit final : public DeviceFit {
     scratch_.reserve(units * num_slices() * static_cast<std::size_t>(shape_.scratch_size));
     exchange_.reserve(units * 4 * device::kMaxSlices);
     losses_.reserve(units);
-    // Gaps between networks stay zero. Scratch memory is read eight columns at a time, also where a layer has fewer.
+    // Gaps between networks stay zero. Scratch memory is read eight columns at a time, even if a layer has fewer.
     DISSENT_CUDA(cudaMemsetAsync(gradient_.data(), 0, num_slices() * block * sizeof(float), stream_));
     DISSENT_CUDA(cudaMemsetAsync(scratch_.data(), 0, scratch_.size() * sizeof(float), stream_));
     wait();
@@ -280,7 +280,7 @@ class CudaFits final : public FitDevice {
 
 std::unique_ptr<FitDevice> make_cuda_fits(int card) {
   const CurrentCard current(card);
-  // What is given back to the pool stays there for the next fit.
+  // Memory that is given back to the pool stays there for the next fit.
   cudaMemPool_t pool = nullptr;
   std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
   DISSENT_CUDA(cudaDeviceGetDefaultMemPool(&pool, card));

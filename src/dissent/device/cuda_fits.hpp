@@ -7,7 +7,7 @@
 
 namespace dissent {
 
-// Of card number `card`, which must be there. Fits of many threads are run together (train_queue.hpp).
+// For card number `card`, which must exist. Fits of many threads run together (train_queue.hpp).
 std::unique_ptr<FitDevice> make_cuda_fits(int card);
 
 }  // namespace dissent

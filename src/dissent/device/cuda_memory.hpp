@@ -1,5 +1,5 @@
-// Owners of what a card hands out: memory on the card, pinned memory of the host, streams, events. All move only, and
-// belong to the card that is current when they are made. Elements are not initialised.
+// Owners of what a card hands out: memory on the card, pinned memory of the host, streams, events. All are move-only
+// and belong to the card that is current when they are made. Elements are not initialised.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,8 @@
 
 namespace dissent {
 
-// Memory of T, from Allocate and back to Free. Grows by reserve(), which does not keep what was there.
+// Memory of T, from Memory::allocate() and back to Memory::free(). reserve() makes it grow and does not keep the
+// contents.
 template <class T, class Memory>
 class CudaArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -72,8 +73,8 @@ struct PinnedMemory {
   static void free(void* data) noexcept { cudaFreeHost(data); }
 };
 
-// Memory of the card from its pool: taken and given back without waiting for what runs there, as cudaFree does. Whoever
-// gives it back has waited for his own work.
+// Card memory from the card's pool: unlike with cudaFree, taking it and giving it back does not wait for what runs
+// there. Whoever gives it back must have waited for their own work.
 struct PooledMemory {
   static void* allocate(std::size_t bytes) {
     void* data = nullptr;
@@ -91,7 +92,7 @@ using PooledBuffer = CudaArray<T, PooledMemory>;
 template <class T>
 using PinnedBuffer = CudaArray<T, PinnedMemory>;
 
-// This card until the end of the scope, then the one before.
+// Makes a card current until the end of the scope, then the one before.
 class CurrentCard {
  public:
   explicit CurrentCard(int card) {
@@ -110,7 +111,7 @@ class CurrentCard {
 class CudaStream {
  public:
   CudaStream() { DISSENT_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  // One whose blocks go first as soon as there is room for them.
+  // A stream whose blocks go first as soon as there is room for them.
   static CudaStream urgent() {
     int least = 0;
     int greatest = 0;
@@ -139,11 +140,11 @@ class CudaStream {
   cudaStream_t stream_ = nullptr;
 };
 
-// A mark in a stream. Times only if asked to: it costs.
+// A mark in a stream. It records the time only if asked to, since that has a cost.
 class CudaEvent {
  public:
   explicit CudaEvent(bool times = false) : CudaEvent(times ? kTimes : kPlain) {}
-  // One whose wait() leaves the processor to others: later by some microseconds.
+  // An event whose wait() leaves the processor to others and returns some microseconds later.
   static CudaEvent sleeping() { return CudaEvent(kPlain | kSleeps); }
   CudaEvent(CudaEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   CudaEvent& operator=(CudaEvent&& other) noexcept {
@@ -159,7 +160,7 @@ class CudaEvent {
   operator cudaEvent_t() const { return event_; }
   void record(cudaStream_t stream) const { DISSENT_CUDA(cudaEventRecord(event_, stream)); }
   void wait() const { DISSENT_CUDA(cudaEventSynchronize(event_)); }
-  // Milliseconds between two marks that were passed.
+  // Milliseconds between two marks that have been passed.
   float since(const CudaEvent& earlier) const {
     float milliseconds = 0;
     DISSENT_CUDA(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));

@@ -30,7 +30,7 @@ void place(const double* column, std::size_t begin, std::size_t count, std::vect
   std::copy_n(column, count, to.begin() + static_cast<std::ptrdiff_t>(begin));
 }
 
-// RankedInput as doubles, for memory that is counted in them.
+// Doubles in a RankedInput, for memory that is counted in doubles.
 constexpr std::size_t kRankedDoubles = sizeof(score::RankedInput) / sizeof(double);
 
 bool before(const ScoreDevice::Ranked& a, const ScoreDevice::Ranked& b) {
@@ -107,7 +107,7 @@ class CudaScores final : public ScoreDevice {
   };
   Selected select() { return {std::unique_lock(mutex_), CurrentCard(card_)}; }
 
-  // What is made when it is first used; selected.
+  // Makes the streams on first use; the card must be selected.
   void prepare() {
     if (!stream_) {
       stream_.emplace();
@@ -207,7 +207,7 @@ class CudaScores final : public ScoreDevice {
 
   int card_;
   std::mutex mutex_;
-  std::optional<score::ScoreStream> stream_;  // when first used
+  std::optional<score::ScoreStream> stream_;  // made on first use
   std::optional<CudaStream> queue_;
 };
 

@@ -1,4 +1,4 @@
-// Scoring on a card: the ScoreDevice behind `device = cuda`. score_methods.hpp says what it takes.
+// Scoring on a card: the ScoreDevice behind `device = cuda`. score_methods.hpp says what it can score.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace dissent {
 
-// Of card number `card`, which must be there.
+// For card number `card`, which must exist.
 std::unique_ptr<ScoreDevice> make_cuda_scores(int card);
 
 }  // namespace dissent

@@ -1,5 +1,5 @@
-// Device: an accelerator that trains and scores, opened by its name. What runs on it is handed its parts, and knows
-// them by what they do alone: FitDevice (ensemble/fit_device.hpp), ScoreDevice (estimator/score_device.hpp).
+// Device: an accelerator that trains and scores, opened by its name. Code that uses it gets its parts, and sees only
+// their interfaces: FitDevice (ensemble/fit_device.hpp), ScoreDevice (estimator/score_device.hpp).
 #pragma once
 
 #include <memory>
@@ -21,13 +21,13 @@ class Device {
   virtual ScoreDevice& scores() = 0;
 };
 
-// Of a device, or of none: null.
+// A device's parts; null without a device.
 inline FitDevice* fits_of(Device* device) { return device == nullptr ? nullptr : &device->fits(); }
 inline ScoreDevice* scores_of(Device* device) { return device == nullptr ? nullptr : &device->scores(); }
 
-// "cpu" is none: null. "cuda" is the first card, "cuda:1" the second. InputError, naming the argument `device`, for any
-// other name, in a build without CUDA, and for a number that no card has; SystemError where there is no card or its
-// driver is too old. Who opens a device while others have it gets the same.
+// "cpu" is no device: null. "cuda" is the first card, "cuda:1" the second. Throws InputError, naming the argument
+// `device`, for any other name, in a build without CUDA, and for a number that no card has; SystemError if there is no
+// card or its driver is too old. Opening a device that is already open returns the same one.
 std::shared_ptr<Device> open_device(std::string_view name);
 
 }  // namespace dissent

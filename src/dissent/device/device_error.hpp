@@ -1,4 +1,4 @@
-// What goes wrong on an accelerator; no CUDA header is needed to catch it.
+// Errors of an accelerator; catching them needs no CUDA header.
 //
 // DeviceError:       a call to the card failed. The message names the call and the card's answer.
 // DeviceMemoryError: the card has too little free memory; less work at a time may still fit.

@@ -10,7 +10,7 @@ struct BhattacharyyaForm {
   static constexpr int kSingleFrom = 1;
   static constexpr bool kSplitsMeans = false;
   static constexpr bool kUnits = false;
-  // In float a product of so many may overflow where scales differ by factors of hundreds; fold() notices.
+  // In float, a product of this many may overflow if scales differ by factors of hundreds; fold() notices.
   template <class C>
   static constexpr int kFold = sizeof(C) == 8 ? LogProduct<C>::kFold : 16;
 
@@ -39,7 +39,7 @@ struct BhattacharyyaForm {
     // Splits the exponent off a product of 2 or more, where no digit of the excess depends on the 1.
     DISSENT_BOTH void fold() {
       C product = 1 + excess;
-      sum = fma(C{0}, product, sum);  // NaN where the product overflowed
+      sum = fma(C{0}, product, sum);  // NaN if the product overflowed
       const int power = split_exponent(product);
       exponent += excess < 1 ? 0 : power;
       excess = excess < 1 ? excess : product - 1;

@@ -1,4 +1,4 @@
-// A warp takes an input and searches alpha for it; after the first pass its rows come from the cache. The search is
+// A warp takes an input and searches for its alpha; after the first pass its rows come from the cache. The search is
 // that of estimator/bounds.cpp, step for step.
 #include "dissent/device/score_bounds.hpp"
 #include "dissent/device/score_launch.cuh"
@@ -38,7 +38,7 @@ struct Search {
     return divergences_of<32, T, M>(form, mean, stddev, D, lane, tries_single<Form, T>(D), space);
   }
 
-  // A number that falls as the bound at alpha rises, with all digits at both ends.
+  // A number that falls as the bound at alpha rises, with full precision at both ends.
   __device__ __noinline__ double rank(double alpha) {
     divergences(ChernoffForm{alpha});
     const Score score = combine_group<32, double, M>(call.weights, FinishRule{}, lane, space);
@@ -51,7 +51,7 @@ struct Search {
     return value;
   }
 
-  // Golden section, 1/2 first.
+  // Golden-section search, which tries 1/2 first.
   __device__ __forceinline__ void run() {
     constexpr double kShrink = 0.61803398874989484820;
     rank(0.5);

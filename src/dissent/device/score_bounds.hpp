@@ -20,7 +20,7 @@ struct BoundsResults {
 
 inline constexpr int kMostBoundsComponents = 8;
 
-// Queues it for all inputs; M from 2 to kMostBoundsComponents.
+// Queues the intervals of all inputs; M from 2 to kMostBoundsComponents.
 template <class T>
 void launch_bounds(const Rows<T>& rows, const BoundsResults& results, const HostWeights& weights, cudaStream_t stream);
 

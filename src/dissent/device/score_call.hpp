@@ -1,4 +1,4 @@
-// What a scoring kernel is called with: where the mixture and the results lie on the card.
+// The arguments of a scoring kernel: where the mixture and the results lie on the card.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct Rows {
   int num_outputs;
 };
 
-// [N] each. first_invalid: the smallest number of an input with a value that validate() would not take, if below what
-// it held before; such an input's results mean nothing.
+// [N] each. first_invalid: the smallest number of an input with a value that validate() would reject, if below what it
+// held before; the results of such an input are meaningless.
 struct Results {
   double* epistemic;
   double* log_deficit;

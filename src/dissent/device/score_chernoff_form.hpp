@@ -20,7 +20,7 @@ struct ChernoffForm {
   };
   template <class C>
   struct Part {
-    C mean, first, second;  // (1 - alpha) v, alpha v with v in units of the first component's
+    C mean, first, second;  // (1 - alpha) v, alpha v; v: variance in units of the first component's
   };
   template <class C>
   struct Pair {

@@ -1,20 +1,20 @@
-// From the divergences of an input to its scores, as estimator/combine.cpp does it for vectors: row by row, and what
-// the rows add up to. E is float for float32 mixtures, whose divergences have no more digits, else double.
+// From the divergences of an input to its scores, as estimator/combine.cpp does for vectors: row by row, then the sum
+// over rows. E is float for float32 mixtures, whose divergences have no more digits, otherwise double.
 #pragma once
 
 #include "dissent/device/score_math.hpp"
 
 namespace dissent::score {
 
-// What a divergence of the registry makes of its form's values. kExpected: not the pairwise estimate, but the mean of
-// the values over distinct pairs (EPKL).
+// How a divergence of the registry follows from its form's values. kExpected: not the pairwise estimate, but the mean
+// of the values over distinct pairs (EPKL).
 enum class Finish : int { kSame, kJeffreys, kHellinger, kRenyi, kExpected };
 
 struct FinishRule {
   Finish finish = Finish::kSame;
   double alpha = 0.5;
 
-  // there: D(i || j); back: D(j || i), which Jeffreys alone needs.
+  // there: D(i || j); back: D(j || i), which only Jeffreys needs.
   DISSENT_BOTH double operator()(double there, double back) const {
     return finish == Finish::kSame ? there : finished(there, back);
   }
@@ -66,7 +66,7 @@ struct RowTerms {
   E deficit = 0;
 
   RowTerms() = default;
-  // A weight of 0 takes the component out.
+  // A component of weight 0 does not count.
   DISSENT_BOTH RowTerms(const RowSums<E>& row, double weight, double log_weight) {
     if (weight == 0) {
       return;
@@ -76,7 +76,7 @@ struct RowTerms {
     const E log = log1p(near ? row.below_one : ratio);
     const E shift = static_cast<E>(log_weight);
     epistemic = -static_cast<E>(weight) * (near ? log : log + shift);
-    // One logarithm serves both, but beside a weight above 1/4 the difference would cancel.
+    // One logarithm serves both, but with a weight above 1/4 the difference would cancel.
     const E log_far = weight > 0.25 ? log1p(ratio) : near ? log - shift : log;
     deficit = static_cast<E>(weight) * log_far;
   }
@@ -85,7 +85,7 @@ struct RowTerms {
     deficit += other.deficit;
   }
 
-  // The exponentials underflowed, or with tiny weights a ratio overflowed: the log deficit is for far_log_deficit().
+  // The exponentials underflowed, or with tiny weights a ratio overflowed: the log deficit is for FarSum.
   DISSENT_BOTH bool far() const {
     const E tiny = sizeof(E) == 8 ? E(1e-200) : E(1e-30);
     return !(deficit >= tiny && deficit <= E(1e30));
@@ -97,7 +97,7 @@ struct Score {
   double log_deficit;
 };
 
-// The smaller of epistemic and deficit has its digits; the other is H(w) minus it.
+// The smaller of epistemic and deficit keeps its digits; the other is H(w) minus it.
 template <class E>
 DISSENT_BOTH Score score_of(const RowTerms<E>& terms, double entropy) {
   const double value = terms.epistemic > 0 ? static_cast<double>(terms.epistemic) : 0;
@@ -107,7 +107,7 @@ DISSENT_BOTH Score score_of(const RowTerms<E>& terms, double entropy) {
   return {small ? value : entropy - gap, log(rest > 1e-300 ? rest : 1e-300)};
 }
 
-// sum_{i != j} w_i w_j D_ij / sum_{i != j} w_i w_j, which knows no limit.
+// sum_{i != j} w_i w_j D_ij / sum_{i != j} w_i w_j, which has no upper limit.
 struct ExpectedSum {
   double sum = 0;
   double weight = 0;
@@ -126,7 +126,7 @@ struct ExpectedSum {
   }
 };
 
-// ln sum_{i != j} w_j exp(-D_ij) over components of positive weight: the log deficit where all terms are tiny. One
+// ln sum_{i != j} w_j exp(-D_ij) over components of positive weight: the log deficit if all terms are tiny. One
 // term is ln w_j - D_ij; the sum is taken relative to the largest.
 struct FarSum {
   double high = -infinity();

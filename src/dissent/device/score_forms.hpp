@@ -1,4 +1,4 @@
-// The divergences of pairs of diagonal Gaussians as sums over outputs, in the forms of divergence/*_kernel.cpp, whose
+// The divergences of pairs of diagonal Gaussians as sums over outputs, in the forms of divergence/*_kernel.cpp; those
 // files say why. score_form.hpp says what a form has.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr double kSmallSum = 1e-200;                 // below this, sums are taken in log space
-constexpr std::size_t kMostSharedBytes = 200 << 10;  // what a block of any card that we have code for can ask for
+constexpr std::size_t kMostSharedBytes = 200 << 10;  // a block can have this on any card that we have code for
 
 // One component's samples on the card.
 struct JointSamples {
@@ -43,7 +43,7 @@ struct Maximum {
   __device__ void merge(const Maximum& other) { value = fmax(value, other.value); }
 };
 
-// Of all threads of the block, in an order that is always the same; all get it.
+// Merges the values of all threads of the block, always in the same order; all threads get the result.
 template <class Value>
 __device__ double merge_block(Value value) {
   __shared__ Value shared[kWarps];
@@ -120,7 +120,7 @@ __device__ double log_one_plus_sum(const double* ratio) {
   return high + log1p(sum);
 }
 
-// ln of the sum over samples of log1p(sum_i exp(r_i)), where all of it is tiny: log1p(x) is x.
+// ln of the sum over samples of log1p(sum_i exp(r_i)), if all of it is tiny: then log1p(x) is x.
 template <int M>
 __device__ double log_sum_of_tiny(const RatioMap<M>& map, const JointSamples& samples) {
   double ratio[M - 1];
@@ -232,7 +232,7 @@ class JointRows final : public RowsOnDevice {
     }
     launch<2>(call, num_components_, num_rows_, stream_);
     done_.record(stream_);
-    done_.wait();  // asleep, which a copy to memory that is not pinned would not be
+    done_.wait();  // sleeps, unlike a copy to memory that is not pinned
     DISSENT_CUDA(cudaMemcpyAsync(out.data(), out_.data(), out.size_bytes(), cudaMemcpyDeviceToHost, stream_));
     stream_.wait();
   }

@@ -61,8 +61,8 @@ struct KlForm {
   }
 };
 
-// KL of float32 mixtures where floats are not trusted: what does not cancel, the part of the means, stays in float; the
-// part of the scales is summed in double, to which a few outputs at a time are added.
+// KL of float32 mixtures if floats are not trusted. The part of the means does not cancel and stays in float; the part
+// of the scales is summed in double, to which fold() adds the means' part of a few outputs at a time.
 struct MixedKlForm : KlForm {
   template <class C>
   struct Part {

@@ -1,4 +1,5 @@
-// Sums over the lanes of a warp, or of groups of its lanes, of values that say how they merge. All lanes call.
+// Sums over the lanes of a warp, or over groups of its lanes, of values that define how they merge. All lanes call
+// them.
 #pragma once
 
 #include <type_traits>
@@ -25,7 +26,7 @@ __device__ __forceinline__ Value exchange(const Value& value, int offset) {
   return result;
 }
 
-// All lanes get the whole of a group of kLanes of them.
+// Merges the values of each group of kLanes lanes; all lanes get the result.
 template <int kLanes = 32, class Value>
 __device__ __forceinline__ void merge_lanes(Value& value) {
 #pragma unroll
@@ -42,11 +43,12 @@ __host__ __device__ constexpr int kept_values() {
 
 struct Kept {
   int first;  // number of the first value that a lane has now
-  int end;    // values from here on it has not
+  int end;    // it has no values from here on
 };
 
-// The whole of each of kCount values of 2 kOffset lanes, every one in one lane: at each step a lane keeps half of the
-// values and sends the rest to its partner. values[k] is then the whole of number first + k, if below end.
+// Merges each of kCount values over 2 kOffset lanes and scatters the results over the lanes: at each step a lane keeps
+// half of the values and sends the rest to its partner. Then values[k] is result number first + k, if that is below
+// end.
 template <int kCount, int kOffset, class Value>
 __device__ __forceinline__ Kept scatter_lanes(Value* values, int lane, Kept kept = {0, kCount}) {
   if constexpr (kOffset == 0) {
@@ -71,7 +73,7 @@ __device__ __forceinline__ Kept scatter_lanes(Value* values, int lane, Kept kept
   }
 }
 
-// Whether it holds in all lanes of this one's group.
+// Whether `holds` is true in all lanes of this lane's group.
 template <int kLanes>
 __device__ __forceinline__ bool all_of_group(bool holds) {
   const unsigned lanes = __ballot_sync(kAllLanes, holds);

@@ -1,5 +1,5 @@
-// Chooses the kernel for a shape: threads for few outputs, warps for many, tiles for more components than sums fit in
-// registers. Of many outputs of few components, inputs are brought to the warps by the copy engine.
+// Chooses the kernel for a shape: threads for few outputs, warps for many, tiles if there are too many components to
+// keep the sums in registers. With many outputs and few components, the copy engine brings inputs to the warps.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 namespace dissent::score {
 
 inline constexpr int kMostInRegisters = 8;     // components
-inline constexpr int kMostThreadOutputs = 16;  // outputs that a thread takes alone, and components
+inline constexpr int kMostThreadOutputs = 16;  // that one thread takes: outputs and components
 inline constexpr int kMostThreadComponents = 6;
-inline constexpr int kFewestWarpOutputs = 96;  // that a whole warp takes together
+inline constexpr int kFewestWarpOutputs = 96;  // that a whole warp takes
 inline constexpr int kMostStagedComponents = 6;
 
 template <int kMost, class Form, class T>
@@ -32,7 +32,7 @@ PairwiseCall<Form, T, kMost> call_of(const Form& form, const FinishRule& finish,
   return call;
 }
 
-// More than 48 kB of shared memory must be asked for before a launch.
+// More than 48 kB of shared memory must be requested before a launch.
 template <class Kernel>
 void allow_shared_bytes(Kernel* kernel, std::size_t bytes) {
   if (bytes > 48 * 1024) {
@@ -40,8 +40,8 @@ void allow_shared_bytes(Kernel* kernel, std::size_t bytes) {
   }
 }
 
-// The same for a kernel known when compiling, asked for once a card: the call takes time before each launch otherwise.
-// kBytes: the most that is ever needed.
+// The same for a kernel known at compile time, requested once per card: otherwise the call takes time before each
+// launch. kBytes: the most that is ever needed.
 template <auto kKernel, std::size_t kBytes>
 void allow_shared_bytes_once() {
   static std::atomic<bool> allowed[kMostCards];
@@ -104,7 +104,7 @@ void launch_registers_of(const PairwiseCall<Form, T, kMostInRegisters>& call, cu
   }
 }
 
-// Sums in float where they may hold, then in double what is left.
+// Sums in float if that may be enough, then the rest in double.
 template <class Form, class T>
 void launch_tiles(const PairwiseCall<Form, T, kMostComponents>& call, cudaStream_t stream) {
   constexpr int kMostInARow = 512;  // floats that one sum may gather

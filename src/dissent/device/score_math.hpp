@@ -1,5 +1,5 @@
-// Arithmetic of the scoring kernels that runs on a card and on the host, where tests hold it against the library's
-// estimators. float or double; to a few units in the last place on the arguments that kernels have.
+// Arithmetic of the scoring kernels. It runs on a card and on the host, where tests compare it with the library's
+// estimators. float or double; accurate to a few units in the last place for the arguments that kernels use.
 #pragma once
 
 #include <bit>
@@ -34,7 +34,7 @@ inline constexpr double kLargest = 1e300;  // a divergence beyond this is not tr
 DISSENT_BOTH double infinity() { return HUGE_VAL; }
 DISSENT_BOTH double not_a_number() { return HUGE_VAL - HUGE_VAL; }
 
-// The upper 32 bits of a number, which order positive ones as the numbers themselves do; negative ones come before
+// The upper 32 bits of a number. They order positive numbers as the numbers themselves do; negative numbers come before
 // them, NaN after.
 DISSENT_BOTH int upper_bits(float x) {
 #if defined(__CUDA_ARCH__)
@@ -108,7 +108,7 @@ DISSENT_BOTH float reciprocal(float x) {
 DISSENT_BOTH double reciprocal(double x) {
 #if defined(__CUDA_ARCH__)
   double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits, and three times as many by the next two lines
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits; the next two lines triple them
   const double error = fma(-x, y, 1.0);
   return fma(y, fma(error, error, error), y);
 #else
@@ -122,7 +122,7 @@ struct Exponential {
   E expm1;
 };
 
-// Both for x <= 0, by x = k ln 2 + f and the Taylor polynomial of expm1(f). Where exp(x) would be subnormal it stays at
+// Both for x <= 0, from x = k ln 2 + f and the Taylor polynomial of expm1(f). If exp(x) would be subnormal, it stays at
 // the smallest normal number.
 template <class E>
 DISSENT_BOTH Exponential<E> exponential(E x) {
@@ -151,7 +151,7 @@ DISSENT_BOTH Exponential<E> exponential(E x) {
   return {fma(scale, p, scale), fma(scale, p, scale - 1)};
 }
 
-// x - log(1 + x) for x > -1 (base/special.hpp), which near 0 is a series.
+// x - log(1 + x) for x > -1 (base/special.hpp); near 0 it is a series.
 DISSENT_BOTH double x_minus_log1p(double x) {
   if (fabs(x) > 0.4) {
     return x - log1p(x);
@@ -190,7 +190,7 @@ DISSENT_BOTH double log_of_float(float x) {
 }
 
 // A product of positive numbers in [1e-9, 1e9] (double: [1e-18, 1e18]) as mantissa and exponent: one logarithm serves
-// for all of them. normalise() at least every kFold factors; mantissas of 32 lanes can be merged then.
+// all of them. Call normalise() at least every kFold factors; then mantissas of 32 lanes can be merged.
 template <class C>
 struct LogProduct {
   static constexpr int kFold = sizeof(C) == 8 ? 8 : 4;
@@ -221,7 +221,8 @@ struct LogParts {
   DISSENT_BOTH double whole() const { return fma(exponent, kLn2, mantissa); }
 };
 
-// The smallest and largest of some scales, by their upper bits; NaN and what is not positive fail the check too.
+// The smallest and largest of some scales, by their upper bits; NaN and numbers that are not positive fail the check
+// too.
 struct ScaleCheck {
   int low = 0x7fffffff;
   int high = 0;

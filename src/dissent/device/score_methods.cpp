@@ -62,7 +62,7 @@ Method<T> bounds_method(const Weights& weights) {
           }};
 }
 
-// None where a component would get fewer than two samples: the CPU has a rule for that.
+// None if a component would get fewer than two samples: the CPU has a rule for that.
 template <class T>
 std::optional<Method<T>> samples_method(const Estimator& estimator, const Weights& weights,
                                         const EstimateOptions& options) {

@@ -1,8 +1,8 @@
-// Which kernels stand behind an estimator of the registry, for a mixture's shape and weights. Diagonal mixtures only:
+// Chooses the kernels for an estimator of the registry, by a mixture's shape and weights. Diagonal mixtures only:
 //   pairwise estimators, EPKL   2 to 140 components; not `min`, `max` and renyi:a with a > 1
 //   bounds                      2 to 8 components
-//   mc:K                        2 to 8 components, M D up to 8192, and two samples of each component at least
-// All else is for the CPU.
+//   mc:K                        2 to 8 components, M D up to 8192, and at least two samples of each component
+// Everything else runs on the CPU.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,11 +28,11 @@ struct Columns {
 template <class T>
 struct Method {
   std::span<const std::string_view> extras;
-  // begin: number of the first of the rows in the mixture.
+  // begin: the number of the first row in the mixture.
   std::function<void(const Rows<T>& rows, const Columns& columns, std::size_t begin, cudaStream_t stream)> launch;
 };
 
-// None where there is no kernel. Refers to the mixture's weights. Only shape and weights of the mixture are looked at.
+// None if there is no kernel. Refers to the mixture's weights. Reads only the mixture's shape and weights.
 template <class T>
 std::optional<Method<T>> method_for(const Estimator& estimator, const MixtureView<T>& mixture,
                                     const EstimateOptions& options);

@@ -1,4 +1,4 @@
-// Pairwise estimates on a card: which kernel form a divergence of the registry has, and its launch.
+// Pairwise estimates on a card: the launch of each kernel.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -34,7 +34,7 @@ template <class T>
 void launch_pairwise(const PairwiseRule& rule, const Rows<T>& rows, const Results& results, const HostWeights& weights,
                      cudaStream_t stream);
 
-// One form's launches, each compiled by itself.
+// Launches one form; each form is compiled separately.
 template <class Form, class T>
 void launch_form(const Form& form, const FinishRule& finish, const Rows<T>& rows, const Results& results,
                  const HostWeights& weights, cudaStream_t stream);

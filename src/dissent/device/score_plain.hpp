@@ -32,7 +32,7 @@ DISSENT_BOTH double scale_term(double a, double stddev_i, double stddev_j) {
 }
 
 DISSENT_BOTH double plain_chernoff(double alpha, const Normal& p, const Normal& q) {
-  // Of the mirror images C_a(i, j) = C_1-a(j, i) the one with the smaller a keeps its digits.
+  // Of the mirror images C_a(i, j) = C_1-a(j, i), the one with the smaller a keeps its digits.
   const double scale = alpha <= 0.5 ? scale_term(alpha, p.stddev, q.stddev) : scale_term(1 - alpha, q.stddev, p.stddev);
   const double z = (p.mean - q.mean) / hypot(sqrt(alpha) * q.stddev, sqrt(1 - alpha) * p.stddev);
   return 0.5 * alpha * (1 - alpha) * z * z + scale;
@@ -52,7 +52,7 @@ DISSENT_BOTH double plain_term(const WassersteinForm&, const Normal& p, const No
   return delta * delta + gap * gap;
 }
 
-// Whether validate() would take the values.
+// Whether validate() would accept the values.
 DISSENT_BOTH bool valid(const Normal& value) {
   return isfinite(value.mean) && isfinite(value.stddev) && value.stddev > 0;
 }

@@ -12,7 +12,7 @@
 namespace dissent {
 namespace {
 
-// Brings input number `input` to the host, to say what is wrong with it.
+// Copies input number `input` to the host, to say what is wrong with it.
 template <class T>
 void validate_input(const MixtureView<T>& mixture, std::size_t input, cudaStream_t stream) {
   const MixtureView<T> part = mixture.rows(input, input + 1);
@@ -24,7 +24,7 @@ void validate_input(const MixtureView<T>& mixture, std::size_t input, cudaStream
   validate(row.view(), input);
 }
 
-// More than the card chooses at once: sorted on the host.
+// For more inputs than the card chooses at once: sorts on the host.
 std::vector<score::RankedInput> sorted_on_host(const ScoredPointers& scores, cudaStream_t stream) {
   const std::size_t N = scores.num_inputs;
   std::vector<double> columns(2 * N);

@@ -1,4 +1,4 @@
-// Scores of arrays that lie on a card already: nothing is copied but the error, if there is one.
+// Scores of arrays that are already on a card: only the first bad row and the top rows are copied to the host.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,8 +13,8 @@
 namespace dissent {
 
 // mixture: weighted, diagonal, its arrays on the current card. Returns columns [..][N] on the card: epistemic,
-// aleatoric, total, log_deficit, then the estimator's extras. Work is queued on the stream and waited for. InputError
-// as validate() has it, and for an estimator or a shape that has no kernel.
+// aleatoric, total, log_deficit, then the estimator's extras. Queues the work on the stream and waits for it. Throws
+// InputError as validate() does, and for an estimator or a shape that has no kernel.
 template <class T>
 std::shared_ptr<double> score_pointers(const Estimator& estimator, const MixtureView<T>& mixture, cudaStream_t stream);
 
@@ -25,7 +25,8 @@ struct ScoredPointers {
   std::size_t num_inputs;
 };
 
-// The `count` most uncertain inputs, best first, of two alike the first; all if there are fewer. Waits for the stream.
+// The `count` most uncertain inputs, best first; of two equal ones, the first comes first. All if there are fewer.
+// Waits for the stream.
 std::vector<std::size_t> top_pointers(const ScoredPointers& scores, std::size_t count, cudaStream_t stream);
 
 }  // namespace dissent

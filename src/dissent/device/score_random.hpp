@@ -1,5 +1,5 @@
-// The normal variates of a Stream (base/random.hpp), any of them at once: Philox4x64-10 of Random123 (Salmon et al.
-// 2011), four words a counter, and Box-Muller, two variates from two words.
+// The normal variates of a Stream (base/random.hpp), each directly accessible: Philox4x64-10 of Random123 (Salmon et
+// al. 2011), four words per counter, and Box-Muller, two variates from two words.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ struct FourNormals {
   }
 };
 
-// Mean and sum of squared deviations of some terms; those of two lots merge (Chan et al. 1983).
+// Mean and sum of squared deviations of some terms; two sets of terms can be merged (Chan et al. 1983).
 struct Moments {
   double count = 0;
   double mean = 0;

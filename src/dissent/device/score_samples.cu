@@ -32,7 +32,7 @@ struct SharedInput {
   __device__ SharedInput(double* memory, int M, int num_outputs)
       : mean(memory), stddev(memory + M * num_outputs), inverse(memory + 2 * M * num_outputs), D(num_outputs) {}
 
-  // Whether all values are valid, and whether all components of positive weight are equal.
+  // Loads an input. Returns whether all values are valid; equal: whether all components of positive weight are equal.
   template <int M, class T, class Weights>
   __device__ bool load(const T* means, const T* stddevs, const Weights& weights, bool& equal) const {
     bool good = true;
@@ -57,7 +57,7 @@ struct SharedInput {
   }
 };
 
-// log1p(sum of exp(x_i)) over the components other than `from` that have a weight.
+// log1p(sum of exp(x_i)) over the components of positive weight other than `from`.
 template <int M, class Weights>
 __device__ __forceinline__ double log_one_plus_sum(const double* x, int from, const Weights& weights) {
   double high = 0;
@@ -109,7 +109,7 @@ __device__ __forceinline__ double sample_term(const SamplesCall<T>& call, const 
   return log_one_plus_sum<M>(squares, from, call.weights);
 }
 
-// The moments of a block's threads; all get them.
+// Merges the moments of a block's threads; all threads get the result.
 __device__ Moments merge_block(Moments moments, Moments* shared) {
   merge_lanes(moments);
   __syncthreads();

@@ -1,10 +1,10 @@
-// Inputs on their way into a block's shared memory. The memory is cut into slots, each for the means and the standard
-// deviations of one input. The block takes its inputs in turn: number k goes into slot k % slots, is waited for by warp
-// k % warps, and the warp that is done with it sends for number k + slots. With more slots than warps some inputs are
-// always on their way, whatever the warps are busy with.
+// Brings inputs into a block's shared memory. The memory is cut into slots, each for the means and the standard
+// deviations of one input. The block takes its inputs in turn: number k goes into slot k % slots, and warp k % warps
+// waits for it. When that warp is done with it, it sends for number k + slots. With more slots than warps, some inputs
+// are always on their way, whatever the warps are busy with.
 //
-// Rows are copied by the copy engine (cp.async.bulk), which takes whole 16 bytes: from the last multiple of 16 before a
-// row to the first behind it. A row at an end of its array, where that would be outside, is copied by the warp itself.
+// The copy engine (cp.async.bulk) copies rows in whole 16 bytes: from the last multiple of 16 before a row to the first
+// after it. If that would reach beyond an end of the array, the warp copies the row itself.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,10 +16,10 @@
 
 namespace dissent::score {
 
-// A barrier in shared memory that bytes of the copy engine arrive at. It knows the parity of a turn alone, and a warp
-// that is ahead of another may come for the next turn before the last has arrived: so `sent` says which one is on its
+// A barrier in shared memory at which bytes of the copy engine arrive. It knows only the parity of a turn, and a warp
+// that is ahead of another may come for the next turn before the last has arrived: so `sent` says which turn is on its
 // way. It is written with release and read with acquire order, and nothing else is read before it. compute-sanitizer's
-// racecheck looks for barriers between the two and warns of each pair of warps; those are no races.
+// racecheck looks for barriers between the two and warns of each pair of warps; those are not races.
 struct SlotBarrier {
   unsigned long long state;
   int sent;
@@ -27,7 +27,7 @@ struct SlotBarrier {
   __device__ __forceinline__ std::uint32_t place() const {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(&state));
   }
-  // For one arrival a turn.
+  // For one arrival per turn.
   __device__ __forceinline__ void init() {
     sent = -1;
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(place()) : "memory");
@@ -35,11 +35,11 @@ struct SlotBarrier {
   __device__ __forceinline__ void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(place()) : "memory");
   }
-  // And wait for this many bytes.
+  // Arrives, and makes the barrier wait for this many bytes.
   __device__ __forceinline__ void arrive_with(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place()), "r"(bytes) : "memory");
   }
-  // By one lane, before it arrives.
+  // Called by one lane, before it arrives.
   __device__ __forceinline__ void send(int turn) {
     asm volatile("st.release.cta.shared::cta.b32 [%0], %1;" ::"r"(place() + 8), "r"(turn) : "memory");
   }
@@ -61,7 +61,7 @@ struct SlotBarrier {
   }
 };
 
-// Of one array: where an input's row lies, and what of it the copy engine may take.
+// One array: where an input's row lies, and which part of it the copy engine may take.
 template <class T>
 struct SlotArray {
   const unsigned char* begin;
@@ -89,7 +89,7 @@ struct SlotArray {
 template <class T>
 class Slots {
  public:
-  // All threads of the block call, and wait for each other after it.
+  // All threads of the block call it, and wait for each other afterwards.
   __device__ __forceinline__ Slots(const Rows<T>& rows, const SlotsPlan& plan, unsigned char* memory,
                                    SlotBarrier* arrived)
       : plan_(plan),
@@ -104,11 +104,11 @@ class Slots {
     }
   }
 
-  // The number of the block's input number k, beyond the last where there are no more.
+  // The number of the block's k-th input; beyond the last if there are no more.
   __device__ __forceinline__ long long input(int k) const { return blockIdx.x + static_cast<long long>(k) * gridDim.x; }
   __device__ __forceinline__ bool has(int k) const { return input(k) < num_inputs_; }
 
-  // Sends for number k; all lanes of a warp call. Its slot is free.
+  // Sends for number k, whose slot must be free; all lanes of a warp call it.
   __device__ __forceinline__ void send_for(int k, int lane) const {
     if (!has(k)) {
       return;

@@ -1,10 +1,10 @@
-// Pairwise scores of many outputs of few components: warps take inputs that the copy engine has brought into shared
-// memory. What a warp does after the sums is then no time in which memory idles.
+// Pairwise scores for many outputs and few components: warps take inputs that the copy engine has brought into shared
+// memory. So memory does not idle while a warp does what follows the sums.
 //
-// What bounds it, of 5 components and 257 outputs by KL: latency. DRAM is busy for half of the time and so are the
-// issue slots, with 4 warps on a scheduler, which share all registers that there are. Slower were: two or four
-// inputs a warp at a time (fewer warps, since slots are few), scores of four inputs together, and slots passed on
-// before the sums are put together (more registers spill).
+// What limits it, for KL with 5 components and 257 outputs: latency. DRAM is busy half of the time and so are the issue
+// slots, with 4 warps per scheduler, which share all registers. These were slower: two or four inputs per warp at a
+// time (fewer warps, since slots are few), scores of four inputs together, and passing slots on before the sums are put
+// together (more registers spill).
 #pragma once
 
 #include <cuda_runtime.h>

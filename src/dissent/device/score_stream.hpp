@@ -1,4 +1,4 @@
-// Takes a mixture in the host's memory through a card, part by part: while one part is scored, the next is copied.
+// Sends a mixture in host memory through a card, part by part: while one part is scored, the next is copied.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,17 +29,17 @@ struct Part {
   cudaStream_t stream;
 };
 
-// What is done with each part.
+// The work on each part.
 template <class T>
 struct PartWork {
   std::function<std::size_t(std::size_t count)> scratch_size;  // doubles, for a part of this many inputs
   std::function<std::size_t(std::size_t count)> results_size;
   std::function<void(const Part<T>& part)> launch;
-  // In the order of the parts, with the results on the host.
+  // Called in the order of the parts, with the results on the host.
   std::function<void(std::size_t begin, std::size_t count, const double* results)> collect;
 };
 
-// One of a card, used by one thread at a time. Memory is kept from call to call.
+// Belongs to one card; one thread uses it at a time. Keeps its memory from call to call.
 class ScoreStream {
  public:
   static constexpr std::size_t kPartBytes = std::size_t{32} << 20;  // of means, and of stddevs

@@ -1,6 +1,6 @@
-// Pairwise scores of few outputs: a thread takes an input. A warp brings the rows of its 32 inputs into shared memory,
-// so that loads are whole lines; no other warp is waited for. Inputs that the sums cannot vouch for are then taken by
-// the warp together, one after the other (score_warp.cuh).
+// Pairwise scores for few outputs: each thread takes an input. A warp brings the rows of its 32 inputs into shared
+// memory, so that loads are whole lines; it waits for no other warp. Then the whole warp recomputes the inputs whose
+// sums are not trusted, one after the other (score_warp.cuh).
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -18,9 +18,9 @@ std::size_t staged_bytes(int num_components, int num_outputs) {
   return sizeof(T) * 2 * 32 * static_cast<std::size_t>((num_components * num_outputs) | 1);
 }
 
-// How the rows of a warp's inputs lie in shared memory. Threads walk along them in step, so rows of an odd length use
-// all banks, and many even ones half of them: those follow each other as in memory and are copied 16 bytes at a time.
-// Of the rest the length is made odd.
+// How the rows of a warp's inputs lie in shared memory. Threads walk along them in step, so rows of odd length use all
+// banks, and many of even length half of them: these follow each other as in memory and are copied 16 bytes at a time.
+// The other rows are padded to an odd length.
 template <class T>
 struct StagedRows {
   const Rows<T>& rows;
@@ -36,7 +36,8 @@ struct StagedRows {
     stride = flat ? row : row | 1;
   }
 
-  // Inputs [first, first + count), first a multiple of 32; the means, then at `stddevs()` the rest.
+  // Loads inputs [first, first + count), with first a multiple of 32: the means, then at `stddevs()` the standard
+  // deviations.
   __device__ __forceinline__ void load(long long first, int count, T* staged) const {
     copy(rows.mean + first * row, count, staged);
     copy(rows.stddev + first * row, count, staged + stddevs());

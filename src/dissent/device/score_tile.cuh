@@ -1,4 +1,4 @@
-// Pairwise scores of many components: a block takes an input.
+// Pairwise scores for many components: each block takes an input.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,7 +8,8 @@
 
 namespace dissent::score {
 
-// The closed forms, a warp a pair, for what is not trusted; false where a value of the input breaks a rule.
+// Recomputes what is not trusted, with the closed forms and one warp per pair; false if a value of the input breaks a
+// rule.
 template <class Form, class T, class E>
 __device__ __noinline__ bool plain_tiles(const Form& form, const T* mean, const T* stddev, int M, int D, Trust trust,
                                          const TileSpace<E>& space) {
@@ -44,7 +45,7 @@ __device__ __noinline__ bool plain_tiles(const Form& form, const T* mean, const 
   return true;
 }
 
-// The mean divergence, by the first warp.
+// The mean divergence; every warp computes it.
 template <class E, class Call>
 __device__ Score expected_tiles(const Call& call, int M, const TileSpace<E>& space) {
   ExpectedSum mean;
@@ -105,7 +106,7 @@ __device__ Score combine_tiles(const Call& call, int M, const TileSpace<E>& spac
   return score;
 }
 
-// Writes the results of the block's input from its divergences; all threads call.
+// Writes the results of the block's input from its divergences; all threads call it.
 template <class T, class Call>
 __device__ __forceinline__ void write_tiles(const Call& call, long long input, bool good, const TileSpace<T>& space) {
   const int M = call.rows.num_components;
@@ -124,16 +125,16 @@ __device__ __forceinline__ void write_tiles(const Call& call, long long input, b
 }
 
 // Blocks on a multiprocessor: one fills the issue slots while the other waits for memory or at a barrier. Chernoff's
-// six numbers a pair leave registers for one alone.
+// six numbers per pair leave registers for only one.
 template <class Form>
 inline constexpr int kFloatTileBlocks = sizeof(typename Form::template Pair<float>) <= 12 ? 2 : 1;
 
-// Sums in float, a block an input. One that they cannot vouch for gets NaN for its epistemic uncertainty, by which
-// score_by_tiles knows it: sums in double take twice the registers and would cost the second block.
+// Sums in float, one block per input. An input whose sums are not trusted gets NaN as its epistemic uncertainty, by
+// which score_by_tiles recognises it: sums in double take twice the registers and would cost the second block.
 //
-// What bounds it, of 100 components and 257 outputs by KL: neither memory (DRAM is busy for 6%) nor arithmetic; it
-// issues in 56% of cycles, with 5 warps on a scheduler of which 1.5 are ready. An output costs a warp 107 instructions,
-// 96 of them the sums of its 4 x 4 pairs; staging, logarithms and scores are a third of all that it issues.
+// What limits it, for KL with 100 components and 257 outputs: neither memory (DRAM is busy for 6%) nor arithmetic. It
+// issues in 56% of cycles, with 5 warps per scheduler, of which 1.5 are ready. An output costs a warp 107 instructions,
+// 96 of them for the sums of its 4 x 4 pairs; staging, logarithms and scores are a third of all that it issues.
 template <class Form, int kMost>
 __global__ void __launch_bounds__(kTileThreads, kFloatTileBlocks<Form>)
     score_by_float_tiles(__grid_constant__ const PairwiseCall<Form, float, kMost> call,
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(kTileThreads, kFloatTileBlocks<Form>)
   }
 }
 
-// One input by sums in double and, where those do not hold, by the closed forms.
+// Scores one input with sums in double and, if those are not trusted, with the closed forms.
 template <class Form, class T, int kMost>
 __device__ __forceinline__ void score_carefully(const PairwiseCall<Form, T, kMost>& call, const TilePlan& plan,
                                                 long long input, const TileSpace<T>& space) {
@@ -165,7 +166,7 @@ __device__ __forceinline__ void score_carefully(const PairwiseCall<Form, T, kMos
   write_tiles(call, input, good, space);
 }
 
-// Sums in double. rest: of the inputs that score_by_float_tiles has left alone.
+// Sums in double. rest: only the inputs that score_by_float_tiles has left.
 template <class Form, class T, int kMost>
 __global__ void __launch_bounds__(kTileThreads)
     score_by_tiles(__grid_constant__ const PairwiseCall<Form, T, kMost> call, __grid_constant__ const TilePlan plan,

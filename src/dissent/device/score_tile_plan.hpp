@@ -9,8 +9,8 @@ namespace dissent::score {
 
 inline constexpr int kTile = 4;                         // components on a side
 inline constexpr int kTileThreads = 352;                // in a block, at most: one for each tile of 104 components
-inline constexpr std::size_t kBytesOfOne = 227 * 1024;  // of shared memory, which a block may have
-inline constexpr std::size_t kBytesOfTwo = 113 * 1024;  // with which two fit a multiprocessor
+inline constexpr std::size_t kBytesOfOne = 227 * 1024;  // of shared memory that one block may have
+inline constexpr std::size_t kBytesOfTwo = 113 * 1024;  // with which two fit on a multiprocessor
 
 // How a block's threads share the tiles, and what its shared memory must hold.
 struct TilePlan {

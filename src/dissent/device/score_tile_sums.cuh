@@ -1,6 +1,6 @@
-// The divergences of an input by a block: its parts lie in shared memory, some outputs at a time, and a thread holds
-// the sums of 4 x 4 components against each other in registers. Where there are few such tiles, several threads share
-// one, each with its own outputs.
+// The divergences of an input, computed by a block. The input's parts lie in shared memory, some outputs at a time, and
+// a thread keeps the sums of a tile, 4 x 4 components against each other, in registers. If there are few tiles, several
+// threads share one, each with its own outputs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -67,7 +67,7 @@ struct Tiles {
     return result;
   }
 
-  // Outputs [begin, begin + plan.outputs()), as far as there are any.
+  // Stages outputs [begin, begin + plan.outputs()), as far as there are any.
   __device__ void stage(int begin) const {
     const int M = plan.num_components;
     for (int k = threadIdx.x; k < plan.groups << plan.outputs_log2; k += blockDim.x) {
@@ -116,7 +116,7 @@ struct Tiles {
     }
   }
 
-  // All outputs of the tile of groups i and j; all threads of the block call.
+  // Sums all outputs for the tile of groups i and j; all threads of the block call it.
   __device__ __forceinline__ void sum(int i, int j, int slice, Pair* pair) const {
     int folded = 0;
     for (int begin = 0; begin < D; begin += plan.outputs()) {
@@ -160,7 +160,7 @@ struct Tiles {
   }
 };
 
-// Logarithms of the products of standard deviations, a warp a component; whether all scales are in range.
+// Logarithms of the products of standard deviations, one warp per component. Returns whether all scales are in range.
 template <class Form, class C, class T, class E>
 __device__ bool log_components(const Form& form, const T* stddev, int M, int D, const TileSpace<E>& space) {
   const int lane = threadIdx.x % 32;

@@ -14,7 +14,7 @@ namespace dissent::score {
 struct RankedInput {
   double log_deficit = HUGE_VAL;
   double epistemic = 0;
-  long long input = -1;  // of none; comes last
+  long long input = -1;  // none; comes last
 
   DISSENT_BOTH bool before(const RankedInput& other) const {
     if (log_deficit != other.log_deficit) {
@@ -32,7 +32,7 @@ inline constexpr int kMostTop = 1024;
 // How many RankedInput launch_top() needs as scratch.
 std::size_t top_scratch_size(long long num_inputs, int count);
 
-// Queues the choice of `count` <= kMostTop inputs; top[count] is sorted, and holds none from num_inputs on.
+// Queues the choice of `count` <= kMostTop inputs. top[count] is sorted; entries from num_inputs on hold no input.
 void launch_top(const double* epistemic, const double* log_deficit, long long num_inputs, int count,
                 RankedInput* scratch, RankedInput* top, cudaStream_t stream);
 

@@ -1,4 +1,4 @@
-// Pairwise scores of many outputs: a group of lanes takes an input.
+// Pairwise scores for many outputs: each group of lanes takes an input.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,7 +8,7 @@
 
 namespace dissent::score {
 
-// The log deficit where exponentials underflow: FarSum, the lanes of a group together.
+// The log deficit if exponentials underflow: FarSum, computed by the lanes of a group together.
 template <int kLanes, int M, class Weights, class Divergence>
 __device__ __forceinline__ double far_group(const Weights& weights, const Divergence& divergence, int lane) {
   constexpr int kTerms = (M * M + kLanes - 1) / kLanes;
@@ -37,7 +37,7 @@ __device__ __forceinline__ double far_group(const Weights& weights, const Diverg
   return any ? high + log(sum) : -infinity();
 }
 
-// The mean divergence, where that is asked for.
+// The mean divergence, if that is asked for.
 template <int kLanes, int M, class Weights>
 __device__ __forceinline__ Score expected_group(const Weights& weights, int lane, const GroupSpace<M>& space) {
   ExpectedSum mean;
@@ -50,7 +50,7 @@ __device__ __forceinline__ Score expected_group(const Weights& weights, int lane
   return mean.score(weights.entropy);
 }
 
-// The scores of a group's input from its divergences: kSharing lanes take a row of them.
+// The scores of a group's input from its divergences: kSharing lanes share a row of them.
 template <int kLanes, class E, int M, class Weights>
 __device__ __forceinline__ Score combine_group(const Weights& weights, const FinishRule& finish, int lane,
                                                const GroupSpace<M>& space) {
@@ -90,7 +90,7 @@ __device__ __forceinline__ Score combine_group(const Weights& weights, const Fin
   return score;
 }
 
-// Writes the results of a group's input; all lanes call. wanted: whether this is not one that another group has too.
+// Writes the results of a group's input; all lanes call it. wanted: false if another group has the same input.
 template <int kLanes, class E, class Call, int M>
 __device__ __forceinline__ void write_group(const Call& call, long long input, bool wanted, bool valid, int lane,
                                             const GroupSpace<M>& space) {
@@ -108,8 +108,8 @@ __device__ __forceinline__ void write_group(const Call& call, long long input, b
 
 inline constexpr int kWarpsPerBlock = 4;
 
-// kLanes lanes for each input: with 8 they read whole sectors still, and few idle after the sums; with 32 they read
-// whole lines, which counts more where there are many outputs.
+// kLanes lanes for each input: 8 lanes still read whole sectors, and few of them idle after the sums; 32 lanes read
+// whole lines, which counts more if there are many outputs.
 template <class Form, class T, int M, int kMost, int kLanes>
 __global__ void __launch_bounds__(32 * kWarpsPerBlock, M <= 6 ? 4 : 2)
     score_by_warps(__grid_constant__ const PairwiseCall<Form, T, kMost> call) {

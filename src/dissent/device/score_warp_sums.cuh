@@ -1,6 +1,7 @@
-// The divergences of an input by a group of kLanes lanes: they run over the outputs, and all pairs' sums stay in
-// registers, so that the mixture is read once. What float sums cannot vouch for is done again in double, and what those
-// cannot, by the plain closed forms. The groups of a warp go in step, each with its own input.
+// The divergences of an input, computed by a group of kLanes lanes. The lanes run over the outputs, and the sums of all
+// pairs stay in registers, so that the mixture is read once. What float sums cannot be trusted with is recomputed in
+// double, and what double sums cannot be trusted with, by the plain closed forms. The groups of a warp run in step,
+// each with its own input.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,7 +12,7 @@
 
 namespace dissent::score {
 
-// What a group knows of its input, in shared memory.
+// A group's results for its input, in shared memory.
 template <int M>
 struct GroupSpace {
   double divergence[M * M];
@@ -167,8 +168,7 @@ __device__ __forceinline__ Trust finish_group(const Form& form, LaneSums<Form, C
   return !in_range ? Trust::kNone : trusted ? Trust::kAll : Trust::kLargeOnly;
 }
 
-// Adds a lane's outputs, the next on their way while one is added: with few groups in a warp memory is what is waited
-// for.
+// Adds a lane's outputs and loads the next while it adds one: with few groups in a warp, the wait is for memory.
 template <class T, class Form, class C, int M>
 __device__ __forceinline__ void sum_ahead(const Form& form, const T* mean, const T* stddev, int D, int lane,
                                           LaneSums<Form, C, M>& sums) {
@@ -187,7 +187,7 @@ __device__ __forceinline__ void sum_ahead(const Form& form, const T* mean, const
   }
 }
 
-// Adds a lane's outputs, several at a time without a look at the end.
+// Adds a lane's outputs, several at a time without checking for the end.
 template <int kLanes, class T, class Form, class C, int M>
 __device__ __forceinline__ void sum_together(const Form& form, const T* mean, const T* stddev, int D, int lane,
                                              LaneSums<Form, C, M>& sums) {
@@ -229,7 +229,7 @@ __device__ __noinline__ Trust sum_group_in_double(const Form& form, const T* mea
   return sum_group<kLanes, double, T, M, kAhead>(form, mean, stddev, D, lane, space);
 }
 
-// Recomputes what is not trusted by the closed forms; false where a value of the input breaks a rule.
+// Recomputes what is not trusted, with the closed forms; false if a value of the input breaks a rule.
 template <class Form, class T>
 __device__ __noinline__ bool plain_warp(const Form& form, const T* mean, const T* stddev, int M, int D, int lane,
                                         Trust trust, double* divergence, double* sum_log_stddev) {
@@ -278,8 +278,8 @@ __device__ __forceinline__ Value* pointer_of(Value* own, int lane) {
   return reinterpret_cast<Value*>(__shfl_sync(kAllLanes, reinterpret_cast<unsigned long long>(own), lane));
 }
 
-// The closed forms for the groups that need them, one after the other by the whole warp; false where a value of this
-// lane's input breaks a rule.
+// Applies the closed forms to the groups that need them, one after the other with the whole warp; false if a value of
+// this lane's input breaks a rule.
 template <int kLanes, class T, int M, class Form>
 __device__ __noinline__ bool plain_groups(const Form& form, const T* mean, const T* stddev, int D, Trust trust,
                                           GroupSpace<M>& space) {
@@ -298,8 +298,8 @@ __device__ __noinline__ bool plain_groups(const Form& form, const T* mean, const
   return good;
 }
 
-// The divergences of each group's input by whatever way is right; false where a value breaks a rule. lane: in the
-// group; single: floats are tried.
+// The divergences of each group's input, in float, in double or by the closed forms, as needed; false if a value breaks
+// a rule. lane: in the group; single: tries floats first.
 template <int kLanes, class T, int M, bool kAhead = kLanes == 32, class Form>
 __device__ __forceinline__ bool divergences_of(const Form& form, const T* mean, const T* stddev, int D, int lane,
                                                bool single, GroupSpace<M>& space) {

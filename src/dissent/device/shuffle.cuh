@@ -1,6 +1,6 @@
-// The order of rows in an epoch, as Stream::shuffle draws it (base/random.hpp): Fisher-Yates by draws of Philox4x64.
+// The order of rows in an epoch, as Stream::shuffle draws it (base/random.hpp): Fisher-Yates with draws of Philox4x64.
 //
-// All threads of a block compute draws, one of them swaps.
+// All threads of a block compute draws; one of them swaps.
 #pragma once
 
 #include <cstdint>
@@ -50,14 +50,14 @@ __device__ inline std::uint64_t philox(const OrderStream& stream, std::uint64_t 
   return word < 2 ? low : high;
 }
 
-// Stream::below(bound) of these bits. `again` where it would have drawn once more (once in 2^64 / bound).
+// Stream::below(bound) for these bits. `again`: it would have drawn once more (once in 2^64 / bound).
 __device__ inline std::uint32_t draw_below(std::uint64_t bits, std::uint64_t bound, bool& again) {
   const std::uint64_t low = bits * bound;
   again = low < bound && low < (0 - bound) % bound;
   return static_cast<std::uint32_t>(__umul64hi(bits, bound));
 }
 
-// One thread draws and swaps, whatever is drawn again.
+// One thread draws and swaps, and draws again if needed.
 __device__ inline void order_slowly(const OrderStream& stream, const OrderRows& rows) {
   std::uint64_t number = 0;
   for (int k = rows.count; k > 1; --k) {
@@ -73,7 +73,7 @@ __device__ inline void order_slowly(const OrderStream& stream, const OrderRows& 
   }
 }
 
-// Swaps by draws[0], draws[1], ..., in the order of Stream::shuffle.
+// Swaps according to draws[0], draws[1], ..., in the order of Stream::shuffle.
 __device__ inline void swap_rows(std::uint32_t* order, const std::uint32_t* draws, int count) {
   for (int k = count; k > 1; --k) {
     const std::uint32_t at = draws[count - k];
@@ -83,7 +83,7 @@ __device__ inline void swap_rows(std::uint32_t* order, const std::uint32_t* draw
   }
 }
 
-// By all threads of a block; `shared` is free for use. Without `shuffled` the order is that of the sample.
+// All threads of a block call it; `shared` is free for use. Without `shuffled`, the order is that of the sample.
 template <int kThreads>
 __device__ void order_rows(const OrderStream& stream, bool shuffled, const OrderRows& rows, std::uint32_t* shared,
                            int shared_words) {

@@ -1,8 +1,8 @@
-// A block of threads of the training kernel: a thread is a row of a tile of the batch, a warp has 32 of them for its
-// own. Shared memory holds columns [unit][row] over the rows of a warp: panels, which no other warp looks at but where
-// sums over all rows are formed.
+// A block of threads of the training kernel: each thread is one row of a tile of the batch, and each warp owns 32 rows.
+// Shared memory holds panels: columns [unit][row] over the rows of one warp. Other warps read a panel only to form sums
+// over all rows.
 //
-// Places in shared memory are given as offsets in floats, so that the compiler knows which memory is meant.
+// Places in shared memory are offsets in floats, so that the compiler knows which memory is meant.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ __device__ __forceinline__ float* shared_floats() { return reinterpret_cast<floa
 __device__ __forceinline__ int lane_of_warp() { return static_cast<int>(threadIdx.x) % 32; }
 __device__ __forceinline__ int warp_of_block() { return static_cast<int>(threadIdx.x) / 32; }
 
-// Loads of several numbers are waited for once for all of them.
+// A thread loads this many numbers before it waits for them.
 constexpr int kAhead = 8;
 
 // The thread's own row of a column.
@@ -26,20 +26,20 @@ __device__ __forceinline__ float& own_row(int panel, int column) {
   return shared_floats()[panel + column * kPanelStride + lane_of_warp()];
 }
 
-// kRows threads. Regions of shared memory, in this order: the warps' panels, then what the block has in common.
+// kRows threads. Regions of shared memory, in this order: the warps' panels, then what the whole block shares.
 template <int kRows>
 struct Block {
   static constexpr int kWarps = kRows / 32;
 
-  int panels;            // size of a warp's
+  int panels;            // size of one warp's panels
   int base;              // units of the component's last hidden layer, then gradients of its layers
-  int flow;              // the same of the conditioner
-  int columns;           // [kProductColumns]: what a product is formed with, and then the warp's part of it
+  int flow;              // the same for the conditioner
+  int columns;           // [kProductColumns]: an operand of a product, then the warp's part of the result
   int heads;             // [2 kOutputsAtOnce]: means and log-stddevs of some outputs
   int stage;             // weights of the spline's outputs (train_loss.cuh); behind them are copies of parameters
-  float* scratch;        // [..][kRows], in the card's memory: a row's own warp alone reads it
-  bool active;           // there is such a row
-  bool busy;             // the warp has such a row: else it only takes part in what all threads do
+  float* scratch;        // [..][kRows], in the card's memory: only a row's own warp reads it
+  bool active;           // the thread has a row
+  bool busy;             // the warp has such a thread: otherwise it only takes part in what all threads do
   std::uint32_t source;  // which row of the data it is
 
   // The tile has `count` rows.
@@ -68,7 +68,7 @@ struct ScratchColumn {
   __device__ __forceinline__ float& operator[](int unit) const { return data[unit * kRows]; }
 };
 
-// to(k, from(k)) for k < count and on to the next multiple of eight: what is there does no harm.
+// Calls to(k, from(k)) for k < count and on to the next multiple of eight; the extra values do no harm.
 template <class From, class To>
 __device__ __forceinline__ void copy_ahead(int count, const From& from, const To& to) {
 #pragma unroll 1

@@ -1,9 +1,9 @@
-// What the training kernel is told: plain values and pointers into the card's memory, the same for host and device.
+// The training kernel's arguments: plain values and pointers into the card's memory, the same for host and device.
 //
-// A job is a unit of a fit (ensemble/fit_device.hpp): a component of its own, or all components of a model with a flow.
-// Members of it work at a time: member m has components m, m + members, ... The rows of a member's batch are summed in
-// slices, and what slices have is added in their order. A block of threads has one slice, or all those of a member
-// where there is much to do; the bits are the same.
+// A job is a unit of a fit (ensemble/fit_device.hpp): a single component, or all components of a model with a flow. Its
+// members work at the same time: member m has components m, m + members, ... The rows of a member's batch are summed in
+// slices, and the slices' sums are added in order. A block of threads has one slice, or all slices of a member if there
+// is much to do; the bits are the same.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace dissent::device {
 
-inline constexpr int kMaxLayers = 8;    // of a network, the heads counted
-inline constexpr int kMaxMembers = 8;   // components of a job that are at work
+inline constexpr int kMaxLayers = 8;    // of a network, including the heads
+inline constexpr int kMaxMembers = 8;   // components of a job that work at the same time
 inline constexpr int kMaxSlices = 16;   // of a job, and so blocks that work together: a cluster
 inline constexpr int kSplineBins = 10;  // of the flow
 inline constexpr int kSplineParams = 2 * kSplineBins + 2;
@@ -22,10 +22,10 @@ inline constexpr int kOutputsAtOnce = 4;    // by the loss
 inline constexpr int kMaxFlowWidth = 31;    // units of the conditioner's last hidden layer
 inline constexpr int kProductRows = 32;     // a product of gradients, of rows ...
 inline constexpr int kProductColumns = 32;  // ... and columns
-inline constexpr int kUnitsAtOnce = 32;     // of a layer, that a warp forms the sums of
+inline constexpr int kUnitsAtOnce = 32;     // of a layer, whose sums a warp forms
 
 inline constexpr int kPanelStride = 36;  // floats from one column of a warp's 32 rows to the next, in shared memory:
-                                         // what tensor cores are given then comes from different banks
+                                         // operands of tensor cores then come from different banks
 
 // To a multiple of eight, which is what tensor cores take.
 constexpr int rounded_up(int count) { return (count + 7) / 8 * 8; }
@@ -37,7 +37,7 @@ struct DenseLayer {
   int outputs = 0;
   int weight = 0;
   int bias = 0;
-  int copy = 0;  // where it begins in that of the network
+  int copy = 0;  // where its copy begins in that of the network
 };
 
 constexpr int copy_stride(int inputs) { return rounded_up(inputs) + 4; }
@@ -45,7 +45,7 @@ constexpr int copy_size(int inputs, int outputs) { return rounded_up(outputs) * 
 
 struct DenseNet {
   int num_layers = 0;  // 0: there is none
-  int begin = 0;       // its part of the block, gaps and all
+  int begin = 0;       // its part of the block, including gaps
   int end = 0;
   DenseLayer layers[kMaxLayers] = {};
 };
@@ -59,16 +59,16 @@ constexpr int kept_units(const DenseNet& net) {
   return sum;
 }
 
-// Of the kernels, that which has room for the conditioner's last hidden layer and a bias; 0 without a flow.
+// The flow width of the kernel that has room for the conditioner's last hidden layer and a bias; 0 without a flow.
 constexpr int padded_flow_width(int units) { return units == 0 ? 0 : rounded_up(units + 1) <= 24 ? 24 : 32; }
 
-// Weights of one output's spline in shared memory, {high, low} of each: floats of all, and numbers from one parameter's
-// to the next.
+// Weights of one output's spline in shared memory, {high, low} for each. stage_stride: numbers from one parameter's to
+// the next; stage_size: floats in all.
 constexpr int stage_stride(int flow_width) { return flow_width + 4; }
 constexpr int stage_size(int flow_width) { return 2 * rounded_up(kSplineParams) * stage_stride(flow_width); }
 
-// Threads of a block: few for batches of as many rows. For larger ones most of them where slices are that large, or
-// some where there is more to do than the card has room for; the bits are the same.
+// Threads of a block: kFewRows for batches of at most that many rows. For larger batches, kMostRows if slices are that
+// large, or kSomeRows if there is more to do than the card has room for; the bits are the same.
 inline constexpr int kFewRows = 64;
 inline constexpr int kSomeRows = 128;
 inline constexpr int kMostRows = 256;
@@ -76,7 +76,7 @@ inline constexpr int kMostRows = 256;
 // Blocks that share a multiprocessor.
 constexpr int blocks_together(int rows) { return rows == kSomeRows ? 3 : (rows < kSomeRows ? 6 : 2); }
 
-// Rows of a slice of a batch, but for the last: whole tiles of `rows` threads.
+// Rows of a slice of a batch, except for the last: whole tiles of `rows` threads.
 constexpr int slice_rows(int batch, int slices, int rows) {
   const int tiles = (batch + rows - 1) / rows;
   return (tiles + slices - 1) / slices * rows;
@@ -101,7 +101,7 @@ struct TrainJob {
   int members;
   int slices;           // of a member
   int tile_rows;        // slices are multiples of this
-  int first_component;  // its number in the ensemble: streams go by it
+  int first_component;  // its number in the ensemble, which selects its streams
   int num_inputs;       // C
   int num_outputs;      // D
   int num_transformed;  // T; 0 without a flow
@@ -109,7 +109,7 @@ struct TrainJob {
   const float* inputs;           // [N][C]
   const float* targets;          // [N][D], columns in the order in which the flow takes them
   const std::uint32_t* samples;  // [num_components][num_rows]
-  std::uint32_t* orders;         // [slices] of the same, of the present epoch
+  std::uint32_t* orders;         // [slices] of the same, for the current epoch
   std::uint32_t* draws;          // scratch of the same size
   std::size_t slice_orders;      // from those of one slice to the next
   int num_rows;
@@ -117,7 +117,7 @@ struct TrainJob {
   std::uint64_t seed;
   std::uint64_t first_stream;  // of the epochs' orders: the number of the first epoch, and more after restarts
   int num_epochs;
-  const StepFactors* steps;  // [num_epochs * steps in one]
+  const StepFactors* steps;  // [num_epochs * steps per epoch]
   float clip_norm;           // 0: none
   float* parameters;         // the whole block ...
   float* average;
@@ -128,20 +128,20 @@ struct TrainJob {
   float* scratch;  // likewise, [scratch_size]
   int scratch_size;
   double* exchange;  // [2][kMaxSlices][2]
-  double* loss;      // of the last epoch; NaN where a step was not finite
+  double* loss;      // of the last epoch; NaN if a step was not finite
 };
 
-// A launch: jobs in stretches of epochs, all first ones first. Where there are more jobs than groups that fit on the
-// card, groups take stretches in turn, and a job goes from one to the other.
+// A launch: jobs in stretches of epochs, the first stretches of all jobs first. If there are more jobs than groups that
+// fit on the card, groups take stretches in turn, and a job moves from one group to another.
 struct TrainTasks {
   const TrainJob* jobs;
   int num_jobs;
   int num_stretches;
-  int* next;  // stretch to be taken
+  int* next;  // next stretch to take
   int* done;  // [num_jobs]: stretches of a job that are done
 };
 
-// Sizes of the regions of a block's shared memory, for the largest of the jobs that are run together.
+// Sizes of the regions of a block's shared memory, for the largest of the jobs that run together.
 struct TrainMemory {
   int flow_units = 0;     // columns of a panel for the widest hidden layer of the conditioner and the bias ...
   int base_units = 0;     // ... and of the components
@@ -158,7 +158,7 @@ constexpr int panel_size(int base_units, int flow_units) {
 }
 
 inline constexpr std::size_t kMostShared = 225 * 1024;  // bytes, of a block
-inline constexpr std::size_t kThirdShared = 73 * 1024;  // where three are to share a multiprocessor
+inline constexpr std::size_t kThirdShared = 73 * 1024;  // if three are to share a multiprocessor
 inline constexpr std::size_t kStaticShared = 2 * 1024;  // besides these
 
 }  // namespace dissent::device

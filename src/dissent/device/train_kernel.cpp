@@ -35,7 +35,7 @@ TrainMemory merged(const TrainMemory& a, const TrainMemory& b) {
 
 namespace {
 
-// With as many copies as there is room for: of all, of parameters alone, or of none.
+// With as many copies as there is room for: of parameters and gradients, of parameters only, or none.
 TrainMemory with_room(int rows, const TrainMemory& memory, std::size_t bytes) {
   TrainMemory parameters = memory;
   parameters.flow_gradient = parameters.base_gradient = 0;
@@ -47,7 +47,7 @@ TrainMemory with_room(int rows, const TrainMemory& memory, std::size_t bytes) {
   return without_copies(memory);
 }
 
-// Bytes that each of the blocks on a multiprocessor can have, besides its own and what the card keeps of each.
+// Bytes that each block on a multiprocessor can have, besides its static memory and what the card reserves for it.
 std::size_t share_of_shared(int rows) {
   constexpr std::size_t kBesides = kStaticShared + 1024;
   return (most_shared() + kBesides) / static_cast<std::size_t>(blocks_together(rows)) - kBesides;
@@ -58,8 +58,9 @@ struct LaunchShape {
   int rows;   // threads of a block
 };
 
-// As many blocks a job, and then threads a block, as leave all jobs room on the card at a time. A cluster finds its
-// room within a part of the card, so that large ones cannot fill all of it; a few jobs too many then take turns.
+// As many blocks per job, and then threads per block, as let all jobs fit on the card at once. A cluster must fit
+// within one part of the card, so large clusters cannot fill all of it; if there are a few jobs too many, they take
+// turns.
 LaunchShape choose_shape(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory) {
   const int processors = num_multiprocessors();
   for (const int group : {kind.members * kind.slices, kind.members}) {

@@ -1,7 +1,7 @@
-// Training in one launch: each block of threads lives with its slices for many steps, drawing rows, computing gradients
-// and taking Adam's steps by itself; what slices share is added up within a cluster of blocks.
+// Training in one launch: each block of threads keeps its slices for many steps. It draws rows, computes gradients and
+// takes Adam's steps by itself; what slices share is added up within a cluster of blocks.
 //
-// A thread is a row of a tile of the batch (train_block.cuh). train_tensor.cuh has sums by tensor cores,
+// A thread is a row of a tile of the batch (train_block.cuh). train_tensor.cuh has sums on tensor cores,
 // train_layer.cuh layers, train_product.cuh gradients of weights, train_network.cuh a network's hidden layers,
 // train_loss.cuh the loss, train_step.cuh a step.
 #pragma once
@@ -15,20 +15,20 @@
 
 namespace dissent::device {
 
-constexpr int kStretches = 16;  // of a job, where jobs take turns
+constexpr int kStretches = 16;  // of a job, if jobs take turns
 
 // What a block keeps in shared memory besides its regions.
 template <int kRows>
 struct BlockState {
   double warps[kMaxSlices * kMostRows / 32];  // sums of warps, for each slice
   TrainJob job;
-  DenseNet network;  // of the component in turn
+  DenseNet network;  // of the current component
   Net<kRows> nets[2];
   int task;
 };
 
-// Where a block keeps copies, if it does. What is copied has gaps, which are zero, as those of the gradient between
-// networks are; so are those of the spline's weights.
+// Where a block keeps copies, if it does. Gaps in the copies are zero, and so are the gaps between networks in the
+// gradient and those in the spline's weights.
 template <int kRows>
 __device__ __forceinline__ Resident make_resident(int stage, const TrainMemory& memory) {
   const int flow = stage + memory.stage;
@@ -44,13 +44,13 @@ __device__ __forceinline__ Resident make_resident(int stage, const TrainMemory& 
           at == nullptr ? nullptr : at + memory.flow_gradient};
 }
 
-// Epochs [begin, end) of a job; the mean loss of the last, or NaN.
+// Runs epochs [begin, end) of a job. Returns the mean loss of the last, or NaN.
 template <int kRows, int kFlowWidth>
 __device__ __forceinline__ double run_epochs(BlockState<kRows>& state, const TrainMemory& memory,
                                              const cg::cluster_group& cluster, int begin, int end) {
   const TrainJob& job = state.job;
   const Slices own(job, static_cast<int>(cluster.block_rank()), static_cast<int>(cluster.num_blocks()));
-  const int stage = kRows / 32 * panel_size(memory.base_units, memory.flow_units);  // what comes before are panels
+  const int stage = kRows / 32 * panel_size(memory.base_units, memory.flow_units);  // the panels come before
   const Resident resident = make_resident<kRows>(stage, memory);
   const int steps = (job.num_rows + job.batch_size - 1) / job.batch_size;
   const StepFactors* step = job.steps + static_cast<std::ptrdiff_t>(begin) * steps;
@@ -95,7 +95,7 @@ __device__ __forceinline__ int take_task(BlockState<kRows>& state, cg::cluster_g
   return state.task;
 }
 
-// Until another group has done the stretches before.
+// Waits until another group has done the stretches before.
 __device__ __forceinline__ void wait_for(int* done, int stretches) {
   if (threadIdx.x == 0) {
     cuda::atomic_ref<int, cuda::thread_scope_device> count(*done);
@@ -146,11 +146,11 @@ template <int kRows, int kFlowWidth>
 void launch_as(TrainTasks tasks, int group, const TrainMemory& memory, cudaStream_t stream) {
   const auto kernel = train<kRows, kFlowWidth>;
   const std::size_t bytes = shared_bytes(kRows, memory);
-  // The same from all threads: it holds for the kernel, whoever launches it.
+  // All threads set the same value: it applies to the kernel, whoever launches it.
   DISSENT_CUDA(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most_shared())));
   DISSENT_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));  // more than 8
-  // Multiprocessors run launches side by side that divide their memory alike.
+  // A multiprocessor runs launches side by side if they divide its memory alike.
   DISSENT_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100));
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(tasks.num_jobs * group));

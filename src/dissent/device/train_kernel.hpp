@@ -12,10 +12,10 @@ namespace dissent::device {
 // Bytes of shared memory that a block may take on the current card, at most kMostShared.
 std::size_t most_shared();
 
-// Those that a block of `rows` threads takes.
+// Bytes that a block of `rows` threads takes.
 std::size_t shared_bytes(int rows, const TrainMemory& memory);
 
-// The same without copies, which are made only where there is room.
+// The same memory without copies, which are made only if there is room.
 TrainMemory without_copies(TrainMemory memory);
 
 // Enough for either.
@@ -24,7 +24,7 @@ TrainMemory merged(const TrainMemory& a, const TrainMemory& b);
 // Runs jobs of a kind; TrainTasks::num_stretches is chosen here.
 void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& memory, cudaStream_t stream);
 
-// The same with so many threads a block and `group` blocks a job, each in a source of its own.
+// The same with this many threads per block and `group` blocks per job, each in its own source file.
 void launch_training_64(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
                         cudaStream_t stream);
 void launch_training_128(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,

@@ -1,4 +1,4 @@
-// Layers forward and backward, of the warp's own rows (train_tensor.cuh).
+// Layers forward and backward, for the warp's own rows (train_tensor.cuh).
 //
 // Weights are read where they are: in the card's memory, or in padded copies in shared memory.
 #pragma once
@@ -7,19 +7,19 @@
 
 namespace dissent::device {
 
-// The larger; NaN where one is.
+// The larger; NaN if either is.
 __device__ __forceinline__ float larger_or_nan(float a, float b) {
   float result;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
   return result;
 }
 
-// What forward sums begin with and what becomes of them.
+// How forward sums begin and end.
 constexpr int kAddToOut = 1;  // they are added to what is there
 constexpr int kRelu = 2;
 
-// The sums of some outputs, from columns of a panel into those of another or the same: nothing is stored before the
-// end. kept: the same in scratch memory; may be null.
+// Stores the sums of some outputs in columns of a panel, which may be the one they come from: nothing is stored before
+// the end. kept: stores them in scratch memory as well; may be null.
 template <int kRows, int kTiles>
 __device__ __forceinline__ void store_outputs(int out, int outputs, int flags, float* kept, Sums<kTiles>& sums) {
   const float least = (flags & kRelu) != 0 ? 0.0F : __uint_as_float(0xff800000U);
@@ -77,8 +77,8 @@ struct LayerWeights {
   __device__ __forceinline__ bool near() const { return copy >= 0; }
 };
 
-// Inputs [first, first + count) of a layer, in a panel; the last bring the ReLU.
-// kept: of all outputs, in scratch memory, or null.
+// Adds the products of a layer's inputs [first, first + count), in a panel, to its outputs; with the last inputs, also
+// applies the ReLU. kept: all outputs in scratch memory, or null.
 template <int kRows>
 __device__ __forceinline__ void dense_forward(const LayerWeights& weights, int in, int first, int count, int out,
                                               float* kept) {
@@ -111,7 +111,7 @@ __device__ __forceinline__ void dense_forward(const LayerWeights& weights, int i
   }
 }
 
-// Puts the gradient with respect to units, in columns of a panel, in their place: a ReLU's way back.
+// Replaces units, in columns of a panel, with the gradient with respect to them: the backward pass of a ReLU.
 template <int kTiles>
 __device__ __forceinline__ void replace_units(int panel, int count, Sums<kTiles>& grad) {
   for_sums(count, grad, [&](float sum, int row, int column) {
@@ -121,14 +121,14 @@ __device__ __forceinline__ void replace_units(int panel, int count, Sums<kTiles>
   __syncwarp();
 }
 
-// The gradient with respect to units, which is zero where those are, into a panel or, if that is not null, into scratch
-// memory.
+// Writes the gradient with respect to units, which is zero where the units are, to a panel or, if `carried` is not
+// null, to scratch memory.
 template <int kRows, int kTiles, class Weights>
 __device__ __forceinline__ void backward_tiles(int in, int outputs, const Weights& weights, int inputs,
                                                const float* units, int out, float* carried) {
   __builtin_assume(__isGlobal(units));
   const int warp_row = 32 * warp_of_block();
-  Sums<kTiles> values;  // they may be far: asked for first
+  Sums<kTiles> values;  // they may be far away: loaded first
   set_zero(values);
   for_sums(inputs, values, [&](float& unit, int row, int column) { unit = units[column * kRows + warp_row + row]; });
   Sums<kTiles> sums;
@@ -169,8 +169,9 @@ __device__ __noinline__ void backward_far(int in, int outputs, const float* weig
                                 out, carried);
 }
 
-// From the gradient of a layer's outputs, in a panel, to that of its inputs [first, first + kUnitsAtOnce), whose values
-// are `units` [input][kRows]: into columns of the same panel, or to `carried` [input][kRows].
+// Computes the gradient of a layer's inputs [first, first + kUnitsAtOnce), whose values are `units` [input][kRows],
+// from that of its outputs, in a panel. Writes it to columns of the same panel or, if not null, to `carried`
+// [input][kRows].
 template <int kRows>
 __device__ __forceinline__ void dense_backward(const LayerWeights& weights, int panel, int first, const float* units,
                                                float* carried) {

@@ -1,5 +1,5 @@
-// The loss of a tile and its gradient: heads, spline and Gaussian in one loop over outputs. Of the 22 parameters of
-// each value's spline neither they nor their gradients ever leave the multiprocessor.
+// The loss of a tile and its gradient: heads, spline and Gaussian in one loop over outputs. The 22 parameters of each
+// value's spline and their gradients never leave the multiprocessor.
 #pragma once
 
 #include "dissent/device/cubic_spline.cuh"
@@ -12,7 +12,7 @@ constexpr float kLogStddevMax = 2;
 
 constexpr int kSplineTiles = (kSplineParams + 7) / 8;
 
-// Sums into columns of a panel.
+// Stores sums in columns of a panel.
 template <int kTiles>
 __device__ __forceinline__ void put_sums(int panel, Sums<kTiles>& sums) {
   __syncwarp();  // other lanes have read what was there
@@ -21,8 +21,8 @@ __device__ __forceinline__ void put_sums(int panel, Sums<kTiles>& sums) {
   __syncwarp();
 }
 
-// Means and log-stddevs of outputs [first, first + kOutputsAtOnce) into block.heads; those beyond the last are of no
-// use.
+// Computes means and log-stddevs of outputs [first, first + kOutputsAtOnce) into block.heads; those beyond the last are
+// meaningless.
 template <int kRows>
 __device__ __forceinline__ void compute_heads(const Block<kRows>& block, const Net<kRows>& net, int first,
                                               int num_outputs) {
@@ -39,8 +39,8 @@ __device__ __forceinline__ void compute_heads(const Block<kRows>& block, const N
   put_sums(block.heads, sums);
 }
 
-// The weights of a spline's parameters, of one output, in shared memory and in two parts: [parameter][kStride], the
-// biases in the column behind the last, and zeros. All warps read them.
+// The weights of one output's spline parameters, in shared memory and in two parts: [parameter][kStride], with the
+// biases in the column after the last, then zeros. All warps read them.
 template <int kRows, int kFlowWidth>
 struct SplineWeights {
   static constexpr int kStride = stage_stride(kFlowWidth);
@@ -50,7 +50,8 @@ struct SplineWeights {
     return block.stage + output % 2 * stage_size(kFlowWidth);
   }
 
-  // each(k, from) for the parameters k = the warp's number, and so on in turn, of the lane's column; where it is.
+  // Calls each(k, from) for parameters k + the warp's number, with k = 0, kWarps, ..., in the lane's column; from:
+  // where the number is.
   template <class Each>
   static __device__ __forceinline__ void for_own(const Net<kRows>& net, int output, const Each& each) {
     const DenseLayer& last = net.heads();
@@ -71,12 +72,12 @@ struct SplineWeights {
     }
   }
 
-  // Asks for them, ...
+  // Prefetches them, ...
   static __device__ __forceinline__ void expect(const Net<kRows>& net, int output) {
     for_own(net, output, [](int, const float* from) { asm volatile("prefetch.global.L1 [%0];" ::"l"(from)); });
   }
 
-  // ... and puts them into their place.
+  // ... and puts them in their place.
   static __device__ __forceinline__ void put(const Block<kRows>& block, const Net<kRows>& net, int output) {
     float* to = shared_floats() + place(block, output) + 2 * (warp_of_block() * kStride + lane_of_warp());
     for_own(net, output, [&](int k, const float* from) {
@@ -115,7 +116,7 @@ __device__ __forceinline__ SplineResult spline_output(const Block<kRows>& block,
   return result;
 }
 
-// The gradient of the conditioner's last layer, of one output: that of its parameters is in block.columns.
+// The gradient of the conditioner's last layer for one output, from that of the spline's parameters in block.columns.
 template <int kRows, int kTiles>
 __device__ __forceinline__ void spline_gradient(const Block<kRows>& block, const Net<kRows>& conditioner, int output) {
   const DenseLayer& last = conditioner.heads();
@@ -182,7 +183,7 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
   return block.active ? loss : 0.0F;
 }
 
-// Some of the heads' gradients, into block.columns.
+// Copies some of the heads' gradients into block.columns.
 template <int kRows>
 __device__ __forceinline__ void fill_heads(const Block<kRows>& block, const ScratchColumn<kRows>& given, int first,
                                            int count) {
@@ -192,7 +193,7 @@ __device__ __forceinline__ void fill_heads(const Block<kRows>& block, const Scra
   __syncwarp();
 }
 
-// The gradient with respect to kUnitsAtOnce of the last hidden layer's units, which takes their place.
+// Replaces kUnitsAtOnce of the last hidden layer's units with the gradient with respect to them.
 template <int kRows>
 __device__ __forceinline__ void units_gradient(const Block<kRows>& block, const Net<kRows>& net,
                                                const ScratchColumn<kRows>& given, int first) {
@@ -211,7 +212,8 @@ __device__ __forceinline__ void units_gradient(const Block<kRows>& block, const 
   replace_units(block.base + first * kPanelStride, inputs, sums);
 }
 
-// The heads' weights, and the gradient with respect to the last hidden layer's units, which takes their place.
+// Computes the gradient of the heads' weights, and replaces the last hidden layer's units with the gradient with
+// respect to them.
 template <int kRows>
 __device__ __forceinline__ void backward_heads(const Block<kRows>& block, const Net<kRows>& net,
                                                float* head_gradients) {

@@ -1,6 +1,6 @@
-// A network's way through a tile: its hidden layers forward, and the gradients of their weights.
+// A network on a tile: its hidden layers forward, and the gradients of their weights.
 //
-// The last hidden layer's units stay in shared memory; those of the others are kept in scratch memory for the way back.
+// The last hidden layer's units stay in shared memory; scratch memory keeps those of the others for the way back.
 #pragma once
 
 #include "dissent/device/train_layer.cuh"
@@ -13,9 +13,9 @@ struct Net {
   const DenseNet* layers_of;  // in shared memory
   float* scratch;             // units of the other hidden layers, [..][kRows]
   int kept;                   // targets that come before the inputs
-  const float* parameters;    // by offsets of the flat block
-  int copy;                   // of the hidden layers', in shared memory; negative: none
-  float* gradient;            // by offsets of the flat block, wherever it is
+  const float* parameters;    // by offsets in the flat block
+  int copy;                   // of the hidden layers, in shared memory; negative: none
+  float* gradient;            // by offsets in the flat block, wherever it is
   bool add;                   // to the gradient that is there
 
   __device__ __forceinline__ const DenseNet& layers() const {
@@ -26,7 +26,7 @@ struct Net {
   __device__ __forceinline__ const DenseLayer& hidden(int l) const { return layers().layers[l]; }
   __device__ __forceinline__ const DenseLayer& heads() const { return layers().layers[layers().num_layers - 1]; }
   __device__ __forceinline__ LayerWeights weights(int l) const { return {hidden(l), parameters, copy}; }
-  // Units of a hidden layer but the last.
+  // Units of a hidden layer other than the last.
   __device__ __forceinline__ float* units(int l) const {
     int before = 0;
 #pragma unroll 1
@@ -37,8 +37,8 @@ struct Net {
   }
 };
 
-// Columns [first, first + count) of the warp's 32 rows of a row-major matrix, into a panel: four rows and eight columns
-// at a time.
+// Copies the first `count` columns of the warp's 32 rows of a row-major matrix into a panel, four rows and eight
+// columns at a time.
 template <int kRows>
 __device__ __noinline__ void gather_columns(int to, std::uint32_t row_of_lane, const float* data, int width,
                                             int count) {
@@ -74,8 +74,8 @@ __device__ __noinline__ void gather_columns(int to, std::uint32_t row_of_lane, c
   __syncwarp();
 }
 
-// Inputs [first, first + count) of the first layer, into block.columns: kept targets, then inputs of the model. The
-// one behind the last is the bias's.
+// Copies inputs [first, first + count) of the first layer into block.columns: kept targets, then inputs of the model.
+// The one after the last is the bias.
 template <int kRows>
 __device__ __forceinline__ void gather_inputs(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& net,
                                               int first, int count) {
@@ -95,7 +95,7 @@ __device__ __forceinline__ void gather_inputs(const Block<kRows>& block, const T
   __syncwarp();
 }
 
-// Units [first, first + count) of hidden layer l but the last, likewise.
+// Likewise for units [first, first + count) of hidden layer l, which is not the last.
 template <int kRows>
 __device__ __forceinline__ void recall_units(const Block<kRows>& block, const Net<kRows>& net, int l, int first,
                                              int count) {
@@ -110,8 +110,8 @@ __device__ __forceinline__ void recall_units(const Block<kRows>& block, const Ne
   __syncwarp();
 }
 
-// Units of the last hidden layer into the panel `region`, with one more for the bias; those of the others go to scratch
-// memory as well.
+// Computes the units of the last hidden layer into the panel `region`, with one more for the bias; those of the others
+// also go to scratch memory.
 template <int kRows>
 __device__ __forceinline__ void forward_hidden(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& net,
                                                int region) {
@@ -138,7 +138,7 @@ __device__ __forceinline__ void forward_hidden(const Block<kRows>& block, const 
   }
 }
 
-// The gradient of layer l's weights, from that with respect to its units, which is in the region.
+// The gradient of layer l's weights, from the gradient with respect to its units in the region.
 template <int kRows>
 __device__ __forceinline__ void layer_gradient(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& net,
                                                int region, int l) {
@@ -159,7 +159,7 @@ __device__ __forceinline__ void layer_gradient(const Block<kRows>& block, const 
   }
 }
 
-// From the gradient with respect to the units of layer l, in the region, to that of layer l - 1 in its place.
+// Replaces the gradient with respect to the units of layer l, in the region, with that of layer l - 1.
 template <int kRows>
 __device__ __forceinline__ void previous_layer(const Net<kRows>& net, int region, int l, float* carried) {
   const LayerWeights weights = net.weights(l);
@@ -177,7 +177,8 @@ __device__ __forceinline__ void previous_layer(const Net<kRows>& net, int region
   }
 }
 
-// From the gradient with respect to the last hidden layer's units, in the region, to that of all weights below.
+// Computes the gradient of all weights below from the gradient with respect to the last hidden layer's units, in the
+// region.
 template <int kRows>
 __device__ __forceinline__ void backward_hidden(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& net,
                                                 int region, float* carried) {

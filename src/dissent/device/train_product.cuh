@@ -1,21 +1,21 @@
-// Gradients of weights: products over the rows of a tile, by tensor cores.
+// Gradients of weights: products over the rows of a tile, on tensor cores.
 //
 // Each warp forms the product over its own 32 rows. Parts of 32 rows are added in the order of the slice, so that a run
-// repeats to the bit, however many rows there are to a tile.
+// repeats to the bit, however many rows a tile has.
 #pragma once
 
 #include "dissent/device/train_tensor.cuh"
 
 namespace dissent::device {
 
-// Where the numbers of a product go, for one n: m to to[m * stride].
+// Where the numbers of a product go for one n: number m goes to to[m * stride].
 struct ProductColumn {
   float* to;
   int stride;
 };
 
-// The gradient of a layer from output number `output` and input number `input` on; the input behind the last is the
-// bias's. m counts outputs, n inputs.
+// Where the gradient of a layer goes, from output number `output` and input number `input` on; the input after the last
+// is the bias. m counts outputs, n inputs.
 __device__ __forceinline__ ProductColumn layer_column(const DenseLayer& layer, float* gradient, int output, int input,
                                                       int n) {
   return input + n == layer.inputs
@@ -27,8 +27,8 @@ __device__ __forceinline__ ProductColumn layer_column(const DenseLayer& layer, f
 template <int kTall, int kWide>
 using ProductSums = float[kTall][kWide][4];
 
-// sum[m][n] over the warp's 32 rows of a[m][row] b[n][row], of columns of two panels, for 16 kTall values of m and
-// 8 kWide of n. What is beyond the `rows` of a is of no use, nor is what was not put into b.
+// sum[m][n] = sum over the warp's 32 rows of a[m][row] b[n][row], from columns of two panels, for 16 kTall values of m
+// and 8 kWide of n. Sums beyond the `rows` of a, or of columns of b that were not filled, are meaningless.
 template <int kTall, int kWide>
 __device__ __forceinline__ void warp_product(int a, int rows, int b, ProductSums<kTall, kWide>& sum) {
   const int lane = lane_of_warp();
@@ -72,7 +72,7 @@ __device__ __forceinline__ void warp_product(int a, int rows, int b, ProductSums
   }
 }
 
-// Element [m][n] of a warp's part is at m * kPanelStride + n of its columns.
+// Stores element [m][n] of a warp's part at m * kPanelStride + n of its columns.
 template <int kTall, int kWide>
 __device__ __forceinline__ void stage_parts(int columns, const ProductSums<kTall, kWide>& sum) {
   const int lane = lane_of_warp();
@@ -95,7 +95,7 @@ __device__ __forceinline__ void add_parts(int columns, int panels, int rows, int
   const int lane = lane_of_warp();
   const int warp = warp_of_block();
   const int most = lane < count ? rows : 0;
-  if (add) {  // what they are added to may be far
+  if (add) {  // what they are added to may be far away
 #pragma unroll
     for (int m = warp; m < kProductRows; m += kWarps) {
       if (m < most) {
@@ -131,9 +131,9 @@ __device__ __forceinline__ void add_parts(int columns, int panels, int rows, int
   }
 }
 
-// Sums over the rows of the tile of a[m] b[n], of columns of two panels, m < rows <= 16 kTall, n < count <= 8 kWide, go
-// to `column`, which is that of n = this thread's lane. The columns of the block are lost, which may be one of the two.
-// All threads of the block call it; what a busy warp has must be there, and is free afterwards.
+// Sums a[m] b[n] over the rows of the tile, from columns of two panels, m < rows <= 16 kTall, n < count <= 8 kWide. The
+// sums go to `column`, that of n = this thread's lane. Overwrites the columns of the block, which may be one of the two
+// panels. All threads of the block call it; a busy warp's operands must be ready, and are free afterwards.
 template <int kRows, int kTall, int kWide>
 __device__ __forceinline__ void product(int columns, int panels, bool busy, int a, int rows, int b, int count,
                                         const ProductColumn& column, bool add) {
@@ -147,7 +147,7 @@ __device__ __forceinline__ void product(int columns, int panels, bool busy, int 
   __syncthreads();
 }
 
-// The same as a call, for where it is not in a loop: the program stays small.
+// The same as a function call, for use outside loops: the program stays small.
 template <int kRows, int kTall, int kWide>
 __device__ __noinline__ void product_call(int columns, int panels, bool busy, int a, int rows, int b, int count,
                                           float* to, int stride, bool add) {

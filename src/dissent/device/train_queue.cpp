@@ -14,9 +14,10 @@ namespace {
 constexpr std::size_t kRoom = 4096;  // jobs of a launch
 
 constexpr std::size_t kLanes = 2;  // launches under way at a time
-// Others hand over theirs meanwhile: a launch takes far longer, and many small ones do not run side by side.
-constexpr std::chrono::milliseconds kQuiet(2);  // since the last that came ...
-constexpr int kMostQuiet = 10;                  // ... at most so many times
+// Before a launch, other threads get time to hand over their jobs: a launch takes far longer, and many small ones do
+// not run side by side.
+constexpr std::chrono::milliseconds kQuiet(2);  // since the last request ...
+constexpr int kMostQuiet = 10;                  // ... at most this many times
 
 }  // namespace
 
@@ -68,7 +69,7 @@ std::vector<TrainQueue::Request*> TrainQueue::take(Request& own, TrainMemory& me
   return taken;
 }
 
-// Until no more have come for a while.
+// Waits until no more requests have come for a while.
 void TrainQueue::gather(std::unique_lock<std::mutex>& lock) {
   for (int k = 0; k < kMostQuiet; ++k) {
     const std::uint64_t before = num_requests_;

@@ -1,8 +1,8 @@
 // TrainQueue: jobs from many threads, launched together.
 //
-// A thread that hands over jobs launches all that are waiting by then, or waits for its own to be done by another. A
-// few launches may be under way at a time, each on a stream of its own, so that the card is never left with the last
-// job of one alone.
+// A thread that hands over jobs launches all that are waiting by then, or waits until another thread has run its own. A
+// few launches may run at the same time, each on its own stream, so that the card is never left with only the last job
+// of one.
 #pragma once
 
 #include <condition_variable>
@@ -23,14 +23,14 @@ class TrainQueue {
  public:
   explicit TrainQueue(int card);
 
-  // For copies, of all threads: one that never waits for a launch.
+  // For the copies of all threads: a stream that never waits for a launch.
   const CudaStream& copies() const { return copies_; }
 
-  // Memory of the host that is quick to copy from: taking it anew would wait for the card.
+  // Host memory that is quick to copy from: allocating it anew would wait for the card.
   PinnedBuffer<float> borrow(std::size_t size);
   void give_back(PinnedBuffer<float> buffer);
 
-  // Returns when all jobs are done; DeviceError where the card failed.
+  // Returns when all jobs are done; DeviceError if the card failed.
   void run(const TrainKind& kind, const TrainMemory& memory, std::span<const TrainJob> jobs);
 
  private:
@@ -49,7 +49,7 @@ class TrainQueue {
     DeviceBuffer<int> counters;
   };
 
-  // The request and what can be launched with it; sets the memory that all of them need.
+  // Takes the request and those that can be launched with it; sets the memory that all of them need.
   std::vector<Request*> take(Request& own, TrainMemory& memory);
   void gather(std::unique_lock<std::mutex>& lock);
   void launch(Lane& lane, const std::vector<Request*>& requests, const TrainMemory& memory);

@@ -7,7 +7,7 @@
 namespace dissent::device {
 namespace {
 
-constexpr std::size_t kMostOrders = std::size_t{1} << 27;  // rows: each slice has an order of its own
+constexpr std::size_t kMostOrders = std::size_t{1} << 27;  // rows: each slice has its own order
 
 DenseNet dense_net(const Mlp& mlp, std::span<const float> block) {
   DenseNet net;
@@ -36,7 +36,7 @@ int widest_hidden(const DenseNet& net) {
 // Columns of a panel that has room for the units of a layer and the bias.
 int panel_columns(int units) { return std::max(rounded_up(units), units + 1); }
 
-// That of a network's hidden layers, which come before the last.
+// Size of the copy of a network's hidden layers, which come before the last.
 int hidden_copy(const DenseNet& net) { return net.num_layers == 0 ? 0 : net.layers[net.num_layers - 1].copy; }
 
 }  // namespace

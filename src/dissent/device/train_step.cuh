@@ -6,8 +6,8 @@
 
 namespace dissent::device {
 
-// Floats of a block's scratch, in columns of kRows: units of all but the last hidden layers, gradients of heads, and
-// one more layer on its way back.
+// Floats of a block's scratch, in columns of kRows: units of all hidden layers but the last, gradients of heads, and
+// one more layer on the way back.
 template <int kRows>
 struct Scratch {
   float* flow;
@@ -23,9 +23,9 @@ struct Scratch {
   }
 };
 
-// Adds the gradient of some rows of a batch; returns the row's loss.
+// Adds the gradient of some rows of a batch; returns the loss of the thread's row.
 // nets: the component's network and, with a flow, the conditioner; they and the job are in shared memory.
-// A call, so that what a step has to remember does not take registers from what is done for each output.
+// Not inlined, so that what a step must remember does not take registers from the work on each output.
 template <int kRows, int kFlowWidth>
 __device__ __noinline__ float tile_gradient(int base_units, int flow_units, float* scratch_memory, int count,
                                             std::uint32_t source, const TrainJob* job_at, const Net<kRows>* nets,
@@ -56,7 +56,7 @@ __device__ __noinline__ float tile_gradient(int base_units, int flow_units, floa
   return loss;
 }
 
-// Into shared memory.
+// Copies into shared memory.
 template <int kRows, class T>
 __device__ __forceinline__ void copy_words(const T& from, T& to) {
   static_assert(sizeof(T) % sizeof(int) == 0);
@@ -66,7 +66,7 @@ __device__ __forceinline__ void copy_words(const T& from, T& to) {
   }
 }
 
-// The hidden layers' parameters into their padded copy, if there is one.
+// Copies the hidden layers' parameters into their padded copy, if there is one.
 template <int kRows>
 __device__ __forceinline__ void fetch(const DenseNet& net, const float* parameters, int copy) {
   constexpr int kWarps = Block<kRows>::kWarps;
@@ -103,7 +103,7 @@ __device__ __forceinline__ void fetch(const DenseNet& net, const float* paramete
   }
 }
 
-// Where copies in shared memory are of what a step reads, or negative, and of what it adds to, or null.
+// Where shared memory has copies of what a step reads (negative: none) and of what it adds to (null: none).
 struct Resident {
   int flow;
   int base;
@@ -111,7 +111,7 @@ struct Resident {
   float* base_gradient;
 };
 
-// A gradient in shared memory to where other blocks read it.
+// Copies a gradient from shared memory to where other blocks read it.
 template <int kRows>
 __device__ __forceinline__ void hand_over(const DenseNet& net, const float* from, float* gradient) {
   for (int k = net.begin + static_cast<int>(threadIdx.x); k < net.end; k += kRows) {
@@ -119,8 +119,8 @@ __device__ __forceinline__ void hand_over(const DenseNet& net, const float* from
   }
 }
 
-// The gradient of rows [begin, end) of a component's order, which are a slice's or none, into the slice's memory; adds
-// to what is there of the flow if it has had a component before. Returns before + the sum of their losses.
+// Writes the gradient of rows [begin, end) of a component's order, which are a slice's or none, to the slice's memory.
+// Adds to the flow's gradient if the slice has had a component before. Returns before + the sum of the rows' losses.
 template <int kRows, int kFlowWidth>
 __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, const TrainJob& job,
                                                  const DenseNet& network, Net<kRows>* nets, const std::uint32_t* order,
@@ -130,7 +130,7 @@ __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, cons
   const DenseNet& conditioner = job.conditioner;
   const int row = static_cast<int>(threadIdx.x);
   const int tiles = max(1, (end - begin + kRows - 1) / kRows);
-  const int rows = ((end - begin + tiles - 1) / tiles + 31) / 32 * 32;  // whole warps, about as many each time
+  const int rows = ((end - begin + tiles - 1) / tiles + 31) / 32 * 32;  // whole warps, about as many in each tile
   double loss = before;
   for (int tile = 0; tile < tiles; ++tile) {
     const int first = begin + tile * rows;
@@ -168,7 +168,7 @@ __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, cons
   return loss;
 }
 
-// The gradient of the batch of rows [begin, end), of the block's slices, and their share of the mean loss.
+// The gradient of the batch of rows [begin, end) for the block's slices, and their share of the mean loss.
 template <int kRows, int kFlowWidth>
 __device__ __forceinline__ void batch_gradient(const TrainMemory& memory, const TrainJob& job, DenseNet& network,
                                                Net<kRows>* nets, const Slices& own, int begin, int end,

@@ -1,7 +1,7 @@
-// Small matrix products by a warp on tensor cores, to single precision: each number is taken in two parts of 11 bits
-// (three products, an error of about 2^-22).
+// Small matrix products by a warp on tensor cores, with single-precision accuracy: each number is split into two parts
+// of 11 bits (three products, an error of about 2^-22).
 //
-// A warp has 32 rows of the tile for its own and waits for no other. Of 32 rows x 8 columns, lane L holds rows
+// Each warp owns 32 rows of the tile and waits for no other. Of 32 rows x 8 columns, lane L holds rows
 // L / 4 + {0, 8, 16, 24} and columns 2 (L % 4) + {0, 1}.
 #pragma once
 
@@ -9,15 +9,15 @@
 
 namespace dissent::device {
 
-// The tensor cores do not look at the lower bits of an operand. The first part is rounded to the nearest, so that what
-// they cut off the second errs to either side: else all products would be too small, and training would drift.
+// Tensor cores ignore the lower bits of an operand. The high part is rounded to the nearest, so that what they cut off
+// the low part errs to either side: otherwise all products would be too small, and training would drift.
 struct Split {
   std::uint32_t high;
   std::uint32_t low;
 };
 
 __device__ __forceinline__ Split split(float value) {
-  constexpr std::uint32_t kHalf = 0x1000U;  // of the last bit that is looked at
+  constexpr std::uint32_t kHalf = 0x1000U;  // of the last bit that they read
   const std::uint32_t high = (__float_as_uint(value) + kHalf) & 0xffffe000U;
   return {high, __float_as_uint(value - __uint_as_float(high))};
 }
@@ -29,15 +29,15 @@ __device__ __forceinline__ void multiply_add(float (&sum)[4], const std::uint32_
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// The same from zero.
+// The same, starting from zero.
 __device__ __forceinline__ void multiply(float (&sum)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
       : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0F));
 }
 
-// sum += a b for numbers in two parts, [high or low]: low x high, high x low, high x high, so ordered that none waits
-// for the one before it. From zero, if it is the first.
+// sum += a b for numbers in two parts, [high or low]: low x high, high x low, high x high, in an order in which no
+// product waits for the one before it. With kFirst, starts from zero.
 template <bool kFirst, int kTall, int kWide>
 __device__ __forceinline__ void add_terms(const std::uint32_t (&a)[2][kTall][4], const std::uint32_t (&b)[2][kWide][2],
                                           float (&sum)[kTall][kWide][4]) {
@@ -69,8 +69,8 @@ struct Sums<0> {};
 __device__ __forceinline__ int sum_row(int m, int e) { return lane_of_warp() / 4 + 16 * m + e / 2 * 8; }
 __device__ __forceinline__ int sum_column(int n, int e) { return 8 * n + 2 * (lane_of_warp() % 4) + e % 2; }
 
-// each(sum, row, column) for all sums of the lane, of as many columns as `count` rounded up to a multiple of eight:
-// what is in those beyond it is of no use.
+// Calls each(sum, row, column) for all sums of the lane in the first `count` columns, rounded up to a multiple of
+// eight; sums beyond `count` are meaningless.
 template <int kTiles, class Each>
 __device__ __forceinline__ void for_sums(int count, Sums<kTiles>& sums, const Each& each) {
 #pragma unroll
@@ -92,8 +92,8 @@ __device__ __forceinline__ void set_zero(Sums<kTiles>& sums) {
   for_sums(8 * kTiles, sums, [](float& sum, int, int) { sum = 0; });
 }
 
-// What sums are formed with: eight k of them at a time, two (k, k + 1) by a lane. Weights of sums over k with columns n
-// are of three kinds: in the card's memory at data[k * by_k + n * by_n] for k < count and n < columns, ...
+// The operands of sums: eight k at a time, two of them (k, k + 1) per lane. Weights for sums over k with columns n come
+// in three kinds: in the card's memory at data[k * by_k + n * by_n] for k < count and n < columns, ...
 template <int kTiles>
 struct FarWeights {
   using Two = float2;
@@ -147,7 +147,7 @@ struct NearWeights {
   }
 };
 
-// ... or there in two parts, {high, low} of each: [n][kStride], or with kAcross [k][kStride].
+// ... or in shared memory in two parts, {high, low} for each: [n][kStride], or with kAcross [k][kStride].
 template <int kTiles, int kStride, bool kAcross>
 struct PairWeights {
   using Two = float4;
@@ -173,13 +173,13 @@ struct PairWeights {
   }
 };
 
-// Numbers of eight k: of the warp's rows, from columns of a panel, and of the weights.
+// The operands for eight k: the warp's rows, from columns of a panel, and the weights.
 template <int kTiles, class Weights>
 struct SumOperands {
   float a[2][4];
   typename Weights::Two b[kTiles];
 
-  // Columns beyond `last` are taken for that one.
+  // Column `last` stands in for columns beyond it.
   __device__ __forceinline__ void load(int panel, int last, int k, const Weights& weights) {
     const int own = k + 2 * (lane_of_warp() % 4);
 #pragma unroll
@@ -230,11 +230,10 @@ __device__ __forceinline__ void add_sums(const Sums<kTiles>& part, Sums<kTiles>&
   }
 }
 
-// Tensor cores cut off where they add, always towards zero: they add a few products at a time, and the rest is added
-// outside.
+// Tensor cores round towards zero when they add. So they add only a few products at a time; the rest is added outside.
 constexpr int kStepsInside = 4;  // of eight k
 
-// sums[row][n] = sum over k < count of column k of the panel and weights[k][n], with 8 kSteps columns at most.
+// sums[row][n] = sum over k < count of column k of the panel times weights[k][n], for at most 8 kSteps columns.
 template <int kSteps, int kTiles, class Weights>
 __device__ __forceinline__ void few_products(int panel, int count, const Weights& weights, Sums<kTiles>& sums) {
   static_assert(kSteps <= kStepsInside);
@@ -252,7 +251,7 @@ __device__ __forceinline__ void few_products(int panel, int count, const Weights
   }
 }
 
-// sums[row][n] += sum over k < count of column k of the panel and weights[k][n]. A loop, so that the program stays
+// sums[row][n] += sum over k < count of column k of the panel times weights[k][n]. A loop, so that the program stays
 // small.
 template <int kTiles, class Weights>
 __device__ __forceinline__ void add_products(int panel, int count, const Weights& weights, Sums<kTiles>& sums) {

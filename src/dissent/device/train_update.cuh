@@ -1,4 +1,4 @@
-// The end of a step: what slices have is added up, and each block takes Adam's step for its part.
+// The end of a step: the slices' gradients and losses are added up, and each block takes Adam's step for its part.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -11,7 +11,7 @@ namespace dissent::device {
 
 namespace cg = cooperative_groups;
 
-// What a block has of a job: slices [begin, end) of a member.
+// A block's part of a job: slices [begin, end) of a member.
 struct Slices {
   int slices;  // of a member
   int member;
@@ -24,9 +24,9 @@ struct Slices {
     begin = rank * each % slices;
     end = begin + each;
   }
-  // Among all slices of the job.
+  // The slice's number among all slices of the job.
   __device__ __forceinline__ int number(int slice) const { return member * slices + slice; }
-  // Rows of a component, in their order of the epoch: each block has its own.
+  // A component's rows in the order of the epoch; each block has its own.
   __device__ __forceinline__ std::uint32_t* order(const TrainJob& job, int component) const {
     return job.orders + begin * job.slice_orders + static_cast<std::size_t>(component) * job.num_rows;
   }
@@ -35,17 +35,17 @@ struct Slices {
   }
 };
 
-// As AdamOptions of network/adam.hpp.
+// The same as AdamOptions of network/adam.hpp.
 constexpr float kBeta1 = 0.9F;
 constexpr float kBeta2 = 0.999F;
 constexpr float kRestBeta1 = static_cast<float>(1 - 0.9);
 constexpr float kRestBeta2 = static_cast<float>(1 - 0.999);
 constexpr float kEpsilon = 1e-8F;
 
-constexpr int kFewSlices = 4;  // as a component of a flow's ensemble has
-constexpr int kTogether = 4;   // parameters of a thread, which are all asked for before the first is waited for
+constexpr int kFewSlices = 4;  // as many as a component has in an ensemble with a flow
+constexpr int kTogether = 4;   // parameters that a thread loads before it waits for the first
 
-// Over the threads of a warp.
+// The sum over the threads of a warp.
 __device__ __forceinline__ double warp_sum(double value) {
 #pragma unroll
   for (int far = 16; far > 0; far /= 2) {
@@ -54,8 +54,8 @@ __device__ __forceinline__ double warp_sum(double value) {
   return value;
 }
 
-// before + what the warps have, in their order; the same value in all threads. A sum over many tiles does not depend on
-// how many warps there are to one.
+// before + the sums of the warps, in the order of the warps; all threads get the same value. A sum over many tiles does
+// not depend on the number of warps per tile.
 template <int kRows>
 __device__ __forceinline__ double add_warps(double before, float value, double* warps) {
   const double sum = warp_sum(static_cast<double>(value));
@@ -70,16 +70,16 @@ __device__ __forceinline__ double add_warps(double before, float value, double* 
   return before;
 }
 
-// Sums over parameters are formed by so many threads at least in thought, so that they do not depend on how many there
-// are: each stands for kStandsFor of them, in turn.
+// Sums over parameters must not depend on the number of threads: each thread stands for kStandsFor threads in turn,
+// with a separate sum for each.
 template <int kRows>
 struct Squares {
   static constexpr int kStandsFor = kRows < kMostRows && kRows > kFewRows ? kMostRows / kRows : 1;
   static constexpr int kSums = kRows * kStandsFor / 32;
   double part[kStandsFor] = {};
 
-  // Hands sums to store(k, sum) and adds their squares, for k in [begin, end): a few of the thread's k = first + a *
-  // kRows at a time, for a < count, which load(first, count, sums) forms.
+  // For k in [begin, end), passes each sum to store(k, sum) and adds its square. load(first, count, sums) forms a few
+  // of the thread's sums at a time: those of k = first + a * kRows for a < count.
   template <class Load, class Store>
   __device__ __forceinline__ void add(int begin, int end, const Load& load, const Store& store) {
     static_assert(kTogether % kStandsFor == 0);
@@ -98,7 +98,7 @@ struct Squares {
     }
   }
 
-  // The sums of warps, [kSums], into shared memory.
+  // Writes the sums of the warps, [kSums], to shared memory.
   __device__ __forceinline__ void put(double* sums) const {
 #pragma unroll
     for (int p = 0; p < kStandsFor; ++p) {
@@ -166,7 +166,7 @@ __device__ __forceinline__ void adam(const TrainJob& job, const StepFactors& ste
   }
 }
 
-// A slice's part of the parameters of a network, of `count` in all: it adds their gradients up and updates them.
+// A slice's share of a network's parameters, one of `count` shares: the slice adds up their gradients and updates them.
 struct Share {
   int begin;
   int end;
@@ -178,8 +178,8 @@ struct Share {
   }
 };
 
-// Sums over `slices` slices, each `stride` behind the one before, of a parameter's gradient and of those each kRows
-// behind it, `count` in all.
+// Sums gradients over `slices` slices that lie `stride` apart: those of one parameter and of the next ones, each kRows
+// behind the one before, `count` in all.
 template <int kRows, int kMost>
 __device__ __forceinline__ void sum_slices(const float* gradient, int slices, std::size_t stride, int count,
                                            float (&sums)[kTogether]) {
@@ -203,14 +203,14 @@ __device__ __forceinline__ void sum_slices(const float* gradient, int slices, st
   }
 }
 
-// Adds up what slices have and takes Adam's step; `exchange` has their losses. Returns the mean loss, or NaN (in all
-// blocks) where it or the gradient is not finite; nothing is changed then.
+// Adds up the slices' gradients and losses, the latter in `exchange`, and takes Adam's step. Returns the mean loss, or
+// NaN (in all blocks) if it or the gradient is not finite; then nothing is changed.
 template <int kRows>
 __device__ __noinline__ double update(const TrainJob& job, const StepFactors& step, cg::cluster_group cluster,
                                       const Slices& own, double* exchange, double* warps) {
   const int all = job.members * own.slices;
   const auto stride = static_cast<std::size_t>(job.block_size);
-  const float* members = job.gradient + static_cast<std::size_t>(own.number(0)) * stride;  // the slices of this one
+  const float* members = job.gradient + static_cast<std::size_t>(own.number(0)) * stride;  // this member's slices
   cluster.sync();                                                                          // all gradients are there
   for (int slice = own.begin; slice < own.end; ++slice) {
     float* total = job.gradient + static_cast<std::size_t>(own.number(slice)) * stride;

@@ -53,10 +53,10 @@ struct BhattacharyyaSums {
   static constexpr std::size_t kFold = 8;  // (1 + x)^8 must not overflow: x below 1e4 in single, 1e37 in double
 
   std::size_t num_components;
-  double* sums;        // [M][M][kBlock], i < j alone
+  double* sums;        // [M][M][kBlock], i < j only
   double* log_stddev;  // [M][kBlock]: ln of the product of the standard deviations
   LogParts logs;       // [M][kBlock]: that product in parts, when lanes are reduced
-  LogParts pair_logs;  // [M][M][kBlock], i < j alone: excess and exponent of prod (1 + x), when lanes are reduced
+  LogParts pair_logs;  // [M][M][kBlock], i < j only: excess and exponent of prod (1 + x), when lanes are reduced
 
   template <class Source, class Store>
   HWY_INLINE hn::Mask<Tag<C>> run(const Source& source, const Packed<C>& packed, std::size_t input,
@@ -132,7 +132,7 @@ struct BhattacharyyaSums {
       const std::size_t at = (i * num_components + j + c) * kBlock + input;
       if constexpr (Store::kKeepsLanes) {  // the divergence itself
         store.sum(pair[c].value(), sums + at);
-      } else {  // its parts, of which finish_bhattacharyya makes it
+      } else {  // its parts, which finish_bhattacharyya puts together
         const LogParts log = pair_logs.at(at);
         store.sum(pair[c].sum, sums + at);
         store.fold(pair[c].excess, log.mantissa,
@@ -143,8 +143,8 @@ struct BhattacharyyaSums {
   }
 };
 
-// Completes a block, vectorised over its inputs: the divergences from their parts, where `parts` says that these are
-// what there is; the lower half of the matrix; trust.
+// Completes a block, vectorised over its inputs: the divergences from their parts, if there are `parts`; the lower half
+// of the matrix; trust.
 HWY_INLINE void finish_bhattacharyya(std::size_t count, std::size_t num_components, bool parts, const LogParts& logs,
                                      const LogParts& pair_logs, const BlockResult& out) {
   const Tag<double> d;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// (1 + a t) - (1 + t)^a, for t > -1 and a in (0, 1); near 0 as a series, for the leading terms cancel.
+// (1 + a t) - (1 + t)^a, for t > -1 and a in (0, 1); near 0 as a series, since the leading terms cancel.
 double power_gap(double alpha, double t) {
   if (std::abs(t) > 0.01) {
     return alpha * t - std::expm1(alpha * std::log1p(t));
@@ -61,8 +61,8 @@ double chernoff(double alpha, const Categorical& p, const Categorical& q) {
   if (alpha > 1) {
     return -log_integral(alpha, p, q);
   }
-  // 1 - integral = sum_k a p + (1 - a) q - p^a q^(1-a), in which no term is negative; where the components hardly
-  // overlap the integral itself has the digits.
+  // 1 - integral = sum_k a p + (1 - a) q - p^a q^(1-a), in which no term is negative. If the components hardly overlap,
+  // the integral itself is the accurate one.
   double gap = 0;
   double integral = 0;
   for (std::size_t k = 0; k < p.probability.size(); ++k) {

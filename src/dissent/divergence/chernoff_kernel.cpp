@@ -2,7 +2,7 @@
 //   C_ij = alpha (1 - alpha) / 2 sum_d delta^2 / v_ij  +  1/2 ln prod_d v_ij  -  alpha ln prod_d s_j ...
 // Per output everything is measured in units of component 0 (any linear map leaves C unchanged), so that products of
 // several v_ij stay near 1. They serve twice: as the argument of the logarithm, taken once per pair, and as the common
-// denominator of several quotients, a / b + c / d = (a d + c b) / (b d), so that a division is needed every few
+// denominator of several quotients, a / b + c / d = (a d + c b) / (b d), so that a division is needed only every few
 // outputs.
 #include <cmath>
 
@@ -43,8 +43,7 @@ struct Pair {
   }
 };
 
-// Arrays of a component: mean, (1 - alpha) v, alpha v; those of a component M past the last hold
-// 1 / s_0 and 1 / s_0^2.
+// Arrays of a component: mean, (1 - alpha) v, alpha v; those of component M, past the last, hold 1 / s_0 and 1 / s_0^2.
 template <class C>
 struct ChernoffSums {
   std::size_t num_components;

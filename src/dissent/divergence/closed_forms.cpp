@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// chernoff for covariances of very different shape, whose eigenvalues would lose the small ones.
+// chernoff for covariances of very different shape, where the small eigenvalues would be lost.
 double chernoff_by_determinants(double alpha, const FullGaussian& p, const FullGaussian& q) {
   const Eigen::VectorXd delta = p.mean - q.mean;
   const Eigen::MatrixXd covariance_p = p.factor * p.factor.transpose();
@@ -59,13 +59,13 @@ double chernoff(double alpha, const DiagonalGaussian& p, const DiagonalGaussian&
   for (std::size_t d = 0; d < p.mean.size(); ++d) {
     const double si = p.stddev[d];
     const double sj = q.stddev[d];
-    // Of the mirror images C_a(i, j) = C_1-a(j, i) the one with the smaller a keeps its digits.
+    // Of the mirror images C_a(i, j) = C_1-a(j, i), the one with the smaller a keeps its digits.
     const double scale = alpha <= 0.5 ? scale_term_of(alpha, si, sj) : scale_term_of(1 - alpha, sj, si);
     if (scale == kInfinity) {
       return -kInfinity;
     }
     const double delta = p.mean[d] - q.mean[d];
-    // The mean part alpha (1 - alpha) / 2 * delta^2 / s^2, as a square of a quotient: no square that over- or
+    // The mean part alpha (1 - alpha) / 2 * delta^2 / s^2, as a square of a quotient, so that no square over- or
     // underflows.
     if (alpha < 1) {
       const double z = delta / std::hypot(std::sqrt(alpha) * sj, std::sqrt(1 - alpha) * si);
@@ -79,8 +79,8 @@ double chernoff(double alpha, const DiagonalGaussian& p, const DiagonalGaussian&
   return sum;
 }
 
-// In units of q's factor, p has the covariance I + G with G = F + F^T + F F^T. G's eigenvectors make the diagonal case
-// of it, and small eigenvalues (components nearly equal) keep their digits.
+// In units of q's factor, p has the covariance I + G with G = F + F^T + F F^T. G's eigenvectors reduce this to the
+// diagonal case, and small eigenvalues (components nearly equal) keep their digits.
 double chernoff(double alpha, const FullGaussian& p, const FullGaussian& q) {
   if (equal(p, q)) {
     return 0;

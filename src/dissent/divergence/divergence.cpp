@@ -43,7 +43,7 @@ void for_values(const PairBlock& block, const Change& change) {
   }
 }
 
-// KL in both directions stands in the kernel's block: each becomes the sum of the two.
+// The kernel's block holds KL in both directions: each becomes the sum of the two.
 void to_jeffreys(double, const PairBlock& block) {
   const std::size_t M = block.num_components;
   for (std::size_t i = 0; i < M; ++i) {
@@ -77,9 +77,9 @@ constexpr Parameter kRenyiAlpha{.letter = "A",
                                 .example = "0.3",
                                 .except = 1};
 
-// One row a divergence, in the order of lists. A row without a kernel goes through the plain functions, which is slow
-// but right everywhere. What is an upper or a lower bound is proven: kl and what is never below it, chernoff and what
-// is never above it.
+// One row per divergence, in list order. A row without a kernel uses the plain functions, which are slow but right
+// everywhere. The bounds are proven: upper for kl and what is never below it, lower for chernoff and what is never
+// above it.
 constexpr std::array kDivergences{
     DivergenceInfo{.name = "kl",
                    .title = "Kullback-Leibler",

@@ -2,10 +2,9 @@
 // for the CPU. They take one logarithm per component (or pair) instead of one per output, and neither allocate nor
 // throw.
 //
-// They hold for finite means, standard deviations in [1e-9, 1e9] (double precision: [1e-18, 1e18]) and divergences that
-// are not too small for their terms to cancel. What lies outside (or is not valid) is only marked, in `trust`:
-// pairwise.cpp then turns to the next more careful way: double instead of single precision, then the plain functions,
-// which hold everywhere.
+// They hold for finite means, standard deviations in [1e-9, 1e9] (double precision: [1e-18, 1e18]) and divergences not
+// so small that their terms cancel. Anything outside (or not valid) is only marked, in `trust`; pairwise.cpp then turns
+// to the next more careful way: double instead of single precision, then the plain functions, which hold everywhere.
 #pragma once
 
 #include <cstddef>
@@ -41,14 +40,14 @@ struct BlockInput {
   std::size_t num_components;
   std::size_t num_outputs;
   double least;           // divergences below this are not trusted
-  bool single_precision;  // compute in float; for T = float alone
+  bool single_precision;  // compute in float; only for T = float
 };
 
 void kl_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
 void kl_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
 
-// `least` and single_precision are not looked at: nothing cancels, so float32 input of up to kSingleMostOutputs outputs
-// is computed in single precision.
+// `least` and single_precision are ignored: nothing cancels, so float32 input of up to kSingleMostOutputs outputs is
+// computed in single precision.
 void bhattacharyya_block(const BlockInput<float>& in, double* scratch, const BlockResult& out);
 void bhattacharyya_block(const BlockInput<double>& in, double* scratch, const BlockResult& out);
 
@@ -56,7 +55,7 @@ void bhattacharyya_block(const BlockInput<double>& in, double* scratch, const Bl
 void chernoff_block(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out);
 void chernoff_block(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out);
 
-// Runs on float32 and float64 input; made of one function that takes either.
+// Runs on float32 and float64 input; made from one function that takes either.
 struct RunKernel {
   void (*single)(const BlockInput<float>& in, const double* alpha, double* scratch, const BlockResult& out);
   void (*full)(const BlockInput<double>& in, const double* alpha, double* scratch, const BlockResult& out);
@@ -77,7 +76,7 @@ struct Kernel {
   RunKernel run;
   double (*plain)(double alpha, const DiagonalGaussian& p, const DiagonalGaussian& q);  // what it computes
   bool takes_alpha = false;                                                             // in (0, 1)
-  bool cancels = true;  // small results lose digits, so `least` and single_precision are looked at
+  bool cancels = true;  // small results lose digits, so `least` and single_precision are used
 };
 
 // The divergences of a block, [M][M][kBlock], of which the first `count` inputs are set.

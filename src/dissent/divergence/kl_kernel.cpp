@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace dissent::kernels::HWY_NAMESPACE {
 
-// 1 / v. In single precision by Newton's step on the CPU's estimate of 12 bits or more, to one or two roundings.
+// 1 / v. In single precision, a Newton step on the CPU's estimate of 12 bits or more gives it to one or two roundings.
 HWY_INLINE Vec<float> inverse(Vec<float> v) {
   const Vec<float> estimate = hn::ApproximateReciprocal(v);
   return hn::Mul(estimate, hn::NegMulAdd(v, estimate, hn::Set(Tag<float>(), 2.0F)));
@@ -31,7 +31,7 @@ struct KlSums {
   template <class Source, class Store>
   HWY_INLINE hn::Mask<Tag<C>> run(const Source& source, const Packed<C>& packed, std::size_t input,
                                   const Store& store) const {
-    if (num_components == 1) {  // no sums that would show what is not finite
+    if (num_components == 1) {  // no sums would show what is not finite
       return run_with<RangeCheck<C>>(source, packed, input, store);
     }
     return run_with<ScaleCheck<C>>(source, packed, input, store);

@@ -158,11 +158,11 @@ struct Packed {
 // Whether a masked load leaves memory alone where the mask is false.
 constexpr bool kMasksLoads = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL;
 
-// Calls the next input's rows into the second-level cache, a few cache lines at each step of the pair sums. Those work
-// on packed arrays; without this, memory would rest meanwhile.
+// Prefetches the next input's rows into the second-level cache, a few cache lines at each step of the pair sums. Those
+// work on packed arrays; without this, memory would be idle meanwhile.
 struct Ahead {
   static constexpr std::size_t kLine = 64;    // bytes
-  static constexpr std::size_t kPerStep = 2;  // of either array; M / (M - 1) vectors a step is what is needed
+  static constexpr std::size_t kPerStep = 2;  // of either array; M / (M - 1) vectors per step are needed
   const char* mean;
   const char* stddev;
   std::size_t lines;  // still to come, of either array
@@ -182,7 +182,7 @@ struct Ahead {
 };
 
 // The vectors of one input, lanes running over its outputs; padded with mean 0, stddev 1, which add nothing to any sum.
-// kWhole: of full vectors alone.
+// kWhole: full vectors only.
 template <class C, class T, bool kWhole = false>
 struct OutputsSource {
   const T* mean_row;  // [M][D] of the input
@@ -257,12 +257,11 @@ struct InputsSource {
   }
 };
 
-// For a lambda that is called in several places and would become a function otherwise, its vectors going through
-// memory.
+// For a lambda called in several places, which would otherwise become a function and pass its vectors through memory.
 #define DISSENT_INLINE_LAMBDA __attribute__((always_inline))
 
-// Calls take(source, step) for the vectors of a component and multiplies what it returns; the mantissa of the product
-// is for its user to normalise. Whole vectors come in groups, without a branch.
+// Calls take(source, step) for the vectors of a component and multiplies what it returns; the caller normalises the
+// product's mantissa. Whole vectors come in groups, without a branch.
 template <class C, class Source, class Take>
 HWY_INLINE Product<C> multiply_steps(const Source& source, const Packed<C>& packed, const Take& take) {
   constexpr std::size_t kFold = Product<C>::kFold;
@@ -285,7 +284,7 @@ HWY_INLINE Product<C> multiply_steps(const Source& source, const Packed<C>& pack
   return product;
 }
 
-// The inputs from first_input on, the last one repeated past the end of the block.
+// Packs the inputs from first_input on, the last one repeated past the end of the block.
 template <class C, class T>
 HWY_INLINE void transpose(const BlockInput<T>& in, std::size_t first_input, const Packed<C>& packed) {
   const std::size_t lanes = hn::Lanes(Tag<C>());
@@ -303,7 +302,7 @@ HWY_INLINE void transpose(const BlockInput<T>& in, std::size_t first_input, cons
   }
 }
 
-// The standard deviations that a product of kFold of them can bear.
+// The range of standard deviations in which a product of kFold of them is safe.
 template <class C>
 struct StddevRange {
   static constexpr C kLeast = Format<C>::kDouble ? C(1e-18) : C(1e-9);
@@ -425,7 +424,7 @@ HWY_INLINE void take_logs(const LogParts& logs, std::size_t rows, std::size_t co
   }
 }
 
-// The widths of tiles that make up `count` columns: as many of kWidest as fit, then the rest in one.
+// Runs tiles over the columns [begin, end): as many of width kWidest as fit, then the rest in one.
 template <std::size_t kWidest, class Tile>
 HWY_INLINE void for_each_tile(std::size_t begin, std::size_t end, const Tile& tile) {
   std::size_t j = begin;

@@ -13,14 +13,14 @@ namespace {
 
 using kernels::Trust;
 
-// Components that make a group: the divergences of two, 2 MB for a block of inputs, stay in the cache.
+// Components per group: the divergences of two groups, 2 MB for a block of inputs, stay in the cache.
 constexpr std::size_t kGroup = 32;
 
 // Single precision pays once a vector of 16 is filled twice.
 constexpr std::size_t kSingleFromOutputs = 32;
 
 // The smallest divergence that a kernel is trusted with. In double its terms leave an error of about 1e-15 D^(1/2), in
-// single about 6e-8 D^(1/2); what is asked is a relative error of 1e-11 (float64 input), 1e-6 or better (float32).
+// single about 6e-8 D^(1/2); the goal is a relative error of 1e-11 (float64 input), 1e-6 or better (float32).
 template <class T>
 double least_divergence(const kernels::Kernel& kernel, bool single_precision, std::size_t num_outputs) {
   if (!kernel.cancels) {
@@ -32,7 +32,7 @@ double least_divergence(const kernels::Kernel& kernel, bool single_precision, st
   return std::is_same_v<T, float> ? 1e-7 : 1e-4 * std::sqrt(static_cast<double>(num_outputs));
 }
 
-// Null where the divergence has none for its alpha.
+// Null if the divergence has none for its alpha.
 const kernels::Kernel* kernel_of(const Divergence& divergence) {
   const kernels::Kernel* kernel = divergence.info->kernel;
   return kernel == nullptr || (kernel->takes_alpha && divergence.alpha >= 1) ? nullptr : kernel;
@@ -205,7 +205,7 @@ void PairwiseDivergences::compute_groups(const MixtureView<T>& mixture, std::siz
         copy_groups(groups, count);
       }
     }
-  } catch (const InputError&) {  // which names a component by its place among two groups
+  } catch (const InputError&) {  // it names a component by its place within two groups
     for (std::size_t n = begin; n < begin + count; ++n) {
       components_.load(mixture, n, first_input + n);
     }

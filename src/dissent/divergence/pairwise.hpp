@@ -1,8 +1,8 @@
 // All divergences D(p_i || p_j) between the components of each input, block by block: what the estimators work from.
 //
 // The fast kernels do what they can; an input they cannot vouch for (see kernels.hpp) goes through the plain functions,
-// which also find out what is wrong with it, if something is. float32 input with many outputs is tried in single
-// precision first. Results for float32 input are good to 1e-6 relative, for float64 to 1e-11.
+// which also find what is wrong with it, if anything. float32 input with many outputs is tried in single precision
+// first. Results for float32 input are good to 1e-6 relative, for float64 to 1e-11.
 //
 // A block's M x M matrices stay below kMostBytes (or a single matrix, if that is more): beyond kMostDirect components
 // the kernels compare two groups of components at a time, and fewer inputs make a block.
@@ -27,10 +27,10 @@ class PairwiseDivergences {
   static constexpr std::size_t kMostDirect = 256;         // components that the kernels take at once
   static constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 
-  // How many inputs make a block: kBlock but for many components.
+  // How many inputs make a block: kBlock, or fewer with many components.
   static std::size_t block_size(std::size_t num_components);
 
-  // num_inputs: how many there are in all, where memory for a whole block would be too much.
+  // num_inputs: how many there are in all, in case memory for a whole block would be too much.
   PairwiseDivergences(const Divergence& divergence, std::size_t num_components, std::size_t num_outputs,
                       std::size_t num_inputs = kBlock);
 
@@ -39,14 +39,14 @@ class PairwiseDivergences {
   template <class T>
   void compute(const MixtureView<T>& mixture, std::size_t begin, std::size_t count, std::size_t first_input);
 
-  // For chernoff: the same with an alpha of its own, in (0, 1), for each of the inputs.
+  // For chernoff: the same with its own alpha, in (0, 1), for each input.
   template <class T>
   void compute(const MixtureView<T>& mixture, std::size_t begin, std::size_t count, std::size_t first_input,
                std::span<const double> alpha);
 
   std::size_t num_components() const { return num_components_; }
-  // Arrays over the inputs of the block, [M][M][stride] and [M][stride]. Of the first there are kSlack values more, so
-  // that a vector can be loaded anywhere.
+  // Arrays over the inputs of the block, [M][M][stride] and [M][stride]. The first has kSlack extra values, so that a
+  // vector can be loaded anywhere.
   static constexpr std::size_t kSlack = 16;
   std::size_t stride() const { return stride_; }
   const double* divergence() const { return divergence_.data(); }
@@ -66,7 +66,7 @@ class PairwiseDivergences {
   void copy_groups(const Groups& groups, std::size_t count);
   template <class T>
   void retry_in_double(kernels::BlockInput<T> block, std::size_t input);
-  // Recomputes input number `input` of the block; with small_only just the pairs that the kernel could not vouch for.
+  // Recomputes input number `input` of the block; with small_only, only the pairs that the kernel could not vouch for.
   void compute_plain(std::size_t input, bool small_only, double least);
 
   Divergence divergence_kind_;

@@ -42,7 +42,7 @@ UnitRecord read_record(std::span<const double> values, const std::string& source
           .diverged = values[9] != 0};
 }
 
-// Names the first thing that differs.
+// InputError that names the first difference.
 void check_identity(const std::string& text, const std::string& expected, const std::string& path) {
   const Json theirs = Json::parse(text, nullptr, false);
   check(theirs.is_object(), "{}: its metadata are no JSON object; the checkpoint is damaged, delete it to start afresh",

@@ -22,41 +22,42 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kFolds = 5;
-constexpr std::size_t kFewestRows = 20;    // fewer cannot tell: the kind with the strongest prior it is
+constexpr std::size_t kFewestRows = 20;    // with fewer, take the kind with the strongest prior
 constexpr std::size_t kRaceSteps = 3000;   // of a network
-constexpr std::size_t kManyColumns = 100;  // with more of them a step costs more, and there are fewer
+constexpr std::size_t kManyColumns = 100;  // with more, a step costs more, so there are fewer steps
 constexpr std::size_t kFewestSteps = 500;
-constexpr double kMostNats = 10;  // that one row may speak for or against a kind
+constexpr double kMostNats = 10;  // the most that one row counts for or against a kind
 constexpr double kClear = 2;      // standard errors
 constexpr double kFar = 5;        // likewise
 constexpr double kWorse = 1.1;    // times the error
 constexpr std::size_t kRowsToTell = 20;
 constexpr std::size_t kRowsToHope = 15;
-constexpr std::uint64_t kStreamIndex = 1;  // of Purpose::kSplit; the split of a fit is 0
+constexpr std::uint64_t kStreamIndex = 1;  // of Purpose::kSplit; a fit's own split uses 0
 
 struct Runner {
   Model model;
-  std::vector<double> density = {};  // of the rows held out so far
-  std::vector<double> errors = {};   // in size, [rows][D]
+  std::vector<double> density = {};  // log density of each row held out so far
+  std::vector<double> errors = {};   // absolute errors, [rows][D]
   bool worse = false;                // dropped for its errors
 
-  // Of the first `count` of them.
+  // Mean log density of the first `count` rows.
   double mean(std::size_t count) const {
     return std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
            static_cast<double>(count);
   }
 };
 
-// Rows of one fold, and the others.
+// The rows held out in one fold, and the others.
 struct Fold {
   std::vector<double> inputs;
   std::vector<double> targets;
   std::vector<double> held_inputs;
   std::vector<double> held_targets;
-  std::vector<double> weights;  // of those that are not held out, if any
+  std::vector<double> weights;  // of the rows not held out; may be empty
 };
 
-// The fold in which each row is held out: in turn, in this order, and copies together, else they would be known.
+// The fold in which each row is held out. Rows take the folds in turn, in this order. Copies share a fold: otherwise
+// the model would have seen them.
 std::vector<std::size_t> fold_numbers(std::span<const std::uint32_t> order, std::span<const std::uint32_t> first) {
   constexpr std::size_t kNone = kFolds;
   std::vector<std::size_t> fold(order.size(), kNone);
@@ -68,7 +69,7 @@ std::vector<std::size_t> fold_numbers(std::span<const std::uint32_t> order, std:
   return fold;
 }
 
-// Of rows that are held out the first copy alone: it is one row that speaks for or against a kind.
+// Of held-out copies only the first is kept, so they count as one row for or against a kind.
 Fold make_fold(const TrainingRows& rows, std::span<const std::uint32_t> order, std::span<const std::uint32_t> first,
                std::span<const std::size_t> folds, std::size_t fold) {
   std::vector<std::uint32_t> kept;
@@ -117,7 +118,7 @@ Advantage over_rows(std::span<const double> gains) {
   return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
 }
 
-// Of `a` over `b` in nats a row; a row counts for no more than kMostNats.
+// The lead of `a` over `b` in nats per row; one row counts for at most kMostNats.
 Advantage advantage(const Runner& a, const Runner& b) {
   std::vector<double> gains(a.density.size());
   std::ranges::transform(a.density, b.density, gains.begin(),
@@ -125,7 +126,7 @@ Advantage advantage(const Runner& a, const Runner& b) {
   return over_rows(gains);
 }
 
-// By how much errors of `a` are beyond kWorse times those of `b`, each output in units of b's mean error.
+// How far the errors of `a` exceed kWorse times those of `b`, each output in units of b's mean error.
 Advantage excess_error(const Runner& a, const Runner& b) {
   const std::size_t num_rows = a.density.size();
   const std::size_t D = a.errors.size() / num_rows;
@@ -147,21 +148,21 @@ bool is_worse(const Runner& a, const Runner& b) {
   return a.density.size() >= kRowsToTell && excess.mean > kClear * excess.error;
 }
 
-// Whether `a` has won over `b`: clearly ahead at the end, or far ahead before with errors that do not seem larger.
+// Whether `a` has beaten `b`: clearly ahead at the end, or far ahead earlier with errors that do not seem larger.
 bool has_won(const Runner& a, const Runner& b, bool last) {
   const Advantage ahead = advantage(a, b);
   return last ? ahead.mean > kClear * ahead.error
               : ahead.mean > kFar * ahead.error && a.density.size() >= kRowsToTell && excess_error(a, b).mean <= 0;
 }
 
-// Whether a lead after some of the folds is so small that it will hardly be clear after all: below that even where the
-// folds to come are one standard error better than those so far.
+// Whether a lead after some folds is too small to become clear after all of them: it would stay unclear even if the
+// remaining folds were one standard error better than those so far.
 bool is_hopeless(const Advantage& ahead, std::size_t folds_done) {
   const double share = static_cast<double>(folds_done) / static_cast<double>(kFolds);
   return ahead.mean / std::sqrt(share) + std::sqrt(1 - share) * ahead.error < kClear * ahead.error;
 }
 
-// The others by how far they were behind, over the rows that both were asked for.
+// Says how far behind the others were, over the rows that both predicted.
 std::string reason_of(const Runner& best, const std::vector<Runner>& others) {
   std::vector<std::string> behind;
   for (const Runner& other : others) {
@@ -176,7 +177,7 @@ std::string reason_of(const Runner& best, const std::vector<Runner>& others) {
 
 class Race {
  public:
-  // first: of each row the first copy.
+  // first: the first copy of each row.
   Race(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
        std::span<const std::uint32_t> first, const FitAndPredict& fit_and_predict)
       : options_(options),
@@ -206,7 +207,7 @@ class Race {
   }
 
  private:
-  // False where a fit was interrupted.
+  // False if a fit was interrupted.
   bool run_fold(const Fold& fold) {
     TrainingRows rows{rows_.input_names, rows_.target_names, fold.inputs, fold.targets, rows_.source};
     rows.weights = fold.weights;
@@ -226,9 +227,9 @@ class Race {
     return true;
   }
 
-  // The first kind stays unless another is clearly ahead of it at the end, or far ahead before. One that is behind once
-  // there are some rows to tell by has lost, and so has one whose lead is too small to become clear, or whose errors
-  // are clearly larger. Once the first kind is beaten any lead counts.
+  // The first kind stays unless another is clearly ahead of it at the end, or far ahead earlier. A kind drops out if it
+  // is behind once there are enough rows to tell, if its lead is too small to become clear, or if its errors are
+  // clearly larger. Once the first kind is beaten, any lead counts.
   void drop(std::size_t folds_done) {
     const bool last = folds_done == kFolds;
     for (std::size_t k = running_.size(); k-- > 1;) {
@@ -253,7 +254,7 @@ class Race {
     }
   }
 
-  // Of those that have won over the front the one with the largest lead, whatever their order; 0 where none has.
+  // The kind with the largest lead among those that have beaten the front, whatever their order; 0 if none has.
   std::size_t best_winner(bool last) const {
     std::size_t best = 0;
     double most = 0;
@@ -281,7 +282,7 @@ class Race {
   std::vector<std::size_t> folds_;  // of each row
   std::vector<Runner> running_;
   std::vector<Runner> dropped_;
-  bool first_beaten_ = false;  // that with the strongest prior is out
+  bool first_beaten_ = false;  // the kind with the strongest prior is out
 };
 
 }  // namespace
@@ -314,7 +315,7 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
     if (error.fault().argument == "device") {
       throw;
     }
-    // Rows so far apart that some cannot be predicted from the others: the fit will tell.
+    // The rows are so far apart that some cannot be predicted from the others; the fit will say so.
     return {models.front(),
             fmt::format("{}: the rows are too far apart to compare models", model_name(models.front()))};
   }

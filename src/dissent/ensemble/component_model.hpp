@@ -1,9 +1,9 @@
-// ComponentModel: the components of an ensemble, whatever they are made of. An Ensemble owns one, beside the OutputMap
-// that takes their base values to outputs.
+// ComponentModel: the components of an ensemble, whatever they are made of. An Ensemble owns one, and the OutputMap
+// that maps their base values to outputs.
 //
-// To add a kind of model: derive from ComponentModel, in a file of its own (network_model.hpp is the one to copy), and
-// give the kind a value of enum Model and a row of the registry (model_kind.cpp), with the functions that make, load
-// and train it. Nothing else asks for the kind. M components, D outputs; matrices are row-major.
+// To add a kind of model: derive from ComponentModel, in its own file (network_model.hpp is the one to copy), and give
+// the kind a value of enum Model and a row of the registry (model_kind.cpp), with the functions that make, load and
+// train it. Nothing else asks for the kind. M components, D outputs; matrices are row-major.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct HeadBlock {
 };
 using VisitHeads = std::function<void(const HeadBlock& block)>;
 
-// Arrays of a model file by name. Those of whole numbers are kept here; others are views of the model's.
+// Arrays of a model file by name. Whole numbers are stored here; other arrays are views of the model's data.
 struct NamedArrays {
   std::vector<std::pair<std::string, ArrayView>> arrays;
   std::deque<std::vector<std::int64_t>> wholes;
@@ -52,8 +52,8 @@ class ComponentModel {
 
   virtual std::size_t num_components() const = 0;
 
-  // All that a fit learns, the parameters of the output map included, as one block: the same bits from the same
-  // rows, the same model.
+  // All that a fit learns, including the parameters of the output map, as one block. Models fitted to the same rows are
+  // the same if these bits are.
   virtual std::span<const float> parameters() const = 0;
 
   // What one thread needs for blocks of up to kModelBlock rows; the model must outlive it.
@@ -65,7 +65,7 @@ class ComponentModel {
   // Means and stddevs [count][M][D] of the rows, in `units` (offset + scale * the scaled value).
   virtual void predict(const RowBlock& rows, const Scaling& units, Scratch& scratch, std::span<double> mean,
                        std::span<double> stddev) const = 0;
-  // The same in scaled units and single precision: what scoring wants.
+  // The same in scaled units and single precision, for scoring.
   virtual void predict(const RowBlock& rows, Scratch& scratch, std::span<float> mean,
                        std::span<float> stddev) const = 0;
 
@@ -74,7 +74,7 @@ class ComponentModel {
   // From now on every stddev of output d is factors[d] times what it was; all > 0 (Ensemble::scale_spread).
   virtual void scale_spread(std::span<const double> factors) = 0;
 
-  // What a file must hold for ModelKind::load to make the same model again.
+  // Adds what a file must hold for ModelKind::load to make the same model again.
   virtual void add_arrays(NamedArrays& to) const = 0;
 
  protected:

@@ -1,5 +1,5 @@
-// DeviceTrainer: the epochs of a trainer, run by a device (fit_device.hpp). Parameters and moments stay the trainer's
-// and the model's; between calls they are as the trainer itself would have left them, but for rounding.
+// DeviceTrainer: runs the epochs of a trainer on a device (fit_device.hpp). The trainer and the model still own the
+// moments and parameters; between calls these are as the trainer itself would have left them, except for rounding.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ class DeviceTrainer {
     std::size_t end = 0;
   };
 
-  // InputError, naming the argument `device`, where it cannot train this. All outlive the DeviceTrainer.
+  // InputError that names the argument `device` if it cannot train this. All arguments must outlive the DeviceTrainer.
   DeviceTrainer(FitDevice& device, Trainer& trainer, std::span<float> parameters);
 
-  // The mean loss of the last epoch of each; NaN as Trainer::run_epochs.
+  // The mean loss of the last epoch of each stretch; NaN as in Trainer::run_epochs.
   std::vector<double> run(std::span<const Stretch> stretches);
 
  private:

@@ -152,7 +152,7 @@ std::size_t Ensemble::check_inputs(std::span<const double> inputs) const {
 void Ensemble::check_rows(std::span<const double> inputs, std::string_view source, const RowNumber& row_number) const {
   const std::size_t C = num_input_columns();
   const Scaling& scaling = columns_.input_scaling;
-  const auto usable = [&](std::size_t column, double value) {  // false for what is not finite as well
+  const auto usable = [&](std::size_t column, double value) {  // also false for a value that is not finite
     return std::abs((value - scaling.offset[column]) / scaling.scale[column]) <= kFarthestInput;
   };
   bool all_usable = true;

@@ -1,14 +1,14 @@
 // Ensemble: a trained (or freshly drawn) model of y given x, both in the user's units.
 //
 //   p(y | x) = sum_j w_j N(z; mean_j(x), diag stddev_j(x)^2) |det dz/dy|
-// where z is y (pne, gp), or y scaled and mapped through the shared conditional flow (flow), beside the trend
-// (trend.hpp) if there is one; for a target that is fitted by its logarithm, ln y stands for y. C input columns, D
+// where z is y (pne, gp), or y scaled and mapped through the shared conditional flow (flow), apart from the trend
+// (trend.hpp) if there is one. For a target fitted by its logarithm, ln y takes the place of y. C input columns, D
 // outputs, M components; matrices are row-major, inputs [N][C] and targets [N][D] in double precision.
 //
-// An ensemble is columns, weights, a ComponentModel that says where each component is at an input, and an OutputMap
-// from there to outputs. This is all that the rest of the program asks of a model, whatever its kind
-// (component_model.hpp says how to add one). Work over rows is split in fixed blocks, so results are the same to the
-// bit on any number of threads. For a row alone and among others they are the same to the bit with networks, and to
+// An ensemble consists of columns, weights, a ComponentModel that predicts each component at an input, and an OutputMap
+// from there to outputs. The rest of the program needs nothing else from a model, whatever its kind
+// (component_model.hpp says how to add one). Work over rows is split into fixed blocks, so results are the same to the
+// bit on any number of threads. A row gives the same results alone as among others: to the bit with networks, and to
 // about 1e-12 of their size with gp, whose matrix products depend on the shape of a block.
 #pragma once
 
@@ -51,61 +51,61 @@ class Ensemble {
 
   const EnsembleOptions& options() const { return options_; }
   const EnsembleColumns& columns() const { return columns_; }
-  // From a table's columns to the inputs. Where they are its columns, a missing cell is filled with the middle of the
-  // rows of the fit, as their scaling tells it.
+  // Maps a table's columns to the inputs. If the inputs are its columns, a missing cell is filled with the middle of
+  // the rows of the fit, according to their scaling.
   TableEncoding table_encoding() const;
   const Weights& weights() const { return weights_; }
   std::size_t num_input_columns() const { return columns_.inputs.size(); }
   std::size_t num_outputs() const { return columns_.targets.size(); }
   std::size_t num_components() const;
   const OutputMap& output_map() const { return *parts_.output_map; }
-  bool has_networks() const;   // its components are, so that there is a last layer
-  bool has_posterior() const;  // its components are drawn from one that is known: process()
+  bool has_networks() const;   // its components are networks, so there is a last layer
+  bool has_posterior() const;  // its components are drawn from a known posterior: process()
 
-  // What was learned, as one block: the same bits from the same rows, the same predictions. Those of networks can be
-  // changed; InputError for a model without.
+  // What was learned, as one block. Models fitted to the same rows predict the same if these bits are the same. The
+  // parameters of networks can be changed; InputError for a model without networks.
   std::span<float> parameters();
   std::span<const float> parameters() const;
 
-  // The networks; InputError for a model whose components are none.
+  // The networks; InputError if the components are not networks.
   NetworkModel& networks();
   const NetworkModel& networks() const;
-  // The processes of a model of the kind gp; InputError for any other.
+  // The processes of a gp model; InputError for any other kind.
   ProcessModel& process();
   const ProcessModel& process() const;
   const MlpStack& stack() const;   // of the networks; its layout holds the flow as well
-  std::size_t flow_begin() const;  // offset of the flow's parameters, which are the last
+  std::size_t flow_begin() const;  // offset of the flow's parameters, which come last
 
-  // From now on no prediction is more certain than at the most certain of these inputs: in each component and output
-  // the smallest stddev there becomes a limit; of a model with a flow in base space, where its map may still narrow
-  // what it maps. Networks extrapolate log-stddevs as straight lines, so that a little outside of what they were
-  // trained on they could claim to be sure a thousandfold.
+  // From now on no prediction is more certain than at the most certain of these inputs: for each component and output,
+  // the smallest stddev there becomes the lower limit. With a flow the limit holds in base space; the flow may still
+  // narrow what it maps. Networks extrapolate log-stddevs as straight lines, so a little outside their training data
+  // they could claim to be a thousand times as sure.
   void limit_certainty(std::span<const double> inputs, Executor* executor = nullptr);
-  // From now on log densities have this component beside the ensemble's own; an empty one takes it away.
+  // From now on log densities include this component beside the ensemble's own; an empty one removes it.
   void set_wide_component(WideComponent wide);
   const WideComponent& wide_component() const { return wide_; }
-  // From now on every component's stddev of target d is factors[d] times what it was; of a flow, that of the base value
-  // which becomes target d (recalibration.hpp).
+  // From now on every component's stddev of target d is factors[d] times what it was; with a flow, that of the base
+  // value that becomes target d (recalibration.hpp).
   void scale_spread(std::span<const double> factors);
   // The product of all factors of scale_spread(), one per target; empty for a model that was never recalibrated.
   const std::vector<double>& spread_factors() const { return spread_factors_; }
 
-  // InputError for an input that cannot be predicted at: not finite, or too far from the rows of the fit to compute
-  // with. It names `source`, the column and the row: row_number(k) for row k, or k without.
+  // InputError for an input that is not finite, or too far from the rows of the fit to compute with. It names `source`,
+  // the column and the row: row_number(k) for row k, or k if there is no row_number.
   using RowNumber = std::function<std::size_t(std::size_t row)>;
   void check_rows(std::span<const double> inputs, std::string_view source, const RowNumber& row_number = {}) const;
 
-  // The components at each input. pne, gp: in the user's units. flow, and any model of a target that is fitted by its
+  // The components at each input. pne, gp: in the user's units. flow, and any model of a target fitted by its
   // logarithm: in base space, where the epistemic uncertainty is the same as in output space.
   Mixture<double> predict(std::span<const double> inputs, Executor* executor = nullptr) const;
 
-  // The components in scaled units, before any map, in single precision, into memory that is kept from call to call:
-  // what scoring wants, as the epistemic uncertainty is that of the outputs.
+  // The components in scaled units, before any map, in single precision. For scoring: the epistemic uncertainty is the
+  // same as that of the outputs. `base` keeps its memory from call to call.
   void predict_base(std::span<const double> inputs, Mixture<float>& base, Executor* executor = nullptr) const;
 
-  // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y plus
-  // their log-determinant (to_base), so that an ensemble of one component gives the very numbers of that component;
-  // then mixed with the wide component, if there is one.
+  // ln p(y | x) for each row, in the user's units: the log density of predict()'s mixture at the base values of y, plus
+  // their log-determinant (to_base). So an ensemble of one component gives exactly that component's numbers. The result
+  // is then mixed with the wide component, if there is one.
   std::vector<double> log_density(std::span<const double> inputs, std::span<const double> targets,
                                   Executor* executor = nullptr) const;
 
@@ -113,8 +113,8 @@ class Ensemble {
   std::vector<double> sample(std::span<const double> inputs, std::size_t num_samples, std::uint64_t seed,
                              Executor* executor = nullptr) const;
 
-  // Base values to outputs in the user's units: points [N][P][D], P = points_per_input of them for each input.
-  // `log_det` (may be empty) receives ln |det dy/dz| of each point [N][P]. Where the output map is the identity, base
+  // Maps base values to outputs in the user's units: points [N][P][D], with P = points_per_input for each input.
+  // `log_det` (may be empty) receives ln |det dy/dz| of each point [N][P]. If the output map is the identity, base
   // values are outputs and log-determinants are 0.
   void carry(std::span<const double> inputs, std::size_t points_per_input, std::span<const double> base,
              std::span<double> outputs, std::span<double> log_det, Executor* executor = nullptr) const;
@@ -124,7 +124,7 @@ class Ensemble {
     carry(inputs, 1, base, outputs, log_det, executor);
   }
 
-  // The way back: ln |det dz/dy| of each row.
+  // The inverse, with ln |det dz/dy| of each row.
   void to_base(std::span<const double> inputs, std::span<const double> outputs, std::span<double> base,
                std::span<double> log_det, Executor* executor = nullptr) const;
 
@@ -132,14 +132,14 @@ class Ensemble {
   // without networks. The inputs must be finite.
   void visit_heads(std::span<const double> inputs, bool with_heads, Executor* executor, const VisitHeads& visit) const;
 
-  // The version of the program that wrote the file it was loaded from; of this one before that.
+  // The version of the program that wrote its file; this program's version if it was not loaded from one.
   const std::string& written_by() const { return written_by_; }
 
-  // As JSON, what a model file says besides its arrays.
+  // What a model file says besides its arrays, as JSON.
   std::string describe() const;
 
   // Of its file: "1", "2" for what version 0.2 of the program would not understand, or "3" for inputs that are made of
-  // a table's columns.
+  // a table's columns and for stray rows (stray_rows.hpp).
   std::string_view format_version() const;
 
   // A safetensors file with JSON metadata. load() checks everything and gives the same bits as before save().
@@ -148,7 +148,7 @@ class Ensemble {
   static Ensemble parse(std::span<const std::byte> bytes, const std::string& source);
 
  private:
-  // The options as an ensemble of these columns takes them; InputError for either.
+  // The options as an ensemble of these columns uses them; InputError if either is invalid.
   static EnsembleOptions checked(EnsembleOptions options, const EnsembleColumns& columns);
   friend Ensemble given_ensemble(const MixtureView<double>& pool, const MixtureView<double>& aim);
   Ensemble(EnsembleOptions options, EnsembleColumns columns, ModelParts parts);

@@ -74,7 +74,7 @@ struct Prepared {
   ScaledRows scaled;
 };
 
-// Of the training rows. A column whose numbers cannot be scaled is named.
+// The scaling of the training rows. The error names a column whose numbers cannot be scaled.
 Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::vector<std::string>& names) {
   Scaling scaling;
   for (std::size_t c = 0; c < names.size(); ++c) {
@@ -94,7 +94,7 @@ Scaling scaling_of(ScalingKind kind, std::span<const double> values, const std::
   return scaling;
 }
 
-// A row that was held out, or columns left unscaled, may lie where nothing can be computed.
+// Held-out rows and unscaled columns may lie too far out to compute with.
 void check_range(const TrainingRows& rows, std::span<const double> values, const std::vector<std::string>& names,
                  const Scaling& scaling, std::span<const std::uint32_t> order) {
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -106,7 +106,7 @@ void check_range(const TrainingRows& rows, std::span<const double> values, const
   }
 }
 
-// Robust scaling bends what lies far out, which is good for networks. A process is to see how far it is.
+// Robust scaling bends values that lie far out, which is good for networks. A process must see how far out they are.
 ScalingKind input_scaling_kind(const EnsembleOptions& options) {
   const bool bends = options.scaling == ScalingKind::kRobust && !model_kind(options.model).has_network;
   return bends ? ScalingKind::kStandard : options.scaling;
@@ -136,7 +136,7 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
     targets[k] = logarithm[k % D] != 0 ? log_target(targets[k]) : targets[k];
   }
   Trend trend;
-  // A line below logarithms would be no line; and what a process extrapolates is its own.
+  // A line under logarithms would not be a line, and a process extrapolates in its own way.
   if (train.trend && model_kind(options.model).has_network && logarithm.empty()) {
     trend = fit_trend(std::span(inputs).first(num_kept * C), C, std::span(targets).first(num_kept * D), D);
     trend.add(inputs, 1, -1, targets);
@@ -156,7 +156,7 @@ Prepared prepare(const EnsembleOptions& options, const TrainOptions& train, cons
   return prepared;
 }
 
-// With the kind of model that predicts best.
+// Fits the kind of model that predicts best.
 FitResult fit_chosen(const EnsembleOptions& options, const TrainOptions& train, const TrainingRows& rows,
                      const FitControl& control) {
   in_source(rows.source, [&] { check_rows(rows); });
@@ -179,7 +179,7 @@ FitResult fit_chosen(const EnsembleOptions& options, const TrainOptions& train, 
   EnsembleOptions own = options;
   own.model = choice.model;
   FitControl last = control;
-  if (choice.interrupted) {  // a model all the same, but no checkpoint: the kind may yet be another
+  if (choice.interrupted) {  // still fit a model, but without a checkpoint: the kind may yet change
     last.progress = [](const FitProgress&) { return false; };
     last.checkpoint.clear();
   }
@@ -215,7 +215,7 @@ FitResult fit(const EnsembleOptions& options, const TrainOptions& train, const T
     return prepare(options, train, rows, control.executor);
   });
   FitResult result{Ensemble(options, std::move(prepared.columns)), {}};
-  in_source(rows.source, [&] { result.model.describe(); });  // names that no file can hold are an error now
+  in_source(rows.source, [&] { result.model.describe(); });  // fails now if a file cannot hold the names
   result.report = model_kind(options.model)
                       .train(result.model,
                              {train, rows, prepared.order, std::move(prepared.scaled), prepared.num_held_out}, control);

@@ -1,7 +1,7 @@
-// FitDevice: something other than this processor that trains networks, such as a graphics card (device/). Training is
-// told of it by FitControl::device and hands over whole stretches of epochs; when to stop, what to keep and where to
-// begin anew stays with the caller (train_networks.cpp). Rows, their order and the factors of each step are those of
-// trainer.hpp, so that a device differs from it by rounding alone.
+// FitDevice: a device other than this processor that trains networks, such as a graphics card (device/).
+// FitControl::device points to it, and training hands it whole stretches of epochs. The caller (train_networks.cpp)
+// still decides when to stop, what to keep and when to restart. Rows, their order and the factors of each step are
+// those of trainer.hpp, so results differ from it only by rounding.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace dissent {
 
-// One fit's networks and rows, as the trainer has prepared them. What it refers to outlives the fit.
+// One fit's networks and rows, as the trainer has prepared them. Everything it refers to outlives the fit.
 struct FitProblem {
   const NetworkModel& networks;    // where layers are in the flat block: stack().components[c].layers(), flow_begin()
   const Flow* flow;                // null: none
@@ -41,7 +41,7 @@ struct FitBlocks {
   std::span<float> second_moment;
 };
 
-// Epochs [begin, end) of a unit: a component, or the whole model where components have parameters in common.
+// Epochs [begin, end) of a unit: a component, or the whole model if components share parameters.
 struct UnitEpochs {
   std::size_t unit = 0;
   std::size_t begin = 0;
@@ -50,11 +50,11 @@ struct UnitEpochs {
   std::span<const StepFactors> steps;  // of each of its steps, in order
 };
 
-// Of the stream of an epoch after a restart: its number plus this many for each, beyond all epochs.
+// The number of an epoch's stream is that of the epoch plus this many for each restart: beyond all epochs.
 inline constexpr std::uint64_t kRestartEpochs = std::uint64_t{1} << 40;
 
-// The order of an epoch: shuffles a component's sample, which the caller has copied to `rows`. Without consequence, and
-// so left out, where all rows are one batch.
+// The row order of an epoch: shuffles a component's sample, which the caller has copied to `rows`. Left out if all rows
+// are one batch, since the order then does not matter.
 void shuffle_epoch(std::uint64_t seed, std::size_t component, std::size_t epoch, std::size_t restarts,
                    std::span<std::uint32_t> rows);
 
@@ -73,7 +73,7 @@ class FitDevice {
  public:
   virtual ~FitDevice() = default;
 
-  // Why the device cannot train this, e.g. "`share_weights` cannot be trained there"; empty where it can.
+  // Why the device cannot train this, e.g. "`share_weights` cannot be trained there"; empty if it can.
   virtual std::string refuses(const FitProblem& problem) const = 0;
   virtual std::unique_ptr<DeviceFit> begin(const FitProblem& problem) = 0;
 };

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kFewestRows = 10;
 constexpr double kFarOut = 300;   // distances from the median to a quartile
-constexpr double kGap = 10;       // between what is far and the others
-constexpr std::size_t kFew = 50;  // of so many rows one may be such a value, and one more
+constexpr double kGap = 10;       // far values are this many times as far as all others
+constexpr std::size_t kFew = 50;  // one row in this many may have such a value, plus one
 
 bool are_few(std::size_t count, std::size_t num_rows) { return count > 0 && count <= 1 + num_rows / kFew; }
 
@@ -36,8 +36,8 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-// Nothing is said of a column that is mostly one value, whose others may be far and meant, nor of a long tail: what is
-// far must be far from the rest as well.
+// Says nothing about a column that is mostly one value, whose others may be far off on purpose, or about a long tail:
+// far values must be far from the rest as well.
 void warn_outliers(const std::string& name, const std::vector<double>& values, const TrainingRows& rows,
                    std::vector<std::string>& out) {
   const double median = median_of(values);
@@ -67,7 +67,7 @@ void warn_outliers(const std::string& name, const std::vector<double>& values, c
                   far == 1 ? "this value" : counted(far, "such value")));
 }
 
-// Whether the target would be fitted by its logarithm without the rows where it has none.
+// Warns if the target would be fitted by its logarithm without the few rows where it has none.
 void warn_zeros(const EnsembleOptions& options, const TrainingRows& rows, std::size_t d, Executor* executor,
                 std::vector<std::string>& out) {
   const std::vector<double> values = column_of(rows.targets, rows.target_names.size(), d);
@@ -96,7 +96,7 @@ void warn_zeros(const EnsembleOptions& options, const TrainingRows& rows, std::s
   }
 }
 
-// Of a table whose targets hardly ever repeat else: where they are counts or classes, rows are alike by themselves.
+// Only for a table whose targets otherwise hardly ever repeat: if they are counts or classes, rows are alike by chance.
 void warn_copies(const TrainingRows& rows, std::vector<std::string>& out) {
   const std::size_t D = rows.target_names.size();
   const std::vector<std::uint32_t> first = first_copies(rows);
@@ -154,7 +154,7 @@ std::vector<std::string> fit_warnings(const Ensemble& model, const TrainingRows&
   const std::vector<std::uint8_t>& logarithm = model.columns().logarithm;
   for (std::size_t d = 0; d < D; ++d) {
     if (!logarithm.empty() && logarithm[d] != 0) {
-      continue;  // its scale is another, and far values do not count for much on it
+      continue;  // far values do not count for much on a log scale
     }
     warn_outliers(rows.target_names[d], column_of(rows.targets, D, d), rows, out);
     if (model.options().log_targets == LogTargets::kAuto) {

@@ -106,7 +106,7 @@ void check_given(const MixtureView<double>& mixture) {
   validate(mixture);
 }
 
-// What the variance of means is measured in: the spread of all means of an output, so that units do not matter.
+// The unit for the variance of means: the spread of all means of an output, so that units do not matter.
 std::vector<double> spread_of_means(const MixtureView<double>& pool) {
   const std::size_t D = pool.num_outputs;
   const std::size_t count = pool.num_inputs * pool.num_components;

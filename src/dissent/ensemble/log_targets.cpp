@@ -20,9 +20,9 @@ using Eigen::Index;
 constexpr std::size_t kMostRows = 200;
 constexpr std::size_t kFewestRows = 10;
 constexpr double kSmallestRatio = 3;  // of the largest to the smallest: below it a logarithm is nearly a straight line
-constexpr double kFarOut = 8;         // standard deviations, as the quartiles tell them
+constexpr double kFarOut = 8;         // standard deviations, estimated from the quartiles
 
-// A value whose logarithm lies far outside of the others' would rule a fit of logarithms.
+// A value whose logarithm lies far from the others' would dominate a fit of logarithms.
 bool may_be_log(std::vector<double> values) {
   std::ranges::sort(values);
   if (!(values.front() > 0 && values.back() > kSmallestRatio * values.front())) {
@@ -33,8 +33,8 @@ bool may_be_log(std::vector<double> values) {
   return log_at(0) >= log_at(2) - reach && log_at(4) <= log_at(2) + reach;
 }
 
-// Twice: by `first`, which bears any numbers, and to mean 0 and stddev 1. `log_scale` is what a log density of the
-// result exceeds that of the values by.
+// Scales twice: by `first`, which copes with any numbers, then to mean 0 and stddev 1. `log_scale` is how much a log
+// density of the result exceeds that of the values.
 RowMatrix standardised(ScalingKind first, std::span<const double> values, std::size_t columns, double& log_scale) {
   const Scaling rough = fit_scaling(first, values, columns);
   std::vector<double> scaled(values.size());
@@ -50,8 +50,8 @@ RowMatrix standardised(ScalingKind first, std::span<const double> values, std::s
   return rows;
 }
 
-// The mean log density of a value, in its own units, by a process fitted to all the values; each is predicted from the
-// others.
+// The mean log density of a value, in its own units, under a process fitted to all the values; each is predicted from
+// the others.
 double predictability(const RowMatrix& inputs, std::span<const double> values, std::uint64_t seed) {
   double log_scale = 0;
   const Eigen::VectorXd targets = standardised(ScalingKind::kMinMax, values, 1, log_scale).col(0);

@@ -1,5 +1,5 @@
-// Which targets to fit by their logarithms. Prices, strengths, counts are often so: all positive, and noisier where
-// they are large.
+// Chooses the targets to fit by their logarithms. Prices, strengths and counts often call for it: all positive, and
+// noisier where they are large.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace dissent {
 
-// [D], 1 for a logarithm; empty for none. With LogTargets::kAuto each target is predicted by a Gaussian process on a
-// few hundred rows, with and without: the density that it gives a row from the others decides. InputError for
-// LogTargets::kAll where a target is not positive. A flow bends its outputs itself: none for it, unless all are asked
-// for.
+// [D], 1 for a logarithm; empty for none. With LogTargets::kAuto a Gaussian process predicts each target on a few
+// hundred rows, with and without the logarithm; the density that it gives each row from the others decides. InputError
+// for LogTargets::kAll if a target is not positive. A flow bends its outputs itself, so it gets no logarithms unless
+// all are asked for.
 std::vector<std::uint8_t> choose_logarithms(const EnsembleOptions& options, const TrainingRows& rows,
                                             Executor* executor = nullptr);
 

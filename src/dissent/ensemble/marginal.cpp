@@ -27,7 +27,7 @@ double interpolate(const std::vector<double>& from, const std::vector<double>& t
   return to[k - 1] + (to[k] - to[k - 1]) * (at - from[k - 1]) / (from[k] - from[k - 1]);
 }
 
-// Newton's steps, or half the bracket where one leads out of it.
+// Newton steps, or half the bracket if a step leads out of it.
 double near_quantile(const GaussianMarginal& marginal, double probability, double low, double high) {
   constexpr int kSteps = 20;
   const double near = 1e-8 * (high - low);  // the next step would be its square
@@ -97,8 +97,8 @@ double GaussianMarginal::cdf(double y) const {
   return std::clamp(sum, 0.0, 1.0);
 }
 
-// By bisection, from where every component has all its mass on one side. Most of its questions are answered by two
-// points close about the quantile: they cost a few Newton steps, and leave the result as it is, to the last bit.
+// By bisection, between bounds that enclose the mass of every component. Two points close around the quantile answer
+// most of its comparisons: they cost a few Newton steps, and leave the result the same to the last bit.
 double GaussianMarginal::quantile(double probability) const {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
@@ -107,7 +107,7 @@ double GaussianMarginal::quantile(double probability) const {
     high = std::max(high, mean[m] + 9 * stddev[m]);
   }
   const double near = near_quantile(*this, probability, low, high);
-  // Beyond what rounding of the distribution function may hide.
+  // Farther apart than rounding of the distribution function may hide.
   const double apart = std::max(1e-13 * (high - low), 1e-15 / pdf(near));
   const double below = cdf(near - apart) < probability ? near - apart : low;
   const double above = cdf(near + apart) >= probability ? near + apart : high;
@@ -138,7 +138,7 @@ double GaussianMarginal::crps(double y) const {
   return sum;
 }
 
-// Of a component: mean a = exp(mu + s^2 / 2), variance a^2 (exp(s^2) - 1).
+// A component has mean a = exp(mu + s^2 / 2) and variance a^2 (exp(s^2) - 1).
 double LogMarginal::average() const {
   double sum = 0;
   for (std::size_t m = 0; m < logarithm.mean.size(); ++m) {
@@ -149,7 +149,7 @@ double LogMarginal::average() const {
 
 double LogMarginal::deviation() const {
   const double centre = average();
-  double root = 0;  // of the variance, by hypot(), which bears any size
+  double root = 0;  // of the variance, with hypot(), which copes with any size
   for (std::size_t m = 0; m < logarithm.mean.size(); ++m) {
     const double own = log_normal_mean(logarithm.mean[m], logarithm.stddev[m]);
     const double spread =
@@ -170,7 +170,7 @@ double LogMarginal::quantile(double probability) const {
 double LogMarginal::crps(double y) const {
   const auto& [weights, mean, stddev] = logarithm;
   const double log_y = std::log(std::max(y, std::numeric_limits<double>::min()));
-  double sum = std::max(0.0, -y);  // what lies below 0 is as far again from all
+  double sum = std::max(0.0, -y);  // a value below 0 is farther from everything by that much
   y = std::max(y, 0.0);
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const double variance = stddev[i] * stddev[i];
@@ -226,7 +226,7 @@ double PointMarginal::cdf(double y) const {
   return interpolate(value_, centre_, y);
 }
 
-// E|Y - y| - E|Y - Y'| / 2, the second from the order: sum_k w_k v_k (2 centre_k - 1).
+// E|Y - y| - E|Y - Y'| / 2, the second term from the sorted order: sum_k w_k v_k (2 centre_k - 1).
 double PointMarginal::crps(double y) const {
   double sum = 0;
   for (std::size_t k = 0; k < value_.size(); ++k) {

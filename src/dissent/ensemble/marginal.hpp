@@ -1,4 +1,4 @@
-// The distribution of one output at one input, as summarise() asks it: by closed forms, or as weighted points.
+// The distribution of one output at one input, as summarise() needs it: in closed form, or as weighted points.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ struct GaussianMarginal {
   std::vector<double> mean;
   std::vector<double> stddev;
 
-  double stddev_about(double centre) const;  // that of the mixture, about its mean
+  double stddev_about(double centre) const;  // that of the mixture, about `centre`
   double average() const;
   double deviation() const;
   double pdf(double y) const;

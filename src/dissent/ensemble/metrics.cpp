@@ -21,7 +21,7 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Of the differences.
+// The root mean square of the differences.
 double root_mean_square(std::span<const double> predicted, std::span<const double> actual) {
   const auto mean_square = [&](double scale) {
     double squares = 0;

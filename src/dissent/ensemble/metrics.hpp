@@ -35,15 +35,15 @@ struct Metrics {
 template <>
 std::span<const Field<Metrics>> fields();
 
-// InputError without rows. by_target receives those of each target alone, which may be of another unit: all but
+// InputError without rows. by_target receives the metrics of each target by itself, since units may differ: all but
 // log_likelihood, which is NaN.
 Metrics evaluate(const Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
                  Executor* executor = nullptr, std::vector<Metrics>* by_target = nullptr);
 
-// Likewise, of a summary with the targets' cdf and crps: all but log_likelihood, which is NaN.
+// The same from a summary with the targets' cdf and crps: all but log_likelihood, which is NaN.
 Metrics metrics_of(const Summary& summary, std::span<const double> targets, std::size_t num_outputs);
 
-// The parts, for predictions from anywhere. InputError when sizes differ or there is nothing.
+// Single metrics, for predictions from anywhere. InputError if sizes differ or there are no values.
 double rmse(std::span<const double> predicted, std::span<const double> actual);
 double rmse_paper(std::span<const double> predicted, std::span<const double> actual, std::size_t num_outputs);
 double mean_absolute_error(std::span<const double> predicted, std::span<const double> actual);
@@ -51,7 +51,7 @@ double calibration_error(std::span<const double> cdf);
 // Share of values inside the central interval that should hold `level` of them.
 double coverage(std::span<const double> cdf, double level);
 
-// Spearman's rank correlation in [-1, 1], ties sharing their mean rank; NaN when one side is constant. At least two.
+// Spearman's rank correlation in [-1, 1]; ties share their mean rank. NaN if one side is constant. At least two values.
 double spearman(std::span<const double> a, std::span<const double> b);
 
 }  // namespace dissent

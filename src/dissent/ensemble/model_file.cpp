@@ -3,10 +3,10 @@
 //   input.offset, input.scale, target.offset, target.scale, weights   F64
 //   trend.centre, trend.low, trend.high, trend.slope                   F64, if the metadata's "trend" is true
 //   wide.centre, wide.scale                                            F64, if the metadata have a "wide_weight"
-// Metadata have an "input_knee" where the inputs' scaling has one, and "columns" where inputs are made of a table's
-// columns (table/encoding.hpp).
-// A loader believes nothing: every array must be there in the type and shape that the metadata imply; others are
-// not looked at.
+// The metadata have an "input_knee" if the scaling of the inputs has one, and "columns" if inputs are made from a
+// table's columns (table/encoding.hpp).
+// A loader trusts nothing: every array must be there, with the type and shape that the metadata imply; others are
+// ignored.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -36,7 +36,7 @@ T value_of(const Json& json, const char* key, const std::string& source) {
   }
 }
 
-// Of what files of earlier versions do not have.
+// For values that files of earlier versions do not have.
 template <class T>
 T value_or(const Json& json, const char* key, T otherwise) {
   const auto found = json.find(key);
@@ -74,7 +74,7 @@ bool in_every_version(const FieldInfo& field) {
 
 EnsembleOptions read_options(const Json& json, const std::string& source) {
   EnsembleOptions options;
-  options.alternate_layers = false;         // as before there was the option
+  options.alternate_layers = false;         // as before the option existed
   options.log_targets = LogTargets::kNone;  // likewise
   options.stray_rows = false;               // likewise
   options.scaling = ScalingKind::kMinMax;   // the default when files did not name it
@@ -82,7 +82,7 @@ EnsembleOptions read_options(const Json& json, const std::string& source) {
     if (in_metadata(field)) {
       const auto found = json.find(field.name);
       if (found == json.end() && !in_every_version(field)) {
-        continue;  // written before there was this option: what it was then is its default, or said above
+        continue;  // written before this option existed: its value then is the default, or set above
       }
       const std::optional<Value> value = found == json.end() ? std::nullopt : from_json(field, *found);
       check(value.has_value(), "{}: its metadata have no usable '{}'; the file is damaged", source, field.name);
@@ -171,7 +171,7 @@ Ensemble Ensemble::read(const SafetensorsFile& file) {
 
 std::string Ensemble::describe() const {
   Json json{{"library_version", kVersion},
-            {"model", nullptr},  // with the other fields, below
+            {"model", nullptr},  // set below, with the other fields
             {"inputs", columns_.inputs},
             {"targets", columns_.targets}};
   for (const Field<EnsembleOptions>& field : fields<EnsembleOptions>()) {

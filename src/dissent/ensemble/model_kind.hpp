@@ -1,5 +1,5 @@
-// The registry of model kinds: one row each, with its name, what holds for it, and the functions that make, load and
-// train it. How to add one: component_model.hpp.
+// The registry of model kinds: one row each, with its name, its properties, and the functions that make, load and train
+// it. How to add one: component_model.hpp.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +27,14 @@ struct ModelKind {
   bool has_flow = false;                // behind its components
   bool has_network = true;              // its components are networks, with a last layer to look at
 
-  // Options and columns are checked, and agree.
+  // Options and columns have been checked and agree.
   ModelParts (*make)(const EnsembleOptions& options, const EnsembleColumns& columns);
   ModelParts (*load)(const SafetensorsFile& file, const EnsembleOptions& options, const EnsembleColumns& columns);
   // Trains what make() made.
   FitReport (*train)(Ensemble& model, TrainingSet data, const FitControl& control);
 };
 
-// In the order of lists.
+// In the order in which lists show them.
 std::span<const ModelKind> model_kinds();
 const ModelKind& model_kind(Model model);
 

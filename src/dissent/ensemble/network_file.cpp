@@ -4,7 +4,7 @@
 //   component<c>.mask<l>       I64  kept units of hidden layer l
 //   flow.permutation<l>        I64
 //   log_stddev_floor           F32  [M][D], Ensemble::limit_certainty
-// Every array must be there in the type and shape that the options imply; others are not looked at.
+// Every array must be there, with the type and shape that the options imply; others are ignored.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -62,13 +62,13 @@ std::vector<Permutation> read_permutations(const SafetensorsFile& file, const En
     permutations.push_back(read_indices(file, permutation_name(layer), num_outputs));
     check(permutations.back().size() == num_outputs, "{}[{}]: has {} entries; {} are required", file.source(),
           permutation_name(layer), permutations.back().size(), num_outputs);
-    // Throws unless it is one.
+    // Throws unless it is a permutation.
     in_source(file.source(), [&] { inverse_permutation(permutations.back()); });
   }
   return permutations;
 }
 
-// The parameters of the largest network that the file could hold bound what a lying header can make us allocate.
+// Compares layer sizes with the arrays in the file: a lying header cannot make us allocate more than a file could hold.
 void check_sizes(const SafetensorsFile& file, const EnsembleOptions& options, const EnsembleColumns& columns,
                  const std::vector<Mask>& masks) {
   const auto check_layer = [&](const std::string& name, std::size_t rows, std::size_t cols) {
@@ -94,7 +94,7 @@ void check_sizes(const SafetensorsFile& file, const EnsembleOptions& options, co
   }
 }
 
-// Every layer's size is that of an array in the file before anything of that size is allocated.
+// Every layer's size was found to be that of an array in the file before anything of that size was allocated.
 void read_parameters(const SafetensorsFile& file, const Layout& layout, std::span<float> parameters) {
   for (const Slice& slice : layout.slices()) {
     const Array array = file.load(slice.name, DType::kFloat32, shape_of(slice.rows, slice.cols));

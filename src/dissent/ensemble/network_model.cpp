@@ -34,7 +34,7 @@ struct NetworkScratch final : ComponentModel::Scratch {
       : networks(stack.components, kModelBlock), component(stack.scratch_size) {}
 
   MlpWorkspace<float> networks;
-  Block<float> component;  // of shared weights
+  Block<float> component;  // the component's part of shared weights
 };
 
 NetworkScratch& own(ComponentModel::Scratch& scratch) { return static_cast<NetworkScratch&>(scratch); }
@@ -118,7 +118,7 @@ void NetworkModel::limit_certainty(const Scaling& input_scaling, std::span<const
   }
 }
 
-// ln f is added to the bias of the log-stddevs and to their lower limit. The upper one of all models stays.
+// Adds ln f to the bias of the log-stddevs and to their lower limit. Their upper limit, the same for all models, stays.
 void NetworkModel::scale_spread(std::span<const double> factors) {
   const std::size_t D = num_outputs();
   for (const Slice& slice : stack_.layout.slices()) {

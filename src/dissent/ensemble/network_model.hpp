@@ -1,5 +1,5 @@
 // NetworkModel: components that are networks with Gaussian heads, one after the other in one flat float block or, with
-// shared weights, parts of one network; the shared flow's parameters, if there is one, are the last of the block.
+// shared weights, parts of one network. The parameters of the shared flow, if there is one, come last in the block.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class NetworkModel final : public ComponentModel {
   const MlpStack& stack() const { return stack_; }
   std::size_t flow_begin() const { return flow_begin_; }
   std::size_t num_outputs() const { return stack_.full.heads.front().size; }
-  // Whether components have parameters in common, by a flow or by shared weights, and so must be trained together.
+  // Whether components share parameters, through a flow or shared weights, and so must be trained together.
   bool joint() const { return stack_.shared.has_value() || flow_begin_ < stack_.layout.size(); }
 
   // [M][D], in scaled units: the lower limit of log-stddevs.
@@ -55,7 +55,7 @@ class NetworkModel final : public ComponentModel {
   void visit_heads(const RowBlock& rows, bool with_heads, Scratch& scratch, const VisitHeads& visit) const;
 
  private:
-  // Means and log-stddevs of one component, these not below their limit.
+  // Means and log-stddevs of one component; log-stddevs are not below their limit.
   Panel<float> heads_of(std::size_t component, const RowBlock& rows, Scratch& scratch) const;
 
   MlpStack stack_;

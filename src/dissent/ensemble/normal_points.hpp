@@ -1,13 +1,11 @@
-// Points that stand for a standard normal where a base Gaussian is carried through a flow, always the same.
+// Fixed points that stand for a standard normal when a base Gaussian is carried through a flow.
 //
-// normal_points  for whole distributions: with one output evenly spaced ones over +-6.5 stddevs, weighted by the
-// density
-//                (a trapezoidal rule); with more, antithetic draws
-// mean_points    for the mean alone, K of equal weight: along each output the means of the K cells of equal
-// probability,
-//                each once (a Latin hypercube), in antithetic pairs. A mean over one output, or a sum over several,
-//                then errs by at most half a cell: between two modes by 1/(2 K) of their gap, where evenly spaced
-//                points err by half of the largest weight.
+// normal_points  for whole distributions. One output: evenly spaced points over +-6.5 stddevs, weighted by the density
+//                (a trapezoidal rule). More outputs: antithetic draws.
+// mean_points    for the mean only: K points of equal weight. Along each output they are the means of the K cells of
+//                equal probability, each once (a Latin hypercube), in antithetic pairs. A mean over one output, or a
+//                sum over several, then errs by at most half a cell: between two modes by 1/(2 K) of their gap, while
+//                evenly spaced points err by half of the largest weight.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +22,10 @@ struct NormalPoints {
   std::size_t size() const { return weight.size(); }
 };
 
-// K is num_grid points for one output, else num_draws, which is even.
+// K is num_grid for one output, else num_draws, which must be even.
 NormalPoints normal_points(std::size_t num_outputs, std::size_t num_grid, std::size_t num_draws);
 
-// `count` is even.
+// `count` must be even.
 NormalPoints mean_points(std::size_t num_outputs, std::size_t count);
 
 // The Gaussians of a model's mixture, each on K points, carried to outputs a few inputs at a time. Memory is kept from
@@ -38,7 +36,7 @@ class CarriedPoints {
 
   const NormalPoints& points() const { return points_; }
 
-  // Inputs [begin, end) of `inputs`, of which `mixture` is the prediction.
+  // Carries inputs [begin, end) of `inputs`; `mixture` is the prediction at `inputs`.
   void carry(std::span<const double> inputs, const Mixture<double>& mixture, std::size_t begin, std::size_t end,
              bool with_log_det, Executor* executor);
 

@@ -1,15 +1,15 @@
-// What an ensemble is and how it is trained, as plain values with the named presets.
+// What an ensemble is and how it is trained: plain values and named presets.
 //
 // Models (model_kind.hpp has a row for each):
 //   pne   probabilistic network ensemble: each component gives a Gaussian, N(mean_j(x), diag stddev_j(x)^2).
 //   flow  Nflows Base: the components' Gaussians are bases, all mapped through one shared conditional flow.
 //   gp    functions drawn from the posterior of a Gaussian process per output, each with its noise (process/).
-//   auto  none of its own: fit() takes the kind that predicts rows it has not seen best (choose_model.hpp).
+//   auto  not a kind of its own: fit() chooses the kind that best predicts rows it has not seen (choose_model.hpp).
 // Presets (of training):
-//   default  every row, to the end of a learning rate that falls along a cosine, about 12,000 steps of 64 rows, weight
-//            decay by the number of rows; then spreads from rows that components have not seen
-//   paper    what the paper and its code do: Adam with learning rate 5e-4, batches of 256 (all rows in one where there
-//            is one input column and one target), 6000 epochs, no row held out; one hidden layer of 20 in the flow
+//   default  trains on every row to the end, about 12,000 steps of 64 rows; the learning rate falls along a cosine, and
+//            weight decay depends on the number of rows. Spreads then come from rows that components have not seen.
+//   paper    what the paper and its code do: Adam with learning rate 5e-4, batches of 256 (all rows in one if there is
+//            one input column and one target), 6000 epochs, no row held out; one hidden layer of 20 in the flow
 #pragma once
 
 #include <cstddef>
@@ -29,25 +29,25 @@ enum class Model { kPne, kFlow, kGp, kAuto };
 
 std::string_view model_name(Model model);
 Model model_from_name(std::string_view name);  // InputError for any other name
-std::vector<std::string> model_names();        // with "auto", the last
+std::vector<std::string> model_names();        // with "auto" last
 
-// Which targets are fitted by their logarithms: those for which it predicts better, none, or all.
+// Which targets are fitted by their logarithms: those predicted better that way, none, or all.
 enum class LogTargets { kAuto, kNone, kAll };
 
 struct EnsembleOptions {
   Model model = Model::kFlow;
-  std::size_t num_components = 0;        // 0: as many as weights, or those of the model kind
+  std::size_t num_components = 0;        // 0: as many as there are weights, else those of the model kind
   std::vector<std::size_t> hidden = {};  // widths before masking; empty: those of the model kind
   double keep_probability = 0.5;         // of a hidden unit under a component's fixed mask; 1: no masks
   bool bootstrap = true;                 // each component trains on its own resample of the rows
   bool own_initial_weights = true;       // false: all components begin with the same (under their own masks)
-  // One set of weights for all components, which then differ by their masks alone: an Ensemble takes bootstrap and
-  // own_initial_weights for false.
+  // One set of weights for all components, which then differ only by their masks. An Ensemble then sets bootstrap and
+  // own_initial_weights to false.
   bool share_weights = false;
   std::vector<double> weights = {};  // of the components; empty: uniform
   ScalingKind scaling = ScalingKind::kRobust;
   LogTargets log_targets = LogTargets::kAuto;
-  bool stray_rows = true;    // gp: rows that fit no smooth function have a noise of their own (process/stray_rows.hpp)
+  bool stray_rows = true;    // gp: rows that fit no smooth function get noise of their own (process/stray_rows.hpp)
   Transform transform = {};  // flow: of each coupling layer
   std::vector<std::size_t> flow_hidden = {20, 20};  // flow: of each conditioner
   std::size_t num_flow_layers = 1;                  // flow; each transforms half of several targets
@@ -65,7 +65,7 @@ struct EnsembleOptions {
   void check_values() const;
 };
 
-// Inputs and targets may lie this far from 0 in scaled units: sums of more would leave single precision.
+// Inputs and targets may lie this far from 0 in scaled units: sums of larger ones would overflow single precision.
 inline constexpr double kFarthestInput = 1e30;
 
 struct TrainOptions {
@@ -75,8 +75,8 @@ struct TrainOptions {
   double learning_rate = 1e-2;  // of the first step
   bool cosine_decay = true;     // falls to 1% of the first along half a cosine; false: constant
   // Decoupled weight decay of the components, and of the shared flow. Empty: 3 input columns / rows, at most 0.3, and
-  // 150 / rows, at most 0.5; a prior on weights counts less the more rows there are. With too little of its own, the
-  // flow explains what the components could, and leaves them nothing to disagree about.
+  // 150 / rows, at most 0.5; the more rows there are, the less a prior on weights counts. With too little decay of its
+  // own, the flow explains what the components could, and leaves them nothing to disagree about.
   std::optional<double> weight_decay = {};
   std::optional<double> flow_weight_decay = {};
   double clip_norm = 5;    // of the gradient; 0: none
@@ -84,23 +84,23 @@ struct TrainOptions {
   bool out_of_bag = true;  // if none are, each component holds out the rows that its bootstrap sample leaves out
   // Keep the parameters that do best on held-out rows, instead of the last.
   bool choose_epoch = false;
-  // What is judged and kept then is a running mean of the parameters, in which at each step the mean so far has this
-  // weight; 0: the parameters themselves.
+  // With choose_epoch, a fit judges and keeps a running mean of the parameters. This is the weight of the mean so far
+  // at each step; 0: it judges and keeps the parameters themselves.
   double averaging = 0.98;
   double patience = 0.5;                // stop then after this share of all epochs without improvement; 0: never
   bool one_component_per_step = false;  // chosen at random, instead of all
-  bool trend = true;                    // learn what a straight line leaves of a target, if it explains nearly all
-  // Spreads that hold for rows a component has not seen (spread.hpp), and nowhere smaller than at the training rows.
+  bool trend = true;                    // if a straight line explains nearly all of a target, learn only the rest
+  // Makes spreads hold for rows a component has not seen (spread.hpp), and nowhere smaller than at the training rows.
   bool limit_certainty = true;
-  bool calibrate_spread = true;  // false: the limit is that of training rows alone
+  bool calibrate_spread = true;  // false: only the limit from training rows
 
   void check_values() const;
-  // With what stands for an empty batch size and empty weight decays.
+  // Fills in an empty batch size and empty weight decays.
   TrainOptions resolved(std::size_t num_input_columns, std::size_t num_targets, std::size_t num_rows) const;
 };
 
-// Everything a fit can be told. Its fields are what the command line, Python, campaigns and model files speak of; those
-// of a preset are set first, so that any other that is given overrides it.
+// All options of a fit. The command line, Python, campaigns and model files use its fields. A preset is set first, so
+// that any other field given overrides it.
 struct FitOptions {
   std::string preset = "default";
   EnsembleOptions ensemble = {.model = Model::kAuto};
@@ -113,14 +113,14 @@ struct FitOptions {
   }
 };
 
-// Whether models of this kind look at the field: those of the flow are for models with a flow, those of networks and of
-// their training for models with networks. Auto may come to any.
+// Whether models of this kind use the field: only models with a flow use the fields of the flow, and only models with
+// networks those of networks and their training. Auto may become any kind.
 bool has_option(Model model, std::string_view field);
 
-// InputError that names an option, of those given by name, that models of this kind do not look at.
+// InputError that names an option in `given` that models of this kind do not use.
 void check_given(Model model, const Values& given);
 
-// What a preset stands for: "default" or "paper"; InputError for any other name.
+// The options of a preset, "default" or "paper"; InputError for any other name.
 FitOptions fit_preset(std::string_view name);
 
 template <>

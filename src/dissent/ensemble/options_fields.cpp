@@ -1,4 +1,4 @@
-// The fields of a fit's options: the one place where they are listed.
+// The fields of a fit's options, listed only here.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr double kMostLayers = 100;
 
 using Names = std::vector<std::string>;
 
-// "flow: any shape of noise (...). pne: Gaussian noise"
+// "flow: any noise. pne: Gaussian noise. gp: up to 4,000 rows. auto: what predicts best"
 const std::string& model_help() {
   static const std::string text = [] {
     Names parts;
@@ -30,7 +30,7 @@ const std::string& model_help() {
   return text;
 }
 
-// "Components of the ensemble; 5 for flow and pne, 16 for gp"
+// "Components of the ensemble; 5 for flow, 5 for pne, 16 for gp"
 const std::string& components_help() {
   static const std::string text = [] {
     Names parts;
@@ -56,7 +56,7 @@ const std::string& hidden_help() {
   return text;
 }
 
-// Of the flow's transform: a field of EnsembleOptions each.
+// The fields of EnsembleOptions for the flow's transform.
 Field<EnsembleOptions> transform_field() {
   return field<EnsembleOptions>(
       {"transform",
@@ -96,7 +96,7 @@ Field<EnsembleOptions> tail_bound_field() {
       [](EnsembleOptions& to, const Value& value) { to.transform.tail_bound = std::get<double>(value); });
 }
 
-// 0 stands for a number that suits the rows; the edges say nothing in its place.
+// 0 means a number that suits the rows; the edges show an empty value for it.
 Field<TrainOptions> epochs_field() {
   return field<TrainOptions>(
       {"epochs",
@@ -109,7 +109,7 @@ Field<TrainOptions> epochs_field() {
       });
 }
 
-// Keeping every unit is being without masks; putting them back is for keep_probability.
+// Without masks every unit is kept. To put them back, set keep_probability.
 Field<EnsembleOptions> masks_field() {
   return field<EnsembleOptions>(
       {"masks", FieldType::kSwitch, false, {.help = "Without each component's fixed dropout mask", .flag = "no-masks"}},

@@ -32,7 +32,7 @@ OutputMap::OutputMap(Scaling target_scaling, std::vector<std::uint8_t> logarithm
 
 std::span<const Coupling> OutputMap::layers() const { return flow_ ? flow_->layers() : std::span<const Coupling>(); }
 
-// The last layer makes base value k of value permutation[k] of the layer before.
+// The last layer makes base value k from value permutation[k] of the layer before.
 std::vector<std::size_t> OutputMap::targets_of_base() const {
   std::vector<std::size_t> targets(num_outputs());
   std::iota(targets.begin(), targets.end(), std::size_t{0});
@@ -106,7 +106,7 @@ void OutputMap::flow_to_outputs(Panel<const float> inputs, std::span<const doubl
   pack_rows({scratch.rows_.data(), D}, nullptr, batch, scratch.base_.panel());
   const FlowResult<float> result =
       from_base<float>(*flow_, scratch.parameters_, inputs, scratch.base_.panel(), batch, *scratch.flow_);
-  unpack_rows(result.values, batch, by(base_units_), {outputs.data(), D});  // as they are: these have no units
+  unpack_rows(result.values, batch, by(base_units_), {outputs.data(), D});  // unchanged: base units are 1 here
   for (std::size_t b = 0; b < batch; ++b) {
     for (std::size_t d = 0; d < D; ++d) {
       outputs[b * D + d] = target_scaling_.original(d, outputs[b * D + d]);

@@ -2,10 +2,10 @@
 //
 //   without a flow   y = z: base values are outputs, and what is Gaussian there has closed forms (is_identity)
 //   with a flow      y = unscale(g(z; x)), g the conditional flow that all components share (flow/flow.hpp)
-// and for a target that is fitted by its logarithm y is exp() of that.
-// The target scaling is part of the map: components are predicted in base_units(), and log-determinants are those of
-// the whole way. A map is structure; the flow's parameters are slices of the model's block, which a Scratch is bound
-// to. D outputs; matrices are row-major [rows][D].
+// For a target fitted by its logarithm, y is exp() of that.
+// The target scaling is part of the map: components are predicted in base_units(), and log-determinants cover the whole
+// map. A map holds only structure; the flow's parameters are slices of the model's block, to which a Scratch is bound.
+// D outputs; matrices are row-major [rows][D].
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ namespace dissent {
 
 struct NamedArrays;
 
-// The logarithm of a target. One that has none counts as the smallest positive number, so that its density is next to
-// nothing and finite.
+// The logarithm of a target. A value without one counts as the smallest positive number, so that its density is tiny
+// but finite.
 double log_target(double value);
 
 class OutputMap {
  public:
-  // `logarithm`: [D], 1 for targets fitted by theirs, or empty.
+  // `logarithm`: [D], 1 for targets fitted by their logarithms, or empty.
   OutputMap(Scaling target_scaling, std::vector<std::uint8_t> logarithm, std::optional<Flow> flow = {});
 
   bool is_identity() const { return !flow_ && !has_logarithms_; }
@@ -38,23 +38,23 @@ class OutputMap {
   std::span<const Coupling> layers() const;  // of the flow; none without
   std::size_t num_outputs() const { return target_scaling_.num_columns(); }
 
-  // [D]: the target that base value k becomes. A flow permutes, so that base value 0 need not be target 0.
+  // [D]: the target that base value k becomes. A flow permutes, so base value 0 need not be target 0.
   std::vector<std::size_t> targets_of_base() const;
 
-  // From a component's scaled units to those of base values: the target scaling, or nothing to do before a flow.
+  // From a component's scaled units to those of base values: the target scaling, or the identity if a flow follows.
   const Scaling& base_units() const { return base_units_; }
 
-  // Of one thread, for blocks of up to kModelBlock rows. Map and parameters must outlive it.
+  // For one thread and blocks of up to kModelBlock rows. Map and parameters must outlive it.
   class Scratch;
 
   // `inputs`: one scaled row for each of the values. `log_det` (may be empty) receives ln |det dy/dz| of each row.
   void to_outputs(Panel<const float> inputs, std::span<const double> base, std::span<double> outputs,
                   std::span<double> log_det, Scratch& scratch) const;
-  // The way back: ln |det dz/dy| of each row, never empty. `base` may be `outputs`.
+  // The inverse, with ln |det dz/dy| of each row; `log_det` is never empty. `base` may be `outputs`.
   void to_base(Panel<const float> inputs, std::span<const double> outputs, std::span<double> base,
                std::span<double> log_det, Scratch& scratch) const;
 
-  // Of the structure; parameters are among the model's.
+  // Adds the arrays of the structure; parameters are among the model's.
   void add_arrays(NamedArrays& to) const;
 
  private:

@@ -67,9 +67,9 @@ ProcessModel::ProcessModel(std::vector<double> weights, std::size_t num_columns,
       seed_(seed),
       spread_(num_outputs, 1.0) {}
 
-// Components disagree in all outputs at once. With D / (D + 4) of the variance inside of each, two of them differ by
-// about 4 nats where data are far, however many outputs there are; plain draws would be needles in D dimensions,
-// between which nothing is likely. With many outputs the search is short, for it is what costs, and there is a linear
+// Components disagree in all outputs at once. With D / (D + 4) of the variance inside each, two of them differ by about
+// 4 nats far from the data, however many outputs there are. Plain draws would be needles in D dimensions, with hardly
+// any density between them. With many outputs the search is short, because it dominates the cost, and there is a linear
 // part: many outputs are mostly the next state of a system, whose trends go on.
 ProcessOptions ProcessModel::options() const {
   constexpr double kNatsApart = 4;

@@ -1,9 +1,9 @@
 // Components that are functions drawn from Gaussian processes, one process per output (process/process.hpp): the model
-// kind `gp`. Each has the process's noise about it.
+// kind `gp`. Each has the process's noise around it.
 //
-// A fitted model is its training rows and hyperparameters; all else follows from them and the seed. Rows are kept as
-// the ensemble scales them, in single precision, as predictions see theirs; the processes see them standardised. n
-// rows, C input columns, D outputs, M components.
+// A fitted model consists of its training rows and hyperparameters; all else follows from them and the seed. Rows are
+// kept as the ensemble scales them, in single precision like the rows of predictions; the processes see them
+// standardised. n rows, C input columns, D outputs, M components.
 #pragma once
 
 #include <cstddef>
@@ -33,20 +33,20 @@ class ProcessModel final : public ComponentModel {
     std::vector<float> inputs;   // [n][C]
     std::vector<float> targets;  // [n][D]
   };
-  // Without rows it predicts the prior, whose stddev is that of the scaled targets' unit.
+  // Without rows it predicts the prior, whose stddev is 1 in units of the scaled targets.
   ProcessModel(std::vector<double> weights, std::size_t num_columns, std::size_t num_outputs, std::uint64_t seed);
 
-  // Rows and the logarithms of hyperparameters, [D][1 or 1 + M][3 + C]: of the mode, and of the components where they
-  // have their own. And the extra noise of rows that do not fit, [D][n] or empty, in standardised units.
+  // Sets the rows, the logarithms of hyperparameters [D][1 or 1 + M][3 + C] (of the mode, and of the components if they
+  // have their own), and the extra noise of rows that do not fit, [D][n] or empty, in standardised units.
   void assign(Rows rows, std::vector<float> log_hyperparameters, std::vector<float> extra_noise, Executor* executor);
-  // What to look for them with, and in: rows standardised as assign() will.
+  // For the search for hyperparameters: its options, and the rows standardised as assign() will do it.
   ProcessOptions options() const;
   RowMatrix standard_inputs(const Rows& rows) const;
   RowMatrix standard_targets(const Rows& rows) const;
 
   bool has_stray_rows() const { return !extra_noise_.empty(); }
   bool is_fitted() const { return process_ != nullptr; }
-  // What predicts; it must be fitted. And inputs [N][C] in the user's units, as it takes them.
+  // The process that predicts; the model must be fitted. And inputs [N][C] in the user's units, as it takes them.
   const GaussianProcess& process() const { return *process_; }
   RowMatrix standard_rows(const Scaling& input_scaling, std::span<const double> inputs) const;
 
@@ -79,7 +79,7 @@ class ProcessModel final : public ComponentModel {
   std::shared_ptr<const GaussianProcess> process_;  // null without rows
 };
 
-// Whether processes of so many rows and outputs fit into reasonable memory.
+// Whether processes of this many rows and outputs fit into reasonable memory.
 bool can_be_process(std::size_t num_rows, std::size_t num_outputs);
 
 // Rows of the registry (model_kind.hpp).

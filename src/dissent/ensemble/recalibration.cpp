@@ -38,7 +38,7 @@ std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights
   const std::size_t D = mixture.num_outputs;
   check(weights.size() == M, "{} weights for {} components", weights.size(), M);
   std::vector<double> square(mixture.mean.size());  // ((y - mean) / stddev)^2
-  std::vector<double> constant(N * M, 0);           // of the log density, but for the factors' share
+  std::vector<double> constant(N * M, 0);           // of the log density, without the factors' part
   for (std::size_t k = 0; k < square.size(); ++k) {
     const double z = (values[k / (M * D) * D + k % D] - mixture.mean[k]) / mixture.stddev[k];
     square[k] = z * z;

@@ -1,12 +1,10 @@
 // Recalibration: one factor per output that makes the predicted spread fit rows the model was not trained on.
 //
 // Every component's stddev of output d is multiplied by f_d; means, weights and the flow stay as they are. The factors
-// are those of the highest likelihood of the held-out values. With one component f_d^2 = mean of ((y - mean) /
-// stddev)^2, exactly; with several, by expectation maximisation from f = 1, where each component counts by its share of
-// the row:
+// maximise the likelihood of the held-out values. With one component f_d^2 = mean of ((y - mean) / stddev)^2, exactly.
+// With several, expectation maximisation finds them from f = 1; each component counts by its share of the row:
 //   r_nm ~ w_m N(y_n; mean_nm, f stddev_nm),    f_d^2 <- mean over n of sum_m r_nm ((y_nd - mean_nmd) / stddev_nmd)^2
-// each step of which raises the likelihood. The relative standard error of a factor is about 1 / sqrt(2 N): 7% for 100
-// rows.
+// Each step raises the likelihood. The relative standard error of a factor is about 1 / sqrt(2 N): 7% for 100 rows.
 //
 // flow: the factors act on the base Gaussians, through the same flow. So the corrected model is again a mixture behind
 // one shared invertible map, and its epistemic uncertainty is, as before, the same in base and in output space; it is
@@ -30,12 +28,12 @@ inline constexpr std::size_t kMinRecalibrationRows = 10;
 std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights& weights,
                                    std::span<const double> values);
 
-// Multiplies the stddevs of all components and inputs by the factor of their output. A model does so by itself
+// Multiplies the stddevs of all components and inputs by the factor of their output. A model does this itself
 // (Ensemble::scale_spread) and stays an ordinary model.
 void scale_spread(Mixture<double>& mixture, std::span<const double> factors);
 
-// spread_factors() of the model on held-out rows, applied to it by Ensemble::scale_spread; returns them, one per
-// target. Those of `flow` act on the base value that becomes the target.
+// Applies spread_factors() of the model on held-out rows with Ensemble::scale_spread, and returns them, one per target.
+// With `flow` they act on the base value that becomes the target.
 std::vector<double> recalibrate(Ensemble& model, std::span<const double> inputs, std::span<const double> targets,
                                 Executor* executor = nullptr);
 

@@ -1,4 +1,4 @@
-// The fields of what a fit and an evaluation report: the one place where they are listed.
+// The fields of the reports of a fit and an evaluation, listed only here.
 #include <fmt/ranges.h>
 
 #include <sstream>
@@ -9,7 +9,7 @@
 namespace dissent {
 namespace {
 
-// A line each.
+// One warning per line.
 Field<FitReport> warnings_field() {
   return field<FitReport>(
       {"warnings", FieldType::kText, false, {.help = "What about the rows should be looked at, a line each"}},

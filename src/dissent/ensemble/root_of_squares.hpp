@@ -1,4 +1,4 @@
-// The root of a sum of squares, also of values whose squares are infinite or 0, such as 1e170 and 1e-170.
+// The root of a sum of squares, even if squares overflow or underflow, as for 1e170 and 1e-170.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace dissent {
 
-// sum(scale) is a sum of squares of values, each divided by `scale` before; largest() the largest of their magnitudes,
-// which is asked for where the plain sum over- or underflows.
+// sum(scale) is a sum of squares of values, each divided by `scale` first. largest() is their largest magnitude; it is
+// called only if the plain sum overflows or underflows.
 template <class Sum, class Largest>
 double root_of_squares(const Sum& sum, const Largest& largest) {
   constexpr double kLeast = 1e-280;

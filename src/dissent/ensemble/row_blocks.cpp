@@ -19,7 +19,7 @@ Panel<const float> RowPacker::pack_repeated(std::span<const double> rows, std::s
   for (std::size_t row = begin; row < end; ++row) {
     const double* const from = rows.data() + row / times * num_columns;
     float* const to = scaled_.data() + (row - begin) * num_columns;
-    if (row > begin && row % times != 0) {  // the one before once more
+    if (row > begin && row % times != 0) {  // the same as the row before
       std::copy_n(to - num_columns, num_columns, to);
       continue;
     }

@@ -14,14 +14,14 @@ namespace dissent {
 
 inline constexpr std::size_t kModelBlock = 256;  // rows a thread takes at a time
 
-// Scales and packs up to kModelBlock rows; of one thread.
+// Scales and packs up to kModelBlock rows; for one thread.
 class RowPacker {
  public:
   explicit RowPacker(const Scaling& scaling);  // which must outlive it
 
   // panel[c][b] = rows[b][c], scaled, zero in the padding columns; valid until the next call.
   Panel<const float> pack(std::span<const double> rows);
-  // The same for rows [begin, end) of a matrix in which every row of `rows` stands `times` times in a row.
+  // The same for rows [begin, end) of a matrix that repeats every row of `rows` `times` times.
   Panel<const float> pack_repeated(std::span<const double> rows, std::size_t times, std::size_t begin, std::size_t end);
 
  private:

@@ -1,4 +1,4 @@
-// Rows that a table has more than once, inputs and targets alike: pasted twice, more often than measured twice.
+// Rows that occur more than once in a table, inputs and targets alike: more often pasted twice than measured twice.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace dissent {
 
-// For each row the first that is equal to it, which may be itself.
+// For each row, the first row equal to it, which may be itself.
 std::vector<std::uint32_t> first_copies(const TrainingRows& rows);
 
 }  // namespace dissent

@@ -56,14 +56,14 @@ std::vector<float> scaled_weights(std::span<const double> weights, std::span<con
     return {};
   }
   const std::vector<double> ordered = pick_rows(weights, 1, order);
-  const double largest = std::ranges::max(std::span(ordered).first(num_trained));  // sums could be infinite
+  const double largest = std::ranges::max(std::span(ordered).first(num_trained));  // plain sums could overflow
   double sum = 0;
   for (std::size_t n = 0; n < num_trained; ++n) {
     sum += ordered[n] / largest;
   }
   const double mean = sum / static_cast<double>(num_trained);
-  constexpr double kLeast = std::numeric_limits<float>::min();  // so that none comes to nothing ...
-  constexpr double kMost = 1e30;                                // ... nor a sum of those held out to infinity
+  constexpr double kLeast = std::numeric_limits<float>::min();  // so that no weight becomes 0 ...
+  constexpr double kMost = 1e30;                                // ... and no sum over held-out rows overflows
   std::vector<float> scaled(ordered.size());
   std::ranges::transform(ordered, scaled.begin(), [&](double weight) {
     return static_cast<float>(std::clamp(weight / largest / mean, kLeast, kMost));
@@ -91,7 +91,7 @@ double weighted_nll(const GaussianOptions& options, Panel<const float> heads, Pa
     const float* log_stddev = heads.row(D + d);
     const float* target = targets.row(d);
     for (std::size_t b = 0; b < weights.size(); ++b) {
-      // Not std::clamp, which would not tell of a NaN: a comparison with one is false.
+      // Not std::clamp, which could hide a NaN: a comparison with one is false.
       const float s = log_stddev[b] < low ? low : log_stddev[b] > high ? high : log_stddev[b];
       const float z = (mean[b] - target[b]) * std::exp(-s);
       sum += static_cast<double>(weights[b] * (s + 0.5F * z * z));

@@ -1,7 +1,7 @@
 // Weights of rows: how much each counts in the loss of a network. With weights w the loss of a batch of B rows is
-//     sum over b of w_b loss_b / B,    the w being scaled to a mean of one over the rows that are trained on,
-// so that a row of weight 2 counts as if it were there twice. Samples and batches are drawn as without weights: a row
-// carries its own along. Rows of weight 0 are left out before anything else is done.
+//     sum over b of w_b loss_b / B,    with w scaled to a mean of one over the rows trained on,
+// so that a row of weight 2 counts as if it were there twice. Samples and batches are drawn as without weights: each
+// row carries its weight along. Rows of weight 0 are left out first of all.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ namespace dissent {
 // InputError unless there is one for each row, finite and >= 0.
 void check_weights(const TrainingRows& rows);
 
-// The rows that count, and their weights where these differ.
+// The rows that count, and their weights if these differ.
 class WeighedRows {
  public:
   explicit WeighedRows(const TrainingRows& rows);
 
-  // Whether they are other than what was given.
+  // Whether they differ from what was given.
   bool changed() const { return changed_; }
   const TrainingRows& rows() const { return rows_; }
 
@@ -35,7 +35,7 @@ class WeighedRows {
   bool changed_ = false;
 };
 
-// Those of rows `order`, divided by the mean of the first `num_trained` of them; empty where all count alike.
+// The weights of rows `order`, divided by the mean of the first `num_trained` of them; empty if all count alike.
 std::vector<float> scaled_weights(std::span<const double> weights, std::span<const std::uint32_t> order,
                                   std::size_t num_trained);
 

@@ -1,4 +1,4 @@
-// Draws from an ensemble: a component by its weight, a base value from it, and that through the output map.
+// Draws from an ensemble: picks a component by its weight, draws a base value from it, and maps that to outputs.
 #include <algorithm>
 
 #include "dissent/base/error.hpp"
@@ -27,8 +27,8 @@ void draw(const Mixture<double>& mixture, const Weights& weights, std::size_t n,
 
 }  // namespace
 
-// In groups of rows, and segments of a row's draws, so that what lies beside the result stays small. A row's stream
-// goes on from segment to segment: the draws are those of one piece.
+// Works in groups of rows and segments of a row's draws, so that memory besides the result stays small. A row's stream
+// goes on from segment to segment, so segments do not change the draws.
 std::vector<double> Ensemble::sample(std::span<const double> inputs, std::size_t num_samples, std::uint64_t seed,
                                      Executor* executor) const {
   const std::size_t N = check_inputs(inputs);

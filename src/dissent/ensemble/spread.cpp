@@ -31,8 +31,8 @@ struct Unseen {
 
   double typical = 0;  // size of an error
 
-  // ln f has a standard normal prior, worth less than a row: it decides where rows cannot. A row like no other counts
-  // by the wide tail that log densities have (wide_component.hpp), so that one outlier does not widen all predictions.
+  // ln f has a standard normal prior, worth less than a row: it decides if rows cannot. A row like no other falls under
+  // the wide tail of log densities (wide_component.hpp), so that one outlier does not widen all predictions.
   double log_likelihood(double log_factor, double floor) const {
     const double log_wide = -std::log(static_cast<double>(end.size() + 1) * std::numbers::pi * typical);
     const double factor = std::exp(log_factor);
@@ -65,7 +65,7 @@ struct Spread {
   double floor = 0;
 };
 
-// A coarse grid, then steps that halve. The likelihood may have several peaks, but is cheap.
+// A coarse grid, then halving steps. The likelihood may have several peaks, but is cheap.
 Spread best_spread(Unseen& unseen) {
   std::vector<double> sizes;
   for (const double error : unseen.error) {
@@ -109,7 +109,7 @@ Spread best_spread(Unseen& unseen) {
   return {best.log_factor, typical * std::exp(best.log_floor)};
 }
 
-// At most kMostRows, evenly taken.
+// At most kMostRows rows, evenly spaced.
 UnseenRows thinned(const UnseenRows& all, std::size_t num_components) {
   const std::size_t stride = (all.rows.size() + kMostRows - 1) / kMostRows;
   UnseenRows some;

@@ -1,10 +1,10 @@
-// StepFactors: what a step of training multiplies by, formed by trainer.hpp for whoever runs the step.
+// StepFactors: the factors of a training step, computed by trainer.hpp for whoever runs the step.
 #pragma once
 
 namespace dissent {
 
-// Of one step, besides the gradient's clipping, which depends on its norm. Adam's betas and epsilon are those of
-// AdamOptions. In the order in which they are applied:
+// The factors of one step, except the gradient's clipping, which depends on its norm. Adam's betas and epsilon are
+// those of AdamOptions. In the order in which they are applied:
 struct StepFactors {
   float shrink = 1;          // of every parameter, before Adam's step is taken from it
   float step_size = 0;       // learning rate / (1 - beta1^t)

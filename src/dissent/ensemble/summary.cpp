@@ -16,12 +16,12 @@ constexpr double kHalfEntropy = 0.5 * (kLogTwoPi + 1);  // of a standard normal
 constexpr std::size_t kGridPoints = 129;
 constexpr std::size_t kDraws = 256;
 constexpr std::size_t kMeanPoints = 64;  // of predictive_mean()
-// On their way at a time, by a thread: many points, since a call of carry() allocates its workspace, but few numbers.
+// What a thread carries at a time: many points, since a call of carry() allocates its workspace, but few numbers.
 constexpr std::size_t kCarriedPoints = 4096;
 constexpr std::size_t kCarriedValues = std::size_t{1} << 18;
 constexpr std::size_t kRowsAtATime = 64;  // of points on their way to outputs
 
-// Where distributions are asked and results go, alike for closed forms and points.
+// Queries distributions and writes the results, in the same way for closed forms and points.
 class Writer {
  public:
   Writer(std::size_t num_inputs, std::size_t num_outputs, const SummaryOptions& options, Summary& summary)
@@ -51,7 +51,7 @@ class Writer {
   Summary& summary_;
 };
 
-// Where each output is its base value, or exp() of it.
+// For models in which each output is its base value, or exp() of it.
 void summarise_gaussians(const Ensemble& model, const Mixture<double>& mixture, const SummaryOptions& options,
                          Summary& summary) {
   const Weights& weights = model.weights();
@@ -79,7 +79,7 @@ void summarise_gaussians(const Ensemble& model, const Mixture<double>& mixture, 
   }
 }
 
-// Entropy of the components in output space, weighted; `log_det` are those of an input's M K points.
+// The weighted entropy of the components in output space; `log_det` are those of an input's M K points.
 double carried_entropy(const Weights& weights, const Mixture<double>& mixture, std::size_t n,
                        std::span<const double> point_weights, std::span<const double> log_det) {
   const std::size_t M = mixture.num_components;
@@ -126,8 +126,7 @@ void summarise_points(const Ensemble& model, std::span<const double> inputs, con
   }
 }
 
-// With one output the map is an increasing function: what it does to a quantile, and to a value whose place is asked,
-// is exact.
+// With one output the map is an increasing function, so it maps quantiles and ranks exactly.
 void carry_ranks(const Ensemble& model, std::span<const double> inputs, const Mixture<double>& mixture,
                  const SummaryOptions& options, Summary& summary) {
   const std::size_t M = mixture.num_components;
@@ -200,7 +199,7 @@ std::vector<double> predictive_mean(const Ensemble& model, std::span<const doubl
   }
   const NormalPoints points = mean_points(D, kMeanPoints);
   const std::size_t K = points.size();
-  // A row's bits do not depend on its block, since carry() computes each point by itself: blocks may depend on threads.
+  // carry() computes each point by itself, so a row's bits do not depend on its block: blocks may depend on threads.
   const std::size_t most = std::max<std::size_t>(1, std::min(kCarriedPoints / (M * K), kCarriedValues / (M * K * D)));
   const std::size_t threads = num_threads(executor);
   const std::size_t share = threads > 1 ? mixture.num_inputs / (4 * threads) : most;

@@ -1,12 +1,12 @@
-// What users see of a prediction, per input and output, in their units: mean, stddev, quantiles; and, where the true
-// value is known, its place in the predicted distribution and the CRPS.
+// What users see of a prediction, per input and output, in their units: mean, stddev, quantiles; and, if the true value
+// is known, its place in the predicted distribution and the CRPS.
 //
 // pne, gp: closed forms of a Gaussian mixture, or of exp() of one for targets fitted by their logarithms; quantiles by
 //       bisection of the distribution function.
-// flow: each base Gaussian is carried through the flow on fixed weighted points: with one output 129 evenly spaced ones
-//       over +-6.5 stddevs, weighted by the density (a trapezoidal rule, whose error is far below that of training),
-//       while quantiles and ranks, which an increasing map keeps, are exact;
-//       with more outputs 256 antithetic normal draws, the same for every input, so that inputs can be compared.
+// flow: each base Gaussian is carried through the flow on fixed weighted points.
+//       One output: 129 evenly spaced points over +-6.5 stddevs, weighted by the density (a trapezoidal rule, whose
+//       error is far below that of training); quantiles and ranks are exact, because an increasing map keeps them.
+//       More outputs: 256 antithetic normal draws, the same for every input, so that inputs can be compared.
 // Aleatoric uncertainty is the components' mean entropy in output space, in nats: for flow the entropy of the base plus
 // the expected log-determinant, over the same points.
 #pragma once
@@ -38,8 +38,8 @@ struct Summary {
 Summary summarise(const Ensemble& model, std::span<const double> inputs, const Mixture<double>& mixture,
                   const SummaryOptions& options = {});
 
-// The mean of p(y | x) alone, [N][D] in the user's units, at a third of the cost of summarise(): through a flow on 64
-// points (mean_points). Where a flow has two modes it is good to 1% of their gap.
+// Only the mean of p(y | x), [N][D] in the user's units, at a third of the cost of summarise(); with a flow, from 64
+// points (mean_points). If a flow has two modes, it is accurate to 1% of their gap.
 std::vector<double> predictive_mean(const Ensemble& model, std::span<const double> inputs,
                                     Executor* executor = nullptr);
 

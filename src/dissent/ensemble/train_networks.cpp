@@ -18,11 +18,11 @@ namespace {
 constexpr std::size_t kAutoSteps = 12'000;
 constexpr std::size_t kMinAutoEpochs = 20;
 constexpr std::size_t kStepsBetweenReports = 25;  // validation and snapshots cost as much as a few steps
-constexpr std::size_t kDeviceSteps = 500;         // likewise without validation on a device, whose calls cost more
+constexpr std::size_t kDeviceSteps = 500;         // the same on a device without validation: its calls cost more
 constexpr std::size_t kMostRestarts = 3;          // of a unit whose loss diverges
 
-// The trainer's loss is per output, in scaled units and without its constant. What is to be added to D times it, for
-// the one in the user's units: of logarithms, the mean of these over the rows as well.
+// The trainer's loss is per output, in scaled units and without its constant. This is what to add to D times it to get
+// the loss in the user's units; for targets fitted by their logarithms that includes the mean logarithm over the rows.
 double loss_constant(const Ensemble& model, const TrainingRows& rows) {
   const std::size_t D = model.num_outputs();
   const double largest = rows.weights.empty() ? 1 : std::ranges::max(rows.weights);
@@ -37,7 +37,7 @@ double loss_constant(const Ensemble& model, const TrainingRows& rows) {
          logs * static_cast<double>(D) / count;
 }
 
-// Where the parameters of a unit are.
+// The parameters of a unit.
 struct UnitParameters {
   std::span<float> now;
   std::span<float> average;
@@ -54,13 +54,13 @@ struct UnitParameters {
   }
 };
 
-// A loss that far above the first one, in nats per output, will not come back.
+// A loss this far above the first one, in nats per output, will not come down again.
 bool sound(const UnitRecord& unit, double loss) {
   constexpr double kFarAbove = 50;
   return std::isfinite(loss) && (std::isnan(unit.first_loss) || loss < unit.first_loss + kFarAbove);
 }
 
-// After some epochs; `score` is what is to become small.
+// Judges a unit after some epochs; a smaller `score` is better.
 void judge(UnitRecord& unit, UnitParameters parameters, std::size_t epoch, double score, std::size_t patience) {
   if (score < unit.best_loss) {
     unit.best_loss = score;
@@ -150,7 +150,7 @@ class Run {
     return {now, state_.average.subspan(offset, now.size()), state_.best.subspan(offset, now.size())};
   }
 
-  // From the beginning, with other draws and a lower learning rate; the last time the best so far is kept.
+  // Restarts the unit with other draws and a lower learning rate; after the last restart, keeps the best so far.
   void recover(std::size_t u, UnitParameters parameters) {
     UnitRecord& unit = state_.units[u];
     if (unit.restarts < kMostRestarts) {
@@ -161,7 +161,7 @@ class Run {
       return;
     }
     unit.diverged = unit.done = true;
-    parameters.restore();  // so that all that is ever kept or saved is finite
+    parameters.restore();  // so that everything kept or saved is finite
   }
 
   std::size_t next_end(const UnitRecord& unit) const { return std::min(epochs_, unit.epochs_run + interval_); }
@@ -188,7 +188,7 @@ class Run {
     }
   }
 
-  // What becomes of a unit whose last epoch had this loss.
+  // Decides what happens to a unit whose last epoch had this loss.
   void settle(std::size_t u, std::size_t end, double loss) {
     UnitRecord& unit = state_.units[u];
     UnitParameters parameters = parameters_of(u);
@@ -233,7 +233,7 @@ class Run {
             in_user_units(mean_of(state_.units, &UnitRecord::validation_loss))};
   }
 
-  // Takes the best parameters where they are known to be, and says what happened.
+  // Takes the best parameters if they are known, and reports what happened.
   void finish(FitReport& report) {
     report.epochs = epochs_;
     for (std::size_t u = 0; u < state_.units.size(); ++u) {
@@ -271,8 +271,8 @@ class Run {
   double loss_constant_;
   Trainer& trainer_;
   std::optional<DeviceTrainer> device_;
-  bool holds_out_;  // rows to judge by ...
-  bool validates_;  // ... in the course of training
+  bool holds_out_;  // there are rows to judge by ...
+  bool validates_;  // ... and they are used during training
   const FitControl& control_;
   std::size_t epochs_ = 0;
   std::size_t interval_ = 1;

@@ -1,5 +1,5 @@
 // Training the networks of an ensemble, and its flow: epochs with validation, early stopping and checkpoints around the
-// steps of trainer.hpp. What fit() does for models of networks (model_kind.hpp).
+// steps of trainer.hpp. fit() calls it for models of networks (model_kind.hpp).
 #pragma once
 
 #include "dissent/ensemble/fit.hpp"

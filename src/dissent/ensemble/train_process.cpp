@@ -1,6 +1,6 @@
-// Training of `gp`: a search for the hyperparameters of each output, as many outputs at a time as there are threads.
-// What was found is the state of an unfinished fit: a checkpoint holds the outputs done, F32 [done][1 or 1 + M][3 + C],
-// and the extra noise of their rows, F32 [done][n], where there is any.
+// Training of `gp`: searches for the hyperparameters of each output, as many outputs at a time as there are threads.
+// The state of an unfinished fit is what was found so far: a checkpoint holds the outputs done,
+// F32 [done][1 or 1 + M][3 + C], and the extra noise of their rows, F32 [done][n], if there is any.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -43,7 +43,7 @@ void append_logs(const OutputHyperparameters& found, std::vector<float>& out) {
   std::ranges::for_each(found.components, append);
 }
 
-// Minus the mean log density of the first rows of the training data, or of the held-out ones behind them.
+// Minus the mean log density of the rows trained on, which come first, or of the held-out rows after them.
 double mean_loss(const Ensemble& model, const TrainingSet& data, bool held_out, Executor* executor) {
   const std::size_t C = model.num_input_columns();
   const std::size_t D = model.num_outputs();
@@ -88,9 +88,9 @@ std::vector<std::string> stray_warnings(const std::vector<float>& extra, const T
   return out;
 }
 
-// The outputs found so far, of those that are searched one after the other, as many at a time as there are threads.
+// The outputs found so far. They are searched in order, as many at a time as there are threads.
 struct Search {
-  std::vector<float> found;  // of the outputs done; where none is, of the first, as far as it came
+  std::vector<float> found;  // of the outputs done; if none is, of the first, as far as it got
   std::vector<float> extra;  // [done][n]: extra noise of their rows; empty while there is none
   std::size_t done = 0;
   bool interrupted = false;
@@ -101,8 +101,7 @@ class OutputSearch {
   OutputSearch(const ProcessOptions& options, RowMatrix inputs, RowMatrix targets, const FitControl& control)
       : options_(options), inputs_(std::move(inputs)), targets_(std::move(targets)), control_(control) {}
 
-  // The next few outputs. A search that is interrupted counts for nothing, so that one taken up again ends with the
-  // same bits.
+  // Searches the next few outputs. An interrupted search counts for nothing, so a resumed one ends with the same bits.
   void advance(Search& search) {
     const auto D = static_cast<std::size_t>(targets_.cols());
     std::vector<OutputHyperparameters> part(std::min(D - search.done, num_threads(control_.executor)));
@@ -170,7 +169,7 @@ FitReport train_process(Ensemble& model, TrainingSet data, const FitControl& con
   }
   report.interrupted = search.interrupted;
   report.epochs_run = search.done;
-  if (report.interrupted) {  // a model that can be used all the same: the last output's for those to come
+  if (report.interrupted) {  // still make a usable model: outputs to come take the last one's
     const std::size_t filled = std::max<std::size_t>(1, search.done);
     const std::size_t size = search.found.size() / filled;
     const std::vector<float> last(search.found.end() - static_cast<std::ptrdiff_t>(size), search.found.end());

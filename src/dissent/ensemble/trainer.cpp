@@ -20,7 +20,7 @@ constexpr double kRestartRate = 0.3;                           // of the learnin
 constexpr std::uint64_t kTurnStream = std::uint64_t{1} << 40;  // beyond every component's number
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Of values times their weights, if there are any.
+// The sum of values, times their weights if there are any.
 double sum_of(std::span<const float> values, std::span<const float> weights) {
   double sum = 0;
   for (std::size_t b = 0; b < values.size(); ++b) {
@@ -132,7 +132,7 @@ Trainer::ComponentState Trainer::make_state(std::size_t component) const {
   return state;
 }
 
-// With one batch an epoch the order is of no consequence.
+// With one batch per epoch the order does not matter.
 void Trainer::begin_epoch(std::size_t component, std::size_t epoch) {
   if (steps_per_epoch() > 1) {
     ComponentState& state = states_[component];
@@ -141,7 +141,7 @@ void Trainer::begin_epoch(std::size_t component, std::size_t epoch) {
   }
 }
 
-// Whose turn each step of an epoch is.
+// The component whose turn it is, for each step of an epoch.
 std::vector<std::size_t> Trainer::draw_turns(std::size_t epoch) const {
   Stream stream = Stream(model_.options().seed, Purpose::kShuffle, kTurnStream).substream(epoch);
   std::vector<std::size_t> turns(steps_per_epoch());
@@ -149,7 +149,7 @@ std::vector<std::size_t> Trainer::draw_turns(std::size_t epoch) const {
   return turns;
 }
 
-// Counted on from where the count stands, or from the beginning.
+// Continues the count from where it stands, or starts it afresh.
 std::uint64_t Trainer::turns_before(std::size_t epoch, std::size_t component) {
   ComponentState& state = states_[component];
   if (state.turns_epoch > epoch) {
@@ -162,7 +162,7 @@ std::uint64_t Trainer::turns_before(std::size_t epoch, std::size_t component) {
   return state.num_turns;
 }
 
-// Those of the rows chosen; none where all count alike.
+// The weights of the chosen rows; empty if all count alike.
 std::span<const float> Trainer::gather_weights(ComponentState& state, std::span<const std::uint32_t> chosen) const {
   if (rows_.weights.empty()) {
     return {};
@@ -217,7 +217,7 @@ void Trainer::compute_gradient(std::size_t component, std::size_t begin, std::si
   backward<float>(network, own, state.network, {.block = own_gradient});
 }
 
-// Adds the gradients of what components [first, last) share into gradient_, in their order; their mean loss.
+// Adds the gradients of what components [first, last) share into gradient_, in their order; returns their mean loss.
 double Trainer::sum_gradients(std::size_t first, std::size_t last) {
   const MlpStack& stack = networks_.stack();
   const std::span<float> sum = gradient_;
@@ -247,12 +247,12 @@ AdamOptions Trainer::adam_options(std::size_t unit, std::uint64_t step) const {
           .clip_norm = options_.clip_norm};
 }
 
-// The components' decay is in Adam's step already.
+// Adam's step already includes the components' decay.
 double Trainer::flow_shrink(double learning_rate) const {
   return 1 - learning_rate * (*options_.flow_weight_decay - *options_.weight_decay);
 }
 
-// In the first steps the mean of all, so that the initial parameters have no weight.
+// In the first steps the average is the mean of all, so that the initial parameters have no weight.
 double Trainer::average_newest(std::uint64_t own_step) const {
   const bool averages = options_.averaging > 0 && options_.choose_epoch;
   return averages ? std::max(1 - options_.averaging, 1 / static_cast<double>(own_step)) : 0;
@@ -287,7 +287,7 @@ FitProblem Trainer::problem() const {
   return problem;
 }
 
-// Of a unit's parameters, by their part of gradient_. False when that is not finite; nothing is changed then.
+// Updates a unit's parameters with their part of gradient_. False if that is not finite; nothing changes then.
 bool Trainer::update(std::size_t unit, std::span<float> parameters, std::uint64_t step, std::uint64_t own_step) {
   const AdamOptions adam = adam_options(unit, step);
   const auto offset = static_cast<std::size_t>(parameters.data() - networks_.parameters().data());
@@ -311,7 +311,7 @@ bool Trainer::update(std::size_t unit, std::span<float> parameters, std::uint64_
   return true;
 }
 
-// With one component a step, of the epoch's steps only those that are its turn; without any the loss is the last one.
+// With one component per step, runs only the steps that are its turn; if there are none, returns the last loss.
 double Trainer::component_epoch(std::size_t component, std::size_t epoch) {
   const bool takes_turns = options_.one_component_per_step;
   const std::vector<std::size_t> turns = takes_turns ? draw_turns(epoch) : std::vector<std::size_t>();
@@ -336,7 +336,7 @@ double Trainer::component_epoch(std::size_t component, std::size_t epoch) {
   return num_seen > 0 ? sum / static_cast<double>(num_seen) : states_[component].loss;
 }
 
-// One component a step, with what it shares. Its own parameters and the flow's are the ones that move.
+// One component per step. Updates its own parameters and the flow's; with shared weights, all parameters.
 double Trainer::turns_epoch(std::size_t epoch) {
   const std::vector<std::size_t> turns = draw_turns(epoch);
   const MlpStack& stack = networks_.stack();
@@ -406,7 +406,7 @@ double Trainer::run_epochs(std::size_t unit, std::size_t begin, std::size_t end,
   return loss;
 }
 
-// Summed over the rows, times their weights.
+// The loss summed over the rows, times their weights.
 double Trainer::loss_of(std::size_t component, std::span<const std::uint32_t> chosen) {
   ComponentState& state = states_[component];
   const std::span<const float> parameters = networks_.parameters();

@@ -14,13 +14,13 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 constexpr double kMostUnexplained = 0.05;  // share of a target's variance that a trend may leave
-constexpr double kBeyond = 3;              // a line goes on for so many ranges of a column
+constexpr double kBeyond = 3;              // a line goes on for this many ranges of a column
 constexpr std::size_t kMostColumns = 500;
 constexpr std::size_t kMostRows = 5000;  // more tell hardly anything new about a line
 constexpr std::size_t kFewestRows = 20;
 constexpr double kRidges[] = {1e-6, 1e-4, 1e-2, 1};  // times the number of rows, of columns with unit variance
 
-// Centred columns of the rows that serve, and their scales.
+// Centred columns of the rows used, and their scales.
 struct Rows {
   Matrix values;
   Vector mean;
@@ -118,7 +118,7 @@ Trend fit_trend(std::span<const double> inputs, std::size_t num_input_columns, s
   const Rows x = centred(inputs, num_input_columns, stride);
   const Rows y = centred(targets, num_outputs, stride);
   if (!x.values.allFinite() || !y.values.allFinite() || !x.scale.allFinite() || !y.scale.allFinite()) {
-    return trend;  // numbers whose squares are none
+    return trend;  // numbers whose squares overflow
   }
   const auto n = static_cast<double>(x.values.rows());
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(x.values.transpose() * x.values);

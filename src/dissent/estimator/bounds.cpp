@@ -36,8 +36,8 @@ struct Best {
   Column alpha;
 };
 
-// A number that falls as the bound rises, with all digits at both ends: by the value below half of H(w), by the log
-// deficit above, joined where they meet.
+// A number that falls as the bound rises, with all digits at both ends: the value below half of H(w), the log deficit
+// above, joined where they meet.
 double rank_of(double epistemic, double log_deficit, double entropy) {
   return epistemic <= 0.5 * entropy ? -epistemic : log_deficit - std::log(0.5 * entropy) - 0.5 * entropy;
 }
@@ -54,7 +54,7 @@ struct ChernoffBound {
   std::size_t first_input;
   Best& best;
 
-  // The ranks, of which smaller means a larger bound, at any distance.
+  // The ranks: smaller means a larger bound, at any distance.
   Column operator()(const Column& alpha) const {
     Column rank;
     Column epistemic;
@@ -75,7 +75,7 @@ struct ChernoffBound {
 };
 
 // Golden-section search, all inputs of the block in step. alpha = 1/2 comes first: it is the answer for equal
-// covariances, and near it for most mixtures, and with it the bound is never below Bhattacharyya's.
+// covariances and near it for most mixtures, and it keeps the bound from falling below Bhattacharyya's.
 template <class Bound>
 void search(const Bound& bound, std::size_t count) {
   constexpr double kShrink = 1 / std::numbers::phi;

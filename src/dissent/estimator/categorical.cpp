@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kBlock = 64;  // inputs that a thread takes at a time
 
-// The mean over components: what the others differ from the one of the largest weight, so that it is exact where all
-// are equal and nothing cancels.
+// The mean over components: the one of the largest weight plus the others' differences from it, so that it is exact if
+// all are equal and nothing cancels.
 std::vector<double> mean_of(const CategoricalView& classes, std::size_t input) {
   const std::vector<double>& weight = classes.weights->value;
   const auto heaviest = static_cast<std::size_t>(std::ranges::max_element(weight) - weight.begin());
@@ -29,8 +29,8 @@ std::vector<double> mean_of(const CategoricalView& classes, std::size_t input) {
   return mean;
 }
 
-// H(component | class) = sum_k sum_i w_i p_ik log1p(others / (w_i p_ik)): sums of the others come from both sides,
-// since total minus own would cancel where one component has a class for itself.
+// H(component | class) = sum_k sum_i w_i p_ik log1p(others / (w_i p_ik)). The others are summed from both sides, since
+// total minus own would cancel if one component has a class to itself.
 double entropy_given_class(const CategoricalView& classes, std::size_t input) {
   const std::size_t M = classes.num_components;
   std::vector<double> own(M);
@@ -84,7 +84,7 @@ Combined class_information(const CategoricalView& classes, std::size_t input) {
     }
   }
   const double deficit = entropy_given_class(classes, input);
-  // The smaller of the two has its digits.
+  // The smaller of the two is the accurate one.
   const double whole = classes.weights->entropy;
   return information < deficit ? Combined{information, std::log(whole - information)}
                                : Combined{std::max(0.0, whole - deficit), std::log(deficit)};

@@ -23,7 +23,7 @@ namespace dissent {
 struct ClassEstimator {
   std::optional<Divergence> divergence = {};  // none: exact
 
-  // "exact", "kl", "bhattacharyya", ...; an InputError lists what there is.
+  // "exact", "kl", "bhattacharyya", ...; an InputError lists all.
   static ClassEstimator parse(std::string_view text);
   std::string name() const { return divergence ? divergence->name() : "exact"; }
   Bound bound() const { return divergence ? divergence->info->bound : Bound::kExact; }

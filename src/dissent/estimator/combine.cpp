@@ -116,8 +116,8 @@ struct Results {
   double* log_deficit;
 };
 
-// The smaller of epistemic and deficit has its digits; the other is H(w) minus it, in double. So epistemic never
-// exceeds H(w), and the log deficit orders small values as well as they are known.
+// The smaller of epistemic and deficit is the accurate one; the other is H(w) minus it, in double. So epistemic never
+// exceeds H(w), and the log deficit orders small values as accurately as they are known.
 template <class C>
 HWY_INLINE void finish(double entropy, const C* epistemic, const C* deficit, std::size_t count, const Results& out) {
   const Tag<double> d;

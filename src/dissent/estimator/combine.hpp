@@ -1,8 +1,8 @@
 // From pairwise divergences to the estimate (equation 5 of Berry & Meger), for D = D_ij and weights w:
 //   epistemic   = -sum_i w_i ln sum_j w_j exp(-D_ij) = -sum_i w_i log1p(sum_j w_j expm1(-D_ij))
 //   log_deficit = ln sum_i w_i log1p(sum_{j != i} (w_j / w_i) exp(-D_ij))
-// The first form of each is exact near 0 (equal components give 0, not rounding), the second near H(w); neither
-// cancels. Beyond D of about 700, where exp(-D) underflows, the deficit is summed in log space.
+// The second form of `epistemic` is exact near 0 (equal components give 0, not rounding), log_deficit near H(w);
+// neither cancels. Beyond D of about 700, where exp(-D) underflows, the deficit is summed in log space.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ struct Combined {
 // Plain, for one input: divergence[i][j] row-major. The oracle of the vectorised one below.
 Combined combine(const Weights& weights, std::span<const double> divergence);
 
-// How blocks are combined. symmetric: D_ij = D_ji, so that half of the exponentials serve. single_precision:
-// exponentials and logarithms in float, good to about 1e-6 relative, which is what divergences of float32 input have.
+// How blocks are combined. symmetric: D_ij = D_ji, so half of the exponentials suffice. single_precision: exponentials
+// and logarithms in float, good to about 1e-6 relative, which is what divergences of float32 input have.
 struct CombineRule {
   Weights weights;
   bool symmetric = false;
   bool single_precision = false;
 };
 
-// Divergences of `count` inputs as PairwiseDivergences lays them out, [M][M][stride], with 16 values more behind the
+// Divergences of `count` inputs as PairwiseDivergences lays them out, [M][M][stride], with 16 extra values after the
 // last; and where the results go, [count] each.
 struct CombineBlock {
   const double* divergence;

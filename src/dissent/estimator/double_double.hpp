@@ -1,7 +1,7 @@
-// A number as the unevaluated sum of two doubles, some 32 digits: for places on a line whose distances are small beside
-// them, and for log densities far out, whose differences count and not their size.
+// A number as the unevaluated sum of two doubles, some 32 digits: for points on a line that are close together but far
+// from 0, and for log densities far out, whose differences count and not their size.
 //
-// Sums and products are those of Dekker and Knuth, exact to the last bit of `low`. Infinities are held by `high` alone.
+// Sums and products are those of Dekker and Knuth, exact to the last bit of `low`. Only `high` holds infinities.
 #pragma once
 
 #include <cmath>

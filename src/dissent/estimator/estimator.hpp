@@ -1,7 +1,7 @@
 // The registry of estimators and the one function that runs any of them: Mixture in, Uncertainty out.
 //
-// To add one: a source with its function, a line in methods.hpp, a row in registry.cpp, a test. The
-// command line and the conformance tests read the registry. (A new divergence becomes a pairwise estimator by its own
+// To add one, write a source with its function, a line in methods.hpp, a row in registry.cpp and a test. The command
+// line and the conformance tests read the registry. (A new divergence becomes a pairwise estimator through its own
 // registry.)
 #pragma once
 
@@ -30,7 +30,7 @@ struct Uncertainty {
   std::vector<double> total;
   std::vector<double> log_deficit;
 
-  // What only some estimators know: those that EstimatorInfo::extras names, in that order.
+  // What only some estimators give: the extras that EstimatorInfo::extras names, in that order.
   struct Extra {
     std::string name;
     std::vector<double> values;
@@ -41,11 +41,11 @@ struct Uncertainty {
 
   std::size_t size() const { return epistemic.size(); }
 
-  // The values of an extra; InputError when there is none of that name.
+  // The values of an extra; InputError if there is none of that name.
   std::vector<double>& extra(std::string_view name);
   const std::vector<double>& extra(std::string_view name) const;
 
-  // Takes another aleatoric part (that of another space) and sets the total to it.
+  // Replaces the aleatoric part (by that of another space) and updates the total.
   void set_aleatoric(std::vector<double> values);
 };
 
@@ -56,16 +56,16 @@ inline bool more_uncertain(const Uncertainty& u, std::size_t a, std::size_t b) {
 }
 
 struct EstimatorInfo;
-// Every estimator there is: the pairwise ones of all divergences first, of which the first is kl.
+// Every estimator: first the pairwise ones of all divergences, starting with kl.
 const std::vector<EstimatorInfo>& estimators();
 
-// Which estimator, with its parameters: a plain value, as typed on a command line.
+// An estimator with its parameters: a plain value, as typed on a command line.
 struct Estimator {
   Estimator();  // kl
   explicit Estimator(const EstimatorInfo& row) : info(&row) {}
 
   const EstimatorInfo* info;
-  Divergence divergence = {};  // of the pairwise ones
+  Divergence divergence = {};  // for the pairwise ones
   std::size_t count = 0;       // K: the samples of mc:K, the inputs that refine:K puts in order
 
   std::string name() const;  // parse_estimator(name()) gives the same estimator
@@ -74,13 +74,13 @@ struct Estimator {
 class ScoreDevice;  // score_device.hpp
 
 struct EstimateOptions {
-  Executor* executor = nullptr;   // null: on the calling thread alone. Results are the same to the bit.
+  Executor* executor = nullptr;   // null: only the calling thread. Results are the same to the bit.
   std::uint64_t seed = 0;         // of the sampling estimators; input n draws from its own stream
   std::size_t first_input = 0;    // number of the mixture's first input in the whole it is a part of
-  ScoreDevice* device = nullptr;  // runs what it has kernels for; null: nothing
+  ScoreDevice* device = nullptr;  // runs what it has kernels for; null: none
 };
 
-// An estimator's function for float32 and for float64 mixtures; made of one function that takes either.
+// An estimator's function for float32 and for float64 mixtures; made from one function that takes either.
 struct RunEstimator {
   Uncertainty (*single)(const Estimator&, const MixtureView<float>&, const EstimateOptions&);
   Uncertainty (*full)(const Estimator&, const MixtureView<double>&, const EstimateOptions&);
@@ -103,18 +103,18 @@ struct EstimatorInfo {
   Bound bound = Bound::kNone;
   std::string cost;                               // per input, for people
   std::span<const std::string_view> extras = {};  // names of Uncertainty::extras
-  const DivergenceInfo* divergence = nullptr;     // of the pairwise ones
+  const DivergenceInfo* divergence = nullptr;     // for the pairwise ones
   bool by_pairs = true;       // compares components in pairs, with memory for M x M; else takes a while on each input
-  bool ranks_inputs = false;  // compares inputs with each other: what it says of one depends on all
-  bool one_output = false;    // D = 1 alone
-  // How many times the work of comparing all pairs of components once, roughly.
+  bool ranks_inputs = false;  // compares inputs with each other: the result for one depends on all
+  bool one_output = false;    // D = 1 only
+  // Roughly the work, in units of comparing all pairs of components once.
   double (*passes)(const Estimator& estimator) = [](const Estimator&) { return 1.0; };
   RunEstimator run;
 
   std::string typed_name() const { return method_name(name, parameter); }  // "mc:K"
 };
 
-// "kl", "chernoff:0.3", "mc:5000", "bounds", "refine:10", ...; throws an InputError that lists what there is.
+// "kl", "chernoff:0.3", "mc:5000", "bounds", "refine:10", ...; throws an InputError that lists all.
 Estimator parse_estimator(std::string_view text);
 
 // The pairwise estimator over a divergence.

@@ -1,4 +1,4 @@
-// The functions behind the registry (estimator.hpp) but for Monte Carlo; each source says how it works. Mixtures are
+// The functions behind the registry (estimator.hpp), except Monte Carlo; each source says how it works. Mixtures are
 // checked and weighted: call them through estimate().
 #pragma once
 
@@ -14,7 +14,7 @@ namespace dissent {
 template <class T>
 Uncertainty pairwise(const Divergence& divergence, const MixtureView<T>& mixture, const EstimateOptions& options);
 
-// The expected pairwise KL. epistemic may exceed H(weights), being an upper bound without a limit; log_deficit is
+// The expected pairwise KL. epistemic is an upper bound without a limit and may exceed H(weights); log_deficit is
 // -infinity then.
 template <class T>
 Uncertainty epkl(const MixtureView<T>& mixture, const EstimateOptions& options);
@@ -23,15 +23,15 @@ Uncertainty epkl(const MixtureView<T>& mixture, const EstimateOptions& options);
 template <class T>
 Uncertainty quadrature(const MixtureView<T>& mixture, const EstimateOptions& options);
 
-// A certified interval. lower_log_deficit and upper_log_deficit are its ends once more, as ln(H(weights) - end); alpha
-// is that of the lower end.
+// A certified interval. lower_log_deficit and upper_log_deficit are its ends again, as ln(H(weights) - end); alpha is
+// that of the lower end.
 inline constexpr std::array<std::string_view, 5> kBoundsExtras{"lower", "upper", "alpha", "lower_log_deficit",
                                                                "upper_log_deficit"};
 template <class T>
 Uncertainty bounds(const MixtureView<T>& mixture, const EstimateOptions& options);
 
-// The `top` most uncertain inputs in order. samples: spent on the input; undecided: 1 where the order of an input that
-// may belong to the top is still in doubt.
+// The `top` most uncertain inputs in order. samples: spent on the input; undecided: 1 if the input may belong to the
+// top and its order is still in doubt.
 inline constexpr std::array<std::string_view, 4> kRefineExtras{"lower", "upper", "samples", "undecided"};
 inline constexpr std::size_t kRefineFirstSamples = 256;
 inline constexpr std::size_t kRefineMaxSamples = 65536;  // per input and round

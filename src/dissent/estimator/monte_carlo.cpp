@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kFewestPerComponent = 2;  // to see how its samples spread
 
-// The sample's distance from its component's mean, factor noise. Samples are held so, and not as y, since an offset
-// common to all components would eat their digits.
+// The sample's distance from its component's mean: factor times noise. Samples are kept in this form, not as y, since
+// an offset common to all components would cost them digits.
 void scale_noise(const DiagonalGaussian& g, std::span<const double> noise, std::span<double> step) {
   for (std::size_t d = 0; d < step.size(); ++d) {
     step[d] = g.stddev[d] * noise[d];
@@ -102,7 +102,7 @@ struct Moments {
   }
 };
 
-// Samples of one component after the other.
+// Draws samples from one component after the other.
 class Sampler {
  public:
   Sampler(const InputComponents& components, const Weights& weights, const std::vector<std::size_t>& present)
@@ -162,13 +162,13 @@ SampleShares share_samples(const Weights& weights, std::size_t num_samples, doub
       shares.count[m] = static_cast<std::size_t>(std::ceil(weights.value[m] * K * (1 - kHair)));
       continue;
     }
-    end += weights.value[m];  // points k with (k + offset) / K < end are this component's or of one before
+    end += weights.value[m];  // points k with (k + offset) / K < end belong to this component or an earlier one
     const auto below = static_cast<std::size_t>(std::max(0.0, std::ceil(end * K - offset)));
     shares.count[m] = std::min(below, num_samples) - given;
     given += shares.count[m];
   }
   if (!two_each) {
-    shares.count[present_components(weights).back()] += num_samples - given;  // where weights round to less than 1
+    shares.count[present_components(weights).back()] += num_samples - given;  // if weights round to less than 1
     std::ranges::transform(shares.count, shares.weight.begin(),
                            [&](std::size_t n) { return static_cast<double>(n) / K; });
   }
@@ -177,7 +177,7 @@ SampleShares share_samples(const Weights& weights, std::size_t num_samples, doub
 
 namespace {
 
-// Each component's samples by themselves, as strata.
+// Sums each component's samples separately, as strata.
 void sum_strata(Sampler& sampler, const SampleShares& shares, const NoiseSource& noise, MonteCarloResult& result) {
   double variance = 0;
   double third_moment = 0;
@@ -197,7 +197,7 @@ void sum_strata(Sampler& sampler, const SampleShares& shares, const NoiseSource&
   result.skewness = variance > 0 ? third_moment / (variance * result.standard_error) : 0;
 }
 
-// All samples alike: where a component has one or none there is no spread within it to tell from.
+// Sums all samples alike: a component with one sample or none shows no spread of its own.
 void sum_samples(Sampler& sampler, const SampleShares& shares, const NoiseSource& noise, MonteCarloResult& result) {
   Moments moments;
   for (std::size_t j = 0; j < shares.count.size(); ++j) {
@@ -219,7 +219,7 @@ MonteCarloResult monte_carlo_input(const InputComponents& components, const Weig
   if (present.size() < 2) {
     return result;
   }
-  // Equal components say nothing about each other, to the last bit and without a sample.
+  // Equal components tell nothing: the deficit is H(w) to the last bit, without a sample.
   if (all_equal(components, present)) {
     result.deficit = weights.entropy;
     return result;

@@ -4,8 +4,8 @@
 // The expectation is the deficit: it is >= 0, so the estimate stays below H(w), and its logarithm is the log_deficit.
 // Ratios of densities are exponentials of differences of log densities, so nothing over- or underflows in any
 // dimension. Component j gets a share of the samples in proportion to its weight (share_samples). Each input draws from
-// its own stream, so its result depends on the seed and its number alone. Where components lie many standard deviations
-// apart the deficit is made by samples too rare to be drawn: mc then reports too small a deficit with too small a
+// its own stream, so its result depends only on the seed and its number. Where components lie many standard deviations
+// apart, the deficit comes from samples too rare to be drawn: mc then reports too small a deficit with too small a
 // standard error. The bounds estimator has no such blind spot.
 #pragma once
 
@@ -30,9 +30,10 @@ struct SampleShares {
   std::vector<double> weight;      // [M], of the mean over a component's samples; sum 1
 };
 
-// K samples by weight. Where each component of positive weight has two at least, its share is w_j K rounded up, and its
-// mean counts w_j. With fewer samples, exactly K: component j gets as many of the points (k + offset) / K as fall into
-// its part of [0, 1), so that for an offset drawn from (0, 1) it gets w_j K on average, and all samples count the same.
+// K samples, shared by weight. If each component of positive weight gets at least two, its share is w_j K rounded up,
+// and its mean counts w_j. With fewer there are exactly K: component j gets as many of the points (k + offset) / K as
+// fall into its part of [0, 1). So with an offset drawn from (0, 1) it gets w_j K on average, and all samples count the
+// same.
 SampleShares share_samples(const Weights& weights, std::size_t num_samples, double offset);
 
 struct MonteCarloResult {

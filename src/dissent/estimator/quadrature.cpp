@@ -7,8 +7,8 @@
 //   H(w) - I = integral p H(q) dy
 // The line is cut where components begin, end and cross. Outputs and their log densities are held as sums of two
 // doubles, so that components far from the origin (or from each other) keep their digits. Pieces are integrated by
-// Gauss-Kronrod on the integrand scaled by its maximum and halved until their error is nothing beside the whole; so the
-// deficit has its relative accuracy at any separation, and its logarithm is right to the last digits.
+// Gauss-Kronrod on the integrand scaled by its maximum, and halved until their error is negligible beside the whole. So
+// the deficit keeps its relative accuracy at any separation, and its logarithm is right to the last digits.
 
 #include <algorithm>
 #include <boost/math/quadrature/gauss_kronrod.hpp>
@@ -38,12 +38,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Rule = boost::math::quadrature::gauss_kronrod<double, 15>;
 constexpr int kMaxHalvings = 12;
 
-// The steps [begin, end] from a point, over which `scaled` is integrated until the error is below `tolerance`.
+// Integrates `scaled` over the steps [begin, end] from a point until the error is below `tolerance`.
 template <class Integrand>
 double integrate_piece(const Integrand& scaled, double begin, double end, double tolerance, int halvings) {
   const double middle = 0.5 * (begin + end);
   const double half = 0.5 * (end - begin);
-  // Over [-1, 1], since the error that Boost gives is not one of the integral for other lengths.
+  // Over [-1, 1], since for other lengths the error that Boost gives is not that of the integral.
   double error = 0;
   const double value =
       half * Rule::integrate([&](double x) { return scaled(middle + half * x); }, -1.0, 1.0, 0, 0, &error);
@@ -54,7 +54,7 @@ double integrate_piece(const Integrand& scaled, double begin, double end, double
          integrate_piece(scaled, middle, end, tolerance, halvings - 1);
 }
 
-// Beyond this, rounding of the log densities is noise even by two doubles, and their size is all that a double can say.
+// Beyond this, the rounding of log densities is noise even in two doubles, and a double can only give their size.
 constexpr double kLargestLog = 1e24;
 
 // ln of the integral over the line; integrand(from, step) -> Scaled.
@@ -64,7 +64,7 @@ double log_integral(const Integrand& integrand, const std::vector<Point>& points
     Point from;
     double length;
     DoubleDouble log_high;  // the largest value seen
-    double log_size = 0;    // of the integral: length times that, beside the scale
+    double log_size = 0;    // of the integral: length times that, relative to the scale
   };
   const auto log_at = [&](const Point& from, double step) {
     const Scaled s = integrand(from, step);
@@ -106,7 +106,7 @@ double log_integral(const Integrand& integrand, const std::vector<Point>& points
   for (const Piece& piece : pieces) {
     sum += over(piece, relative * rough, kMaxHalvings);
   }
-  // Lengths next to the smallest double leave nothing of a product; the largest piece stands for all then.
+  // With lengths next to the smallest double, products vanish; then the largest piece stands for all.
   return scale.plus(sum > 0 ? std::log(sum) : log_whole).high;
 }
 
@@ -116,7 +116,7 @@ struct Scratch {
   std::vector<DoubleDouble> logs;
 };
 
-// Components of positive weight with what the integrands need, relative to the first of them. Whether all are equal.
+// Components of positive weight with what the integrands need, relative to the first. Returns whether all are equal.
 bool fill_components(const InputComponents& input, const Weights& weights, std::vector<Component>& components) {
   components.clear();
   bool all_equal = true;

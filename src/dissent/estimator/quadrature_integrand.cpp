@@ -15,7 +15,7 @@ constexpr Scaled kNothing{{-kInfinity, 0}, 0};
 // Number of standard deviations from the mean at `from` + step.
 double z_score(const Component& c, const Point& from, double step) { return (from.minus(c.mean) + step) / c.stddev; }
 
-// ln p_j - ln p_0, with its relative accuracy where it is small:
+// ln p_j - ln p_0, with relative accuracy where it is small:
 // (z_0^2 - z_j^2) / 2 + ln(s_0 / s_j), z_0 - z_j = (z_j (s_j - s_0) + (m_j - m_0)) / s_0.
 double log_ratio_to_first(const Component& first, const Component& c, double z_first, double z) {
   const double gap = -(z * c.scale_gap + c.mean_gap) / first.stddev;
@@ -32,7 +32,7 @@ DoubleDouble log_weighted_density(const Component& c, const Point& from, double 
   return DoubleDouble{-0.5 * square.high, -0.5 * square.low}.plus(c.log_weight + c.log_peak);
 }
 
-// In doubles: it is asked for where components overlap.
+// In plain doubles: it is needed where components overlap.
 Scaled information(const std::vector<Component>& components, const Point& from, double step,
                    std::vector<DoubleDouble>& logs) {
   const Component& first = components.front();
@@ -82,8 +82,8 @@ Scaled information(const std::vector<Component>& components, const Point& from, 
   return {{log_density, 0}, sum};
 }
 
-// sum_j w_j p_j ln(p / (w_j p_j)). All terms but the largest component's are of the size of the second largest; its own
-// is log1p of their sum, hence of that size too: scale by that.
+// sum_j w_j p_j ln(p / (w_j p_j)). All terms except the largest component's are of the size of the second largest; its
+// own is log1p of their sum, so it has that size too. Scale by that.
 Scaled deficit(const std::vector<Component>& components, const Point& from, double step,
                std::vector<DoubleDouble>& logs) {
   DoubleDouble first = DoubleDouble::minus_infinity();
@@ -98,7 +98,7 @@ Scaled deficit(const std::vector<Component>& components, const Point& from, doub
   if (second.high == -kInfinity) {
     return kNothing;
   }
-  double others = 0;    // of the others' w_j p_j, in units of the second largest
+  double others = 0;    // sum of the others' w_j p_j, in units of the second largest
   double distance = 0;  // sum of w_j p_j ln(largest / w_j p_j) over the others
   for (std::size_t j = 0; j < components.size(); ++j) {
     const double part = j == largest ? 0 : std::exp(logs[j].minus(second));
@@ -119,10 +119,10 @@ void add_around(std::vector<Point>& points, const Point& centre, double scale) {
   }
 }
 
-// By how much a component's logarithm falls off from a point far from its mean: one over this for each unit.
+// The length over which a component's logarithm falls by one, at a point far from its mean.
 double fall_length(const Component& c, const Point& y) { return c.stddev / std::max(1.0, std::abs(z_score(c, y, 0))); }
 
-// A root in doubles may be many fall lengths off where densities are far below 1e-16; Newton's steps take up the rest.
+// A root in doubles may be many fall lengths off where densities are far below 1e-16; Newton steps correct the rest.
 Point refined_crossing(const Component& p, const Component& q, Point y) {
   constexpr double kGoodEnough = 1e-3;  // of a logarithm
   constexpr int kMostSteps = 4;

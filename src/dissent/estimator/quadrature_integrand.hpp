@@ -27,13 +27,13 @@ struct Scaled {
   double value;
 };
 
-// ln(w p) at `from` + step; -infinity where its square is beyond the largest double.
+// ln(w p) at `from` + step; -infinity if its square is beyond the largest double.
 DoubleDouble log_weighted_density(const Component& c, const Point& from, double step);
 
-// At `from` + step; `logs` is memory for as many numbers as there are components. p KL(q || w) with the posterior q:
+// p KL(q || w) at `from` + step, with the posterior q. `logs` is memory for one number per component.
 Scaled information(const std::vector<Component>& components, const Point& from, double step,
                    std::vector<DoubleDouble>& logs);
-// p H(q)
+// p H(q), likewise.
 Scaled deficit(const std::vector<Component>& components, const Point& from, double step,
                std::vector<DoubleDouble>& logs);
 

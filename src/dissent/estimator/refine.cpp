@@ -1,11 +1,11 @@
 // refine:K, the K most uncertain inputs in order, with samples spent only where their order is in doubt.
 //
 // Every input starts with its certified interval (bounds.cpp), held as an interval of the log deficit. An input whose
-// whole interval lies below the K-th best is out for good; of the rest, those whose interval overlaps another's are
-// undecided and are sampled (monte_carlo.hpp), twice as often each round, their interval cut to deficit +- z standard
-// errors (more above, where samples are skewed), until no two overlap or kRefineMaxSamples is reached. z makes all
+// whole interval lies behind the K-th best is out for good. Of the rest, those whose interval overlaps another's are
+// undecided. They are sampled (monte_carlo.hpp), twice as often each round, and their interval is cut to deficit +- z
+// standard errors (more above if samples are skewed), until no two overlap or kRefineMaxSamples is reached. z makes all
 // intervals hold together with probability 0.99 under that approximation. A deficit so small that no sample would show
-// it is left to its certified interval.
+// it keeps its certified interval.
 
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
@@ -23,8 +23,8 @@
 namespace dissent {
 namespace {
 
-// A deficit is made by samples between components, about as rare as it is small. With fewer of them than this expected,
-// none may have been drawn, and neither deficit nor standard error mean anything.
+// A deficit comes from samples between components, about as rare as it is small. If fewer of them than this are
+// expected, perhaps none was drawn, and neither deficit nor standard error means anything.
 constexpr double kLeastEvents = 30;
 
 // The log deficit lies in [low, high]; low means more uncertain. `value` is the best guess.
@@ -50,7 +50,7 @@ std::vector<std::size_t> contenders(const std::vector<Interval>& intervals, std:
   return among;
 }
 
-// Those of which sampling can tell anything at all; to the others' deficits the certified interval is the best we have.
+// Those about which sampling can tell anything at all; for the others the certified interval is the best we have.
 std::vector<std::size_t> within_reach(const std::vector<Interval>& intervals, std::vector<std::size_t> among) {
   std::erase_if(among, [&](std::size_t n) {
     return static_cast<double>(kRefineMaxSamples) * std::exp(intervals[n].high) < kLeastEvents;
@@ -81,9 +81,9 @@ std::vector<std::size_t> overlapping(const std::vector<Interval>& intervals, std
   return found;
 }
 
-// Cuts the interval to deficit - z standard errors, + z and as many more as the skewness asks for (Johnson 1978): where
-// few samples made most of the deficit, as many again may have been missed. Where the two do not meet, the certified
-// one stands.
+// Cuts the interval to deficit - z standard errors, + z and as many more as the skewness calls for (Johnson 1978): if
+// few samples made most of the deficit, as many again may have been missed. If the two intervals do not meet, the
+// certified one stands.
 void cut(Interval& interval, const MonteCarloResult& mc, double z) {
   if (static_cast<double>(mc.num_samples) * mc.deficit < kLeastEvents) {
     return;

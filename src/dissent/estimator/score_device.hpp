@@ -1,5 +1,5 @@
-// ScoreDevice: an accelerator that runs estimators. estimate() hands a mixture over to the one in its options; what the
-// device has no kernel for runs on the CPU. The library above device/ knows no more of it than this.
+// ScoreDevice: an accelerator that runs estimators. estimate() hands a mixture to the device in its options; what it
+// has no kernel for runs on the CPU. The library above device/ knows only this interface.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace dissent {
 
-// Noise of one row of a batch that component j draws, and r_ij of the rows chosen before (acquisition/sampled.hpp has
-// the formula): noise [D][count], chosen [M - 1][count], rows `stride` apart.
+// Component j's noise for one row of a batch, and r_ij of the rows chosen before (acquisition/sampled.hpp has the
+// formula): noise [D][count], chosen [M - 1][count], rows `stride` apart.
 struct ComponentNoise {
   const double* noise;
   const double* chosen;
@@ -23,7 +23,7 @@ struct ComponentNoise {
   double log_share;   // of each sample
 };
 
-// Rows that lie on the device, to be weighed together with rows chosen before. One thread at a time.
+// Rows on the device, to be weighed together with rows chosen before. One thread at a time.
 class RowsOnDevice {
  public:
   virtual ~RowsOnDevice() = default;
@@ -32,7 +32,7 @@ class RowsOnDevice {
   virtual void log_deficits(std::span<const ComponentNoise> noise, double most, std::span<double> out) = 0;
 };
 
-// Mixtures lie in the host's memory, checked for shape and weighted. Any number of threads may call; their work is done
+// Mixtures are in the host's memory, checked for shape and weighted. Any number of threads may call; their work is done
 // in turn. Results agree with the CPU's to 1e-6 for float32 mixtures, and errors are the same.
 class ScoreDevice {
  public:
@@ -41,14 +41,14 @@ class ScoreDevice {
   virtual bool takes(const Estimator& estimator, const MixtureView<float>& mixture) const = 0;
   virtual bool takes(const Estimator& estimator, const MixtureView<double>& mixture) const = 0;
 
-  // Of what it takes. Mixtures larger than the device's memory go through it in parts.
+  // For what it takes. Mixtures larger than the device's memory go through it in parts.
   virtual Uncertainty estimate(const Estimator& estimator, const MixtureView<float>& mixture,
                                const EstimateOptions& options) = 0;
   virtual Uncertainty estimate(const Estimator& estimator, const MixtureView<double>& mixture,
                                const EstimateOptions& options) = 0;
 
-  // The `count` most uncertain inputs by more_uncertain(), best first, of two alike the first; all if there are fewer.
-  // Only they leave the device.
+  // The `count` most uncertain inputs by more_uncertain(), best first, in a tie the lower number first; all if there
+  // are fewer. Only they leave the device.
   struct Ranked {
     std::size_t input;
     double epistemic;
@@ -59,19 +59,19 @@ class ScoreDevice {
   virtual std::vector<Ranked> most_uncertain(const Estimator& estimator, const MixtureView<double>& mixture,
                                              std::size_t count, const EstimateOptions& options) = 0;
 
-  // Copies the rows of a diagonal mixture, for batchbald. Null for shapes that the device has no kernel for, and where
-  // its memory is full.
+  // Copies the rows of a diagonal mixture, for batchbald. Null for shapes that the device has no kernel for, and if its
+  // memory is full.
   virtual std::unique_ptr<RowsOnDevice> take_rows(const MixtureView<double>& mixture) = 0;
 
-  // Of arrays in the device's own memory, which mixture points at; weighted and diagonal. Returns the columns of
-  // Uncertainty there, [..][N] in their order, those of extras last. They are ready. InputError for what has no kernel,
-  // too.
+  // For arrays in the device's own memory, which `mixture` points at; weighted and diagonal. Returns the columns of
+  // Uncertainty, also there: [..][N] in their order, extras last, ready to read. InputError also for what has no
+  // kernel.
   virtual std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<float>& mixture) = 0;
   virtual std::shared_ptr<double> estimate_there(const Estimator& estimator, const MixtureView<double>& mixture) = 0;
   // The `count` most uncertain inputs of such columns, [N] each, as most_uncertain() orders them.
   virtual std::vector<std::size_t> top_there(const double* epistemic, const double* log_deficit, std::size_t num_inputs,
                                              std::size_t count) = 0;
-  // The queue in which that is done, for whoever hands arrays over while they are still being written.
+  // The queue in which that runs, for callers who hand over arrays that are still being written.
   virtual std::uintptr_t queue() = 0;
   virtual void copy_to_host(const double* from, std::size_t count, double* to) = 0;
 };

@@ -78,7 +78,7 @@ CouplingWorkspace<T>::CouplingWorkspace(const Coupling& layer, std::size_t capac
 
 namespace {
 
-// v_t into workspace.transformed, v_rest and x into workspace.conditions, v_rest into the result as well.
+// Copies v_t into workspace.transformed, v_rest and x into workspace.conditions, and v_rest into the result as well.
 template <class T>
 void split_values(const Coupling& layer, const CouplingCall<T>& call, CouplingWorkspace<T>& workspace) {
   const std::size_t num_transformed = layer.num_transformed();
@@ -139,7 +139,7 @@ void coupling_backward(const Coupling& layer, const CouplingGradient<T>& gradien
                                                              .grad_log_slope = gradient.grad_log_det,
                                                              .grad_raw = raw,
                                                              .grad_in = wants_values ? grad_transformed : Panel<T>()});
-  // The gradient with respect to v_rest comes into rows of z, which the caller has no more use for.
+  // The gradient with respect to v_rest goes into rows of z, which the caller no longer needs.
   MlpGradient<T> network_gradient{.block = gradient.grad_block};
   if (wants_values && layer.num_kept() > 0) {
     network_gradient.inputs = workspace.result.panel().slice(0, layer.num_kept());
@@ -163,7 +163,7 @@ void coupling_backward(const Coupling& layer, const CouplingGradient<T>& gradien
 
 namespace {
 
-// The transforms as the loss of the conditioner, some dimensions at a time.
+// The transforms as the loss of the conditioner, a few dimensions at a time.
 template <class T>
 class TransformLoss final : public OutputLoss<T> {
  public:
@@ -202,7 +202,7 @@ void coupling_step(const Coupling& layer, const CouplingStep<T>& step, CouplingW
   const bool wants_values = step.grad_values.data != nullptr;
   split_values(layer, step.call, workspace);
   TransformLoss<T> loss(layer, step, workspace);
-  // The gradient with respect to v_rest takes the place of v_rest itself, which by then has served.
+  // The gradient with respect to v_rest takes the place of v_rest itself, which is no longer needed by then.
   MlpGradient<T> network_gradient{.block = step.grad_block};
   if (wants_values && layer.num_kept() > 0) {
     network_gradient.inputs = conditions.slice(0, layer.num_kept());

@@ -3,9 +3,9 @@
 //
 //   v = y[permutation];   z_t = f(v_t; network(v_rest, x)),   z_rest = v_rest
 // with v_t the first ceil(D / 2) values and v_rest the others. The Jacobian is triangular, so its log-determinant is
-// the sum of the log-slopes of f. For D = 1 there is no rest: f is conditioned on x alone.
+// the sum of the log-slopes of f. For D = 1 there is no rest: f is conditioned only on x.
 //
-// A layer is structure alone, like an Mlp; its parameters are slices of a flat block.
+// A layer is only structure, like an Mlp; its parameters are slices of a flat block.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ using Permutation = std::vector<std::uint32_t>;
 
 Permutation identity_permutation(std::size_t size);
 
-// Uniformly random, a function of (seed, index) alone.
+// Uniformly random; depends only on (seed, index).
 Permutation random_permutation(std::size_t size, std::uint64_t seed, std::uint64_t index = 0);
 
 // inverse[permutation[k]] = k. InputError unless every value below its size occurs exactly once.
@@ -60,7 +60,7 @@ class Coupling {
   Mlp conditioner_;
 };
 
-// What one batch leaves behind in a layer between forward and backward.
+// What one batch keeps in a layer between forward and backward.
 template <class T>
 struct CouplingWorkspace {
   CouplingWorkspace(const Coupling& layer, std::size_t capacity);
@@ -107,7 +107,7 @@ void coupling_backward(const Coupling& layer, const CouplingGradient<T>& gradien
 template <class T>
 struct CouplingStep {
   CouplingCall<T> call;
-  Panel<const T> center;  // one row for each of z; with grad_values, else those of the transformed ones
+  Panel<const T> center;  // rows for all of z with grad_values, else for the transformed ones
   Panel<const T> curvature;
   const T* grad_log_det = nullptr;  // [padded batch]
   std::span<T> grad_block;          // added to

@@ -1,13 +1,13 @@
 // A conditional normalising flow: an invertible map between outputs y and base values z, given inputs x, as a chain of
-// coupling layers (coupling.hpp). Densities follow by ln p(y | x) = ln p_base(z | x) + ln |det dz/dy|.
+// coupling layers (coupling.hpp). Densities follow from ln p(y | x) = ln p_base(z | x) + ln |det dz/dy|.
 //
 //   to_base:    z = g^-1(y; x) and ln |det dz/dy|: the direction of training, with gradients by backward()
 //   from_base:  y = g(z; x) and ln |det dy/dz|: the direction of sampling
-// The transforms run forward in to_base and are inverted, by a root finder, in from_base.
+// The transforms run forward in to_base and are inverted, if need be by a root finder, in from_base.
 //
-// All values are panels (one row per dimension). A Flow is structure alone; its parameters are slices of a flat block
-// named prefix + "layer0." + the conditioner's names; what a batch leaves behind is in a workspace, sized once. No
-// function of a step allocates, and one Flow serves any number of threads, each with its workspace.
+// All values are panels (one row per dimension). A Flow is only structure; its parameters are slices of a flat block
+// named prefix + "layer0." + the conditioner's names; what a batch keeps is in a workspace, sized once. No function of
+// a step allocates, and one Flow serves any number of threads, each with its own workspace.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ class Flow {
 // Random permutations for `num_layers` layers.
 std::vector<Permutation> random_permutations(std::size_t num_layers, std::size_t num_outputs, std::uint64_t seed);
 
-// The same, but each layer transforms what the one before kept, so that two layers reach every output. Where random
-// ones do so by themselves they are left as they are.
+// The same, but each layer transforms what the one before kept, so that two layers reach every output. Random ones that
+// already do so are left as they are.
 std::vector<Permutation> alternating_permutations(std::size_t num_layers, std::size_t num_outputs, std::uint64_t seed);
 
 // Draws the conditioners' weights; layer l takes substream l.
@@ -98,7 +98,7 @@ void backward(const Flow& flow, std::span<const T> block, FlowWorkspace<T>& work
 
 // to_base and backward at once, at little more than the price of to_base, for a loss that is quadratic in z:
 //   L = sum_db curvature[d][b] / 2 (z[d][b] - center[d][b])^2 + sum_b grad_log_det[b] ln|det|[b].
-// That is a Gaussian base with means `center`. Of a flow of one layer the rows of the values it keeps are not read.
+// That is a Gaussian base with means `center`. In a flow of one layer, the rows of the values it keeps are not read.
 template <class T>
 struct FlowStep {
   Panel<const T> center;

@@ -1,6 +1,6 @@
-// How the lanes' functions are inlined. By force in ordinary builds, where a call would spill a dozen vectors. Not
-// under sanitizers: every Highway operation then leaves instrumented temporaries, and one function with thousands of
-// them takes the compiler minutes and gigabytes.
+// How lane functions are inlined: by force in ordinary builds, where a call would spill a dozen vectors, but not under
+// sanitizers: every Highway operation then leaves instrumented temporaries, and one function with thousands of them
+// takes the compiler minutes and gigabytes.
 #pragma once
 
 #include <hwy/base.h>

@@ -58,7 +58,7 @@ DISSENT_LANE_INLINE V<D> softplus(D d, V<D> u) {
 }
 
 // A sum of positive terms. In float, when there are many, it carries its rounding error along (Dekker), because knots
-// summed from tens of bins would else miss the border by more than the inverse may; in double there is room enough.
+// summed from tens of bins would otherwise miss the border by more than the inverse may; double has room enough.
 template <class D>
 class RunningSum {
  public:
@@ -80,7 +80,7 @@ class RunningSum {
   bool careful_;
 };
 
-// size_k = kMinBin + (1 - K kMinBin) softmax(raw)_k; raw parameter k of the lanes stands at raw[k * stride].
+// size_k = kMinBin + (1 - K kMinBin) softmax(raw)_k; raw parameter k of the lanes is at raw[k * stride].
 template <class D, class T>
 DISSENT_LANE_INLINE void bin_sizes(D d, const T* HWY_RESTRICT raw, std::size_t stride, int num_bins,
                                    V<D>* HWY_RESTRICT size) {
@@ -126,7 +126,7 @@ struct Bin {
   V<D> index;
 };
 
-// The bin that holds `at` (an x, or with kInverse a y). `visit(chosen, k)` tells further per-bin choices about it.
+// The bin that holds `at` (an x, or with kInverse a y). `visit(chosen, k)` makes further per-bin choices follow.
 template <bool kInverse, class D, class Visit>
 DISSENT_LANE_INLINE Bin<D> find_bin(D d, const Domain<D>& domain, V<D> at, int num_bins, const V<D>* HWY_RESTRICT width,
                                     const V<D>* HWY_RESTRICT height, Visit visit) {
@@ -144,7 +144,7 @@ DISSENT_LANE_INLINE Bin<D> find_bin(D d, const Domain<D>& domain, V<D> at, int n
     bin.index = hn::IfThenElse(chosen, constant(d, k), bin.index);
     visit(chosen, k);
   }
-  // The last bin ends at the border exactly, whatever the sizes' rounding adds up to: else f(B) would miss B.
+  // The last bin ends at the border exactly, whatever the sizes' rounding adds up to: otherwise f(B) would miss B.
   const auto last = hn::Gt(bin.index, constant(d, num_bins - 1.5));
   bin.x.size = hn::IfThenElse(last, hn::Sub(constant(d, 1), bin.x.start), bin.x.size);
   bin.y.size = hn::IfThenElse(last, hn::Sub(constant(d, 1), bin.y.start), bin.y.size);
@@ -197,7 +197,7 @@ struct SoftmaxGradient {
   V<D> mean;
 };
 
-// Of one axis: raw parameter j of the lanes goes to grad_raw[j * stride].
+// The gradient of one axis: raw parameter j of the lanes goes to grad_raw[j * stride].
 template <class D, class T>
 DISSENT_LANE_INLINE void store_axis_gradient(D d, const BinAxis<D>& axis, V<D> index, const AxisGradient<D>& g,
                                              int num_bins, const V<D>* HWY_RESTRICT size, std::size_t stride,

@@ -1,8 +1,8 @@
 // Quadratic splines for one vector of rows: dy/dt is piecewise linear through the densities H_0 .. H_K at the knots.
 //
 // raw: K widths, K - 1 interior densities. With v_i = kMinSlope + softplus(raw_i) inside and v_0 = v_K = N / Q,
-//   N = sum_k c_k w_k (v_k + v_k+1) without the end densities, Q = 1 - (w_0 + w_K-1) / 4, c_k = 1/4 in end bins, else
-//   1/2,
+//   N = sum_k c_k w_k (v_k + v_k+1) without the end densities, c_k = 1/4 in end bins, else 1/2,
+//   Q = 1 - (w_0 + w_K-1) / 4,
 // H_i = kMinSlope + (1 - kMinSlope) v_i / area, so that the density's integral is one. The gradient walks this back.
 #if defined(DISSENT_FLOW_SPLINE_QUADRATIC_INL_) == defined(HWY_TARGET_TOGGLE)
 #ifdef DISSENT_FLOW_SPLINE_QUADRATIC_INL_
@@ -123,7 +123,7 @@ struct QuadraticKind {
     return {hn::IfThenElse(inside, domain.clamp(y), x), hn::IfThenElseZero(inside, hn::Log(d, bin.slope(d, theta)))};
   }
 
-  // rise = w (H0 theta + (H1 - H0) theta^2 / 2) in the form of the root that does not cancel, then one Newton step.
+  // Solves rise = w (H0 theta + (H1 - H0) theta^2 / 2) by the root form that does not cancel, then one Newton step.
   template <class D, class T>
   static DISSENT_LANE_INLINE LaneResult<D> inverse(D d, int num_bins, const Domain<D>& domain, V<D> y, const T* raw,
                                                    std::size_t stride) {

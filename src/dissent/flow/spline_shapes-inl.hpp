@@ -117,8 +117,9 @@ struct RationalShape {
 };
 
 // theta with shape.value(theta) = v, v in [0, 1]. Starts from the rational shape's closed inverse, which has the right
-// end slopes and so the right behaviour (a square root, where alpha is 0) at both ends; then Newton, kept in a bracket
-// and bisecting when it would leave. A discriminant rounded below zero counts as zero. A few rounds, 60 at most.
+// end slopes and so the right behaviour (a square root, where alpha is 0) at both ends; then Newton steps, kept in a
+// bracket, with bisection when one would leave it. A discriminant rounded below zero counts as zero. It takes a few
+// rounds, at most 60.
 template <class D, class Shape>
 DISSENT_LANE_INLINE V<D> solve_shape(D d, const Shape& shape, V<D> v) {
   using T = hn::TFromD<D>;
@@ -170,7 +171,7 @@ struct SteffenEnd {
 
   V<D> slope() const { return hn::Min(parabola, limit); }
 
-  // Adds the gradient to the bin's width and height, of which `over_w` and `over_h` are the inverses, and sets it for
+  // Adds the gradient to that of the bin's width and height, whose inverses are `over_w` and `over_h`, and sets it for
   // the neighbour's.
   DISSENT_LANE_INLINE void add_gradient(D d, V<D> grad, V<D> w, V<D> over_w, V<D> over_h, V<D> h_n, V<D>& grad_w,
                                         V<D>& grad_h, V<D>& grad_w_n, V<D>& grad_h_n) const {
@@ -194,7 +195,7 @@ struct SteffenEnd {
 };
 
 // Ends of a cubic: Steffen's slope towards a neighbour, 3 sigmoid(raw) at the border. raw: left, right. Most vectors
-// have no lane in the first or the last bin; then the border's work is left out.
+// have no lane in the first or the last bin; then the border's work is skipped.
 template <class D>
 class CubicEnds {
  public:

@@ -2,15 +2,15 @@
 //
 // Kinds (K bins on the square [-B, B]^2, identity outside, B the tail bound):
 //   cubic               monotone cubics (Durkan et al. 2019, "Cubic-Spline Flows"): softmax widths and heights,
-//   Steffen's
-//                       slopes at the interior knots, free slopes at both ends. raw: K widths, K heights, left, right.
+//                       Steffen's slopes at the interior knots, free slopes at both ends.
+//                       raw: K widths, K heights, left, right.
 //   quadratic           piecewise linear density (Mueller et al. 2019). raw: K widths, K - 1 interior densities.
 //   rational quadratic  ratios of quadratics (Durkan et al. 2019, "Neural Spline Flows"), end slopes 1.
 //                       raw: K widths, K heights, K - 1 interior slopes.
 //   affine              y = shift + x (sigmoid(u + 2) + 1e-3), no tails. raw: shift, u.
 // The formulas are written out, one value at a time, in transform_reference.hpp.
 //
-// Layout: panels (network/panel.hpp), one row per dimension, contiguous along the batch; raw parameter p of dimension d
+// Layout: panels (matrix/panel.hpp), one row per dimension, contiguous along the batch; raw parameter p of dimension d
 // is row d * num_params + p. One SIMD lane is one item of the batch.
 //
 // Hazards: cubic and quadratic slopes jump at +-B (the published parametrisation; see the reference). The inverse's
@@ -65,7 +65,7 @@ void transform_backward(const Transform& transform, const TransformGradient<doub
 template <class T>
 struct TransformStep {
   TransformCall<T> call;
-  Panel<const T> center;  // shaped like `in`, as all here
+  Panel<const T> center;  // shaped like `in`, as is `curvature`
   Panel<const T> curvature;
   const T* grad_log_slope = nullptr;  // [padded batch]
   Panel<T> grad_raw;                  // as in TransformGradient

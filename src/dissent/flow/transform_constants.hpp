@@ -1,4 +1,4 @@
-// The constants of the element-wise maps (transform_reference.hpp says where each stands).
+// The constants of the element-wise maps (transform_reference.hpp shows where each is used).
 #pragma once
 
 namespace dissent {

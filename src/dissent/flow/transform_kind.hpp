@@ -1,4 +1,4 @@
-// Which element-wise map a flow is built from (transform.hpp has the kinds' descriptions and what computes them).
+// Which element-wise map a flow is built from (transform.hpp describes the kinds and computes them).
 #pragma once
 
 #include <cstddef>

@@ -1,15 +1,15 @@
 // The element-wise maps of transform.hpp, one value at a time: the mathematics, and the oracle of the fast kernels.
 //
 // T is float, double or any type with their arithmetic (the tests use dual numbers for exact gradients). On the unit
-// square, t = (x + B) / 2B, bin k has left knot (X, Y), width w, height h, mean slope s = h / w, and a value stands at
+// square, t = (x + B) / 2B, bin k has left knot (X, Y), width w, height h, mean slope s = h / w, and a value lies at
 // theta = (t - X) / w in it. End slopes d0, d1 of the bin are used relative to s: alpha = d0 / s, beta = d1 / s.
 //   cubic               (y - Y) / h = alpha theta + (3 - 2 alpha - beta) theta^2 + (alpha + beta - 2) theta^3
 //   rational quadratic  (y - Y) / h = (theta^2 + alpha q) / (1 + (alpha + beta - 2) q),  q = theta (1 - theta)
 //   quadratic           dy/dt runs linearly from H0 to H1 over the bin.
-// Constants are those of the published code, so that its models can be read; so are its two oddities: end bins count a
-// quarter where a half is due in the quadratic spline's end density, hence end slopes near 1 instead of 1; and the
-// cubic's free end slopes. One departure: the cubic's end parameters are clamped to +-30, as a slope of zero at the
-// border would have a log-slope of -infinity.
+// Constants are those of the published code, so that its models can be read. So are its two oddities: in the quadratic
+// spline's end density, end bins count a quarter where a half is due, hence end slopes near 1 instead of 1; and the
+// cubic's end slopes are free. One departure: the cubic's end parameters are clamped to +-30, since a slope of zero at
+// the border would have a log-slope of -infinity.
 #pragma once
 
 #include <cmath>

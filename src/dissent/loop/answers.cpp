@@ -14,7 +14,7 @@
 namespace dissent {
 namespace {
 
-// What an extra row is known by, to the last bit: other inputs, or other cells, are another experiment.
+// Identifies an extra row, to the last bit: other inputs or other cells mean another experiment.
 using ExtraKey = std::pair<std::vector<double>, std::vector<std::string>>;
 
 template <class T>

@@ -22,7 +22,7 @@ constexpr auto kPool = kCopyFiles[1];
 constexpr auto kTest = kCopyFiles[2];
 constexpr auto kAim = kCopyFiles[3];
 
-// The table it is made from, and where and what it will be.
+// The table it is made from, where it goes and what it holds.
 struct Copy {
   std::string source;
   std::string name;
@@ -47,8 +47,8 @@ std::string digest_of_file(const std::string& path) {
   return digest_of({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
 }
 
-// Copies hold less than the tables they are made from, and replace nothing of anybody else's. Those that are there
-// with the same bytes are of a beginning that was cut short.
+// Copies hold less than the tables they are made from, and must not replace anybody else's file. A file already there
+// with the same bytes is from a beginning that was cut short.
 void check_copies(const std::vector<Copy>& copies) {
   for (const Copy& copy : copies) {
     for (const Copy& other : copies) {
@@ -99,7 +99,7 @@ CampaignTables load_copies(const std::string& directory, const CopyDigests& dige
     check_in(path, known == digests.end() || digest_of_file(path) == known->second,
              "was changed after the campaign was begun; put back what it was, or begin another campaign");
     Table table = read_table(path);
-    table.notes.clear();  // whoever began the campaign was told
+    table.notes.clear();  // whoever began the campaign saw them
     return table;
   };
   CampaignTables tables;

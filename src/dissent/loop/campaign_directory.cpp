@@ -53,7 +53,8 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// ".NAME.PID-NUMBER.tmp", as AtomicFile calls them, for a file of the campaign; whatever else is called so is not ours.
+// ".NAME.PID-NUMBER.tmp", AtomicFile's name for a temporary, of a file of the campaign; any other such file is not
+// ours.
 bool is_temporary(std::string_view file, std::string_view name) {
   constexpr std::string_view kEnding = ".tmp";
   if (!file.starts_with('.') || !file.substr(1).starts_with(name) || !file.ends_with(kEnding)) {
@@ -66,7 +67,7 @@ bool is_temporary(std::string_view file, std::string_view name) {
          is_number(file.substr(dash + 1));
 }
 
-// Those whose process was killed; nobody else writes here while the directory is held.
+// Removes those whose process was killed; nobody else writes here while the directory is held.
 void remove_temporaries(const std::string& path) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
@@ -78,8 +79,7 @@ void remove_temporaries(const std::string& path) {
   }
 }
 
-// A pipe in place of a file would make whoever writes it wait for ever, and through a link one campaign would write
-// another's.
+// A pipe in place of a file would block its writer for ever; through a link one campaign would write another's file.
 void check_regular(const std::string& path) {
   for (const char* name : kOwnFiles) {
     const std::string file = path + "/" + name;
@@ -94,7 +94,7 @@ void check_regular(const std::string& path) {
   }
 }
 
-// What is unknown, as a metric without test rows, is missing.
+// Writes unknown values, like a metric without test rows, as missing.
 void put(CsvWriter& writer, const Value& value) {
   if (const auto* whole = std::get_if<std::uint64_t>(&value)) {
     writer.field(*whole);
@@ -167,7 +167,7 @@ std::vector<std::string> CampaignDirectory::files(const std::string& path) {
 
 bool CampaignDirectory::begun() const { return exists(file(kState)); }
 
-// Whoever is about to begin would replace them.
+// A new campaign would replace these files.
 void CampaignDirectory::check_free() const {
   in_source(path_, [&] {
     for (const char* name : {kModel, kRounds, kChosen}) {
@@ -232,7 +232,7 @@ CampaignTables CampaignDirectory::load_data() const {
   return load_copies(path_, hold_ == nullptr && begun() ? load_copy_digests(file(kState)) : copies_);
 }
 
-// The state last, so that a kill on the way leaves a campaign that can be cleared again.
+// Removes the state last, so that a kill on the way leaves a campaign that can be cleared again.
 void CampaignDirectory::clear() {
   check_held();
   std::vector<const char*> names{kModel, kRounds, kChosen};

@@ -3,18 +3,18 @@
 //   state.safetensors  the Campaign, replaced atomically after each step: what counts (see campaign_file.hpp)
 //   model.safetensors  the model fitted last
 //   rounds.csv         one row per round, one column per field of a RoundRecord
-//   chosen.csv         one row per chosen row: the fields of a ChosenRow, inputs, targets; empty where pending
-//   labelled.csv       where people are asked, copies of the tables: input columns, then targets
+//   chosen.csv         one row per chosen row: the fields of a ChosenRow, inputs, targets; empty if pending
+//   labelled.csv       if people are asked, copies of the tables: input columns, then targets
 //   pool.csv           every column of the pool but its targets, so that names and notes reach those who measure
-//   test.csv           as labelled.csv, where there is one
-//   aim.csv            input columns of the rows at which predictions will be needed, where they are given
+//   test.csv           as labelled.csv, if there is one
+//   aim.csv            input columns of the rows at which predictions will be needed, if they are given
 //   lock               held by the process at work (flock), as is the directory, so that its death releases them
 //
-// A process at work stops, with an error and before it writes, when its directory was moved or replaced or its lock is
-// gone (see directory_hold.hpp).
+// A process at work stops with an error before it writes if its directory was moved or replaced, or its lock is gone
+// (see directory_hold.hpp).
 //
-// rounds.csv and chosen.csv repeat the state for other programs and are written after it; one that a kill prevented is
-// written at the next step. Whatever fails leaves the state as it was.
+// rounds.csv and chosen.csv repeat the state for other programs and are written after it; if a kill prevents that, the
+// next step writes them. A step that fails leaves the state as it was.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace dissent {
 
 class CampaignDirectory : public CampaignStore {
  public:
-  // Touches nothing before hold(). InputError when the path is that of a file.
+  // Touches nothing before hold(). InputError if the path is a file.
   explicit CampaignDirectory(std::string path);
   ~CampaignDirectory() override;
   CampaignDirectory(CampaignDirectory&&) noexcept;
@@ -46,8 +46,8 @@ class CampaignDirectory : public CampaignStore {
 
   std::string name() const override { return path_; }
   bool begun() const override;
-  // Removes what killed processes left half written, too. InputError when one of the files is no regular file,
-  // SystemError when the directory cannot be used.
+  // Also removes what killed processes left half written. InputError if one of the files is not a regular file,
+  // SystemError if the directory cannot be used.
   void hold() override;
 
   Campaign load() const override;
@@ -65,8 +65,8 @@ class CampaignDirectory : public CampaignStore {
 
   std::string path_;
   std::unique_ptr<DirectoryHold> hold_;
-  CopyDigests copies_;  // none before hold(); who reads without it looks them up
-  bool made_ = false;   // the directory, which was not there before
+  CopyDigests copies_;  // none before hold(); a read without hold() looks them up
+  bool made_ = false;   // hold() made the directory
 };
 
 }  // namespace dissent

@@ -1,10 +1,10 @@
-// The fields of a campaign's records: the one place where they are listed.
+// The fields of a campaign's records: the one place that lists them.
 #include "dissent/loop/campaign.hpp"
 
 namespace dissent {
 namespace {
 
-// A number that was computed: any is allowed, infinite and NaN as well, and nothing is NaN.
+// A computed number: any value is allowed, also infinite and NaN, and an empty one is NaN.
 template <class S>
 Field<S> computed(std::string_view name, double S::*member, FieldTraits traits) {
   Field<S> result{{name, FieldType::kNumber, true, std::move(traits)}, {}, {}};

@@ -13,7 +13,7 @@ namespace dissent {
 namespace {
 
 constexpr const char* kFormat = "dissent.campaign";
-// What a state must be read as. Programs up to version 0.4 read 1 and 2, and would lose what 3 has beyond.
+// The format versions of a state. Programs up to version 0.4 read 1 and 2, and would lose what 3 adds.
 constexpr const char* kFirstFormat = "1";
 constexpr const char* kPlainFormat = "2";
 constexpr const char* kPeopleFormat = "3";
@@ -24,7 +24,7 @@ constexpr std::string_view kSettingPrefix = "settings.";
 constexpr std::string_view kCopyPrefix = "copy.";
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
-// Arrays to be written, which must stay where they are until then.
+// Arrays to write; they must stay in place until then.
 struct Arrays {
   std::deque<std::vector<std::int64_t>> wholes;
   std::deque<std::vector<double>> numbers;
@@ -71,7 +71,7 @@ void add_targets(Arrays& arrays, const Campaign& campaign, Targets kept) {
   }
 }
 
-// What states have where people are asked.
+// What states also have if people are asked.
 void add_people(Arrays& arrays, const Campaign& campaign) {
   std::vector<double> asked;
   std::vector<double> told;
@@ -169,7 +169,7 @@ CampaignSettings load_settings(const SafetensorsFile& file) {
     given[name] = parse_value(*field, text);
   }
   CampaignSettings settings = campaign_file::settings_of_0_2();  // for what later versions have added
-  // What it stands for is there by itself.
+  // The settings that it stands for are given themselves.
   if (const auto preset = given.extract("preset")) {
     settings.fit.preset = std::get<std::string>(preset.mapped());
   }
@@ -264,7 +264,7 @@ CampaignSettings settings_of_0_2(std::string_view preset) {
   ensemble.log_targets = LogTargets::kNone;
   ensemble.stray_rows = false;
   ensemble.flow_hidden = {20, 20};
-  ensemble.alternate_layers = false;  // chance said it
+  ensemble.alternate_layers = false;  // chance decided it
   TrainOptions& train = settings.fit.train;
   train.validation = 0.1;
   train.choose_epoch = true;

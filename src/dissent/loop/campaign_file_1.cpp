@@ -1,10 +1,10 @@
-// States of format version 1, as campaigns of the first release have them. n rows chosen, R rounds:
+// States of format version 1, as the first release wrote them. n rows chosen, R rounds:
 //   chosen.row, .round, .score, .epistemic, .aleatoric   [n]
 //   rounds          [R, 5]: labelled, rmse, rmse_paper, log_likelihood, chosen_epistemic
 //   rounds.seconds  [R, 2]: fit, score
 //   fitted          [F, 4]: labelled, rmse, rmse_paper, log_likelihood; fitted.seconds [F]
-// Settings are those that were typed, by their flags: "setting " and two dashes before "epochs" or "no-masks", with
-// the text that followed; a switch has an empty one. "setting command" is learn or ask, and may be absent.
+// Settings are those that were typed, keyed by flag: "setting " and two dashes before "epochs" or "no-masks". The value
+// is the text that followed, empty for a switch. "setting command" is learn or ask, and may be absent.
 #include <algorithm>
 #include <limits>
 #include <string_view>
@@ -60,7 +60,7 @@ void load_rounds(const SafetensorsFile& file, Campaign& campaign) {
   }
 }
 
-// Behind its dashes, no-masks is the flag of `masks`, and batch-size that of `batch_size`.
+// After its dashes, no-masks is the flag of `masks`, and batch-size that of `batch_size`.
 const Field<CampaignSettings>* find_flag(std::string_view flag) {
   flag.remove_prefix(std::min(flag.find_first_not_of('-'), flag.size()));
   std::string name(flag);
@@ -73,7 +73,7 @@ const Field<CampaignSettings>* find_flag(std::string_view flag) {
   return nullptr;
 }
 
-// What is not there was at its default of then.
+// A setting that is absent had its default of that time.
 void load_settings(const SafetensorsFile& file, Campaign& campaign) {
   const CampaignSettings usual = settings_of_0_2();
   Values given;

@@ -1,4 +1,4 @@
-// What states have where people are asked: the times of asking and telling, and rows that are not of the pool.
+// What states also have if people are asked: the times of asking and telling, and rows that are not in the pool.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 namespace dissent::campaign_file {
 namespace {
 
-// What the columns of a row say, as far as its inputs tell it.
+// Adds the cells of a row, as far as its inputs determine them.
 void add_cells(const TableEncoding& encoding, std::span<const double> inputs, std::vector<std::string>& cells) {
   std::size_t first = 0;
   for (const ColumnCode& code : encoding.columns) {

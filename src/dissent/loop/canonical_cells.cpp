@@ -30,7 +30,7 @@ std::optional<std::string> ordered_date(double days, DateOrder order) {
   return (order == DateOrder::kDayFirst ? day + "/" + month : month + "/" + day) + "/" + year + text.substr(10);
 }
 
-// Reads a date as the encoding does, else with the year or, with dots, the day first, else as its column tells.
+// Reads a date in the encoding's order, else year first, else (with dots) day first, else in the order of its column.
 std::optional<double> read_date(const std::string& cell, DateOrder own, const DateColumn& column) {
   std::optional<double> days = parse_date(cell, own);
   if (!days) {

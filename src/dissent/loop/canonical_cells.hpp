@@ -2,7 +2,7 @@
 // spreadsheets 16.08.2024 for 2024-08-16. Before rows are compared (row_match.hpp), both tables go through this.
 //
 //   boolean   true or false
-//   date      as the encoding reads it, the day from any way to write it that leaves no doubt
+//   date      as the encoding reads it; the day may be written in any way that leaves no doubt
 //   others    as they stand; cell_match.hpp compares numbers and trimmed texts
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace dissent {
 
-// The table with the booleans and dates of `encoding` in one way of writing. What is neither stays as it is.
+// The table with the booleans and dates of `encoding` each written in one way. Other cells stay as they are.
 Table canonical_cells(Table table, const TableEncoding& encoding);
 
 }  // namespace dissent

@@ -16,7 +16,7 @@
 namespace dissent {
 namespace {
 
-// As many as the shortest form has that reads back to the same bits.
+// Digits of the shortest form that reads back to the same bits.
 int significant_digits(double value) {
   std::array<char, 40> text{};
   const char* end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific).ptr;
@@ -53,7 +53,7 @@ bool is_rounded(double known, double written) {
     return known == written;
   }
   if (!same_number(known, written) || (is_whole(known) && is_whole(written))) {
-    return false;  // whole numbers count something, as seconds, and are written in full
+    return false;  // whole numbers count something, like seconds, and are written in full
   }
   const int digits = std::clamp(significant_digits(written), kFewest, kMost);
   return static_cast<double>(static_cast<float>(known)) == written ||

@@ -47,7 +47,7 @@ DirectoryHold::~DirectoryHold() {
   close_if_open(directory_);
 }
 
-// Where directories cannot be locked, as on some network file systems, the file in it must do.
+// If directories cannot be locked, as on some network file systems, the file in it must do.
 void DirectoryHold::lock_directory() const {
   check_in(path_, ::flock(directory_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, "{}", kOccupied);
 }

@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-// Where a labelled row is from.
+// Where a labelled row comes from.
 struct Source {
   const char* name = "given";
-  const ChosenRow* chosen = nullptr;  // none for rows that are not of the pool
+  const ChosenRow* chosen = nullptr;  // none for rows that are not in the pool
   double told = 0;
   std::size_t place = 0;  // among the given rows, or the extra ones
 };
@@ -158,7 +158,7 @@ class Exporter {
     }
   }
 
-  // The columns that inputs are made of, as the tables have them.
+  // The columns that inputs are made from, as the tables have them.
   void add_encoded() {
     for (std::size_t c = 0; c < inputs_.size(); ++c) {
       const Column& given = data_.train_columns.column(inputs_[c]);
@@ -179,8 +179,8 @@ class Exporter {
     }
   }
 
-  // Tables may write dates in styles of their own; where those of a column cannot be read alike, to the days that were
-  // learned from, they are written as 2020-03-01.
+  // Tables may write dates in different styles. If one style does not read all dates of a column back to the days that
+  // were learned from, they are written as 2020-03-01.
   void write_dates_alike(std::size_t c, Column& column) const {
     const std::vector<ColumnCode>& codes = data_.encoding.columns;
     std::size_t feature = 0;
@@ -214,7 +214,7 @@ class Exporter {
     }
   }
 
-  // A cell of an extra row; empty where it is missing.
+  // A cell of an extra row; empty if it is missing.
   static void add_text_cell(ColumnMaker& maker, const std::string& text) {
     double value = 0;
     if (maker.is_text()) {

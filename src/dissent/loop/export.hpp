@@ -1,5 +1,4 @@
-// A campaign as a whole, for other programs and for the shelf: every labelled row with where it is from, and the
-// rounds.
+// A whole campaign, for other programs and for the archive: every labelled row with its source, and the rounds.
 #pragma once
 
 #include "dissent/base/value_json.hpp"
@@ -14,7 +13,7 @@ namespace dissent {
 //   the columns that inputs come from, as the tables have them, and the targets
 //   the pool's other columns
 //   score, epistemic, aleatoric, asked, told, why
-// What does not apply is missing. A name of ours that a table has already takes underscores until it is free.
+// What does not apply is missing. If a table already has one of our names, ours takes underscores until it is free.
 Table exported_rows(const Campaign& campaign, const Problem& data, const Table& pool);
 
 // All of it: settings, columns, rounds, those rows, and rows that wait or were dropped.

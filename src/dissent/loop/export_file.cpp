@@ -15,7 +15,7 @@
 namespace dissent {
 namespace {
 
-// A column of ours may have underscores behind its name.
+// A column of ours may have underscores after its name.
 bool is_ours(const Column& column, std::string_view name) {
   const std::string_view own = column.name;
   return own.starts_with(name) && own.find_first_not_of('_', name.size()) == std::string_view::npos;

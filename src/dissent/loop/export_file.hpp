@@ -5,7 +5,7 @@
 
 namespace dissent {
 
-// InputError where the file is there, is not empty, and is neither the table nor the JSON of an export (export.hpp).
+// InputError if the file is there, is not empty, and is neither the table nor the JSON of an export (export.hpp).
 void check_export_replaces(const std::string& path);
 
 }  // namespace dissent

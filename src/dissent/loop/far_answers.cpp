@@ -35,8 +35,9 @@ std::vector<std::pair<double, double>> ranges_of(std::span<const double> targets
   return ranges;
 }
 
-// Standard deviations of each told target from its prediction, in the space of the fit: of ln y for targets that are
-// fitted by their logarithms, from the quantiles that are one standard deviation off the median there. [n][D]
+// How many standard deviations each told target is from its prediction, in the space of the fit. For targets fitted by
+// their logarithms that is ln y, and its standard deviation comes from the quantiles one standard deviation off the
+// median. [n][D]
 std::vector<double> stddevs_of(const Told& told, const Ensemble& model, Executor* executor) {
   const std::vector<double> quantiles{0.15865525393145707, 0.5, 0.8413447460685429};
   const Summary summary = summarise(model, told.inputs, model.predict(told.inputs, executor),
@@ -56,8 +57,8 @@ std::vector<double> stddevs_of(const Told& told, const Ensemble& model, Executor
   return stddevs;
 }
 
-// Without a model: whether a value outside of the labels is farther from them than they are from each other. Where all
-// are positive, small ones are compared by their ratios as well.
+// Without a model: whether a value outside of the labels is farther from them than they are from each other. If all are
+// positive, small ones are also compared by their ratios.
 bool is_beyond(double value, double least, double most) {
   const bool by_ratio = least > 0 && value > 0 && value < least && least / value > most / least;
   return by_ratio || std::max(least - value, value - most) > most - least;

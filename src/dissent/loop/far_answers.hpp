@@ -1,8 +1,8 @@
-// Answers that look like mistakes: outside of every label there is, and far from what the model expects.
+// Answers that look like mistakes: outside the range of all labels, and far from what the model expects.
 //
-// With a model, an answer is far when it is beyond 6 standard deviations of its prediction, in the space of the fit:
-// of ln y for a target that is fitted by its logarithm. Without one, when it is farther from the labels than they are
-// from each other. The first value that is not positive, where all labels are, is always named: from then on
+// With a model, an answer is far if it is more than 6 standard deviations from its prediction, in the space of the fit:
+// ln y for a target that is fitted by its logarithm. Without one, it is far if it is farther from the labels than they
+// are from each other. The first value that is not positive, when all labels are, is always named: from then on
 // logarithms cannot be fitted.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace dissent {
 
-// To be asked before they are taken. `model` is the campaign's present one, or null.
+// `campaign` is as it was before it took the answers; `model` is its model then, or null.
 std::vector<FarAnswer> far_answers(const Campaign& campaign, const Problem& data, const Answers& answers,
                                    const Ensemble* model, Executor* executor = nullptr);
 

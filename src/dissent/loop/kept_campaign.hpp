@@ -1,4 +1,4 @@
-// What a campaign of asking keeps in its store: its state, and copies of its tables.
+// What a campaign that asks people keeps in its store: its state, and copies of its tables.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct KeptCampaign {
   Table pool;  // every column but the targets
 };
 
-// For reading alone: nothing is held and nothing is written, so that it can be done while others are at work.
-// InputError when the campaign is driven otherwise.
+// For reading only: nothing is held or written, so it works while others are at work. InputError if the campaign has
+// another driver.
 KeptCampaign read_kept(const CampaignStore& store);
 
 // The store's copies, in which the targets are the last columns.
@@ -26,7 +26,7 @@ CampaignTables kept_tables(const CampaignStore& store, const Campaign& campaign)
 // The columns of tables that the inputs come from.
 std::vector<std::string> source_columns(const Problem& data);
 
-// A pool's own targets, if it has such columns, are not looked at and not passed on.
+// The table without its target columns: a pool's own targets, if any, are neither looked at nor passed on.
 Table without_targets(Table table, const std::vector<std::string>& target_names);
 
 }  // namespace dissent

@@ -39,14 +39,14 @@ bool same_rules(const CampaignSettings& one, const CampaignSettings& other) {
          one.skip_outliers == other.skip_outliers;
 }
 
-// Whoever narrows the choice down to nothing is told before anything is kept.
+// InputError, before anything is saved, if the conditions leave nothing to choose.
 void check_any_left(const Campaign& campaign, const Problem& data, const std::string& where) {
   const std::size_t left = num_left(campaign, data);
   check_in(where, left == 0 || !open_rows(campaign, data).empty(),
            "no row may be chosen: none of the {} left in the pool meets the conditions", counted(left, "row"));
 }
 
-// Nothing is fitted and nothing is told.
+// Nothing was fitted and nothing was told.
 bool is_fresh(const Campaign& campaign) {
   return campaign.rounds.empty() && campaign.chosen.empty() && campaign.extra.size() == 0 && !campaign.fitted;
 }
@@ -59,7 +59,7 @@ bool same_data(const Campaign& campaign, const CampaignTables& tables) {
   }
 }
 
-// Whether tables are given in place of those of a campaign that never came to a model.
+// Whether other tables are given for a campaign that never had a model.
 bool begins_again(CampaignStore& store, const LaboratoryOptions& options) {
   if (!options.tables.labelled || !options.tables.pool) {
     return false;
@@ -130,7 +130,7 @@ Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const Labora
   settings.check_values();
   check_uses(settings.acquisition, data.aim.num_rows > 0, !settings.cost.empty());
   if (first_difference(campaign.settings.fit, settings.fit) != nullptr) {
-    campaign.fitted.reset();  // the model there was made by other rules
+    campaign.fitted.reset();  // the old model was fitted with other options
     campaign.settled.reset();
   }
   if (!same_rules(campaign.settings, settings)) {
@@ -155,7 +155,7 @@ Laboratory Laboratory::open(const std::string& path, const LaboratoryOptions& op
   return open(std::make_unique<CampaignDirectory>(path), options);
 }
 
-// Runs a step and saves the campaign; what fails leaves it as it was.
+// Runs a step and saves the campaign; a failure leaves it as it was.
 template <class Step>
 void Laboratory::all_or_nothing(const Step& step) {
   const Campaign before = campaign_;
@@ -193,8 +193,8 @@ std::size_t Laboratory::ask(std::size_t batch, const FitControl& control, ScoreD
   return num_new;
 }
 
-// To all rows that wait, those of earlier rounds as well: the model may be a new one. What a method made of them is
-// known of the last round.
+// Gives reasons for all rows that wait, also those of earlier rounds: the model may be new. Scores are known only for
+// the last round.
 void Laboratory::give_reasons(const Ensemble& model, Executor* executor) {
   const std::vector<std::size_t> waiting = pending(campaign_);
   std::vector<std::size_t> rows;
@@ -262,7 +262,8 @@ Ensemble Laboratory::model(const FitControl& control) {
   return model;
 }
 
-// From the store, or a fresh one on all that is labelled, saved beside the state; that is left to the caller.
+// The model from the store, or a fresh one fitted to all labelled rows and saved. Saving the state is left to the
+// caller.
 Ensemble Laboratory::fitted_model(const FitControl& control) {
   if (campaign_.fitted) {
     if (std::optional<Ensemble> model = store_->load_model(campaign_.model_fingerprint)) {
@@ -276,7 +277,7 @@ Ensemble Laboratory::fitted_model(const FitControl& control) {
   return std::move(fitted.model);
 }
 
-// The state is saved by now, and stands whatever becomes of the tables that repeat it.
+// The state is already saved, and stands even if the tables that repeat it cannot be written.
 void Laboratory::write_tables() {
   try {
     store_->write_tables(campaign_, data_);

@@ -29,7 +29,7 @@ std::string source_of(const ProblemRows& rows, const char* otherwise) {
   return rows.source.empty() ? otherwise : rows.source;
 }
 
-// A model that is to be chosen is chosen for the first round, and again each time that the rows have doubled since.
+// If the kind of model is left open, it is chosen in the first round, and again each time the rows have doubled since.
 Model model_to_fit(const Campaign& campaign, std::size_t num_rows) {
   const Model given = campaign.settings.fit.ensemble.model;
   if (given != Model::kAuto || !campaign.settled || num_rows >= 2 * campaign.settled->num_rows) {
@@ -41,7 +41,7 @@ Model model_to_fit(const Campaign& campaign, std::size_t num_rows) {
   return suits ? settled : given;
 }
 
-// What a round reports, and no more: the other metrics of `evaluate` take longer than a fit.
+// Measures only what a round reports: the other metrics of `evaluate` take longer than a fit.
 void measure(const Ensemble& model, const ProblemRows& test, Executor* executor, RoundRecord& record) {
   if (test.num_rows == 0) {
     record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
@@ -64,7 +64,8 @@ std::vector<std::size_t> pending_rows(const Campaign& campaign) {
   return rows;
 }
 
-// All that may be chosen, so that a bad row is told before anybody labels others, not in the round that draws it.
+// Checks all rows that may be chosen, so that a bad row is reported before anybody labels others, not in the round that
+// draws it.
 void check_rows_of(const Problem& data, const Ensemble& model, std::vector<std::size_t> open,
                    const std::vector<std::size_t>& waiting) {
   if (data.left_out.empty()) {
@@ -79,7 +80,7 @@ void check_rows_of(const Problem& data, const Ensemble& model, std::vector<std::
   }
 }
 
-// NaN where the problem does not know.
+// NaN if the problem does not know.
 double expert_share(const Problem& data, std::span<const ChosenRow> chosen) {
   if (data.from_expert.empty()) {
     return std::numeric_limits<double>::quiet_NaN();
@@ -113,7 +114,7 @@ Stream choice_stream(std::uint64_t seed, std::size_t round) { return {seed, Purp
 
 namespace {
 
-// Labels [n][D] of rows that `name` names.
+// Checks labels [n][D] of rows; `name` names a row.
 template <class Name>
 void check_named_labels(const Campaign& campaign, const Problem& data, std::span<const double> targets,
                         const Name& name) {
@@ -163,13 +164,13 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
   const ProblemRows rows = labelled_rows(campaign, data);
   const FitOptions& options = campaign.settings.fit;
   EnsembleOptions ensemble = options.ensemble;
-  // A model that was lost is that of the round which fitted it, although rows may have been chosen since.
+  // A lost model is fitted again for the round that first fitted it, although rows may have been chosen since.
   const std::size_t round = campaign.fitted ? campaign.fitted->round : campaign.next_round();
   ensemble.seed = fit_seed(options.ensemble.seed, round);
   ensemble.model = model_to_fit(campaign, rows.num_rows);
   FitControl own = control;
   own.networks_only = campaign.settings.acquisition.info().needs_network;
-  own.warn = control.warn && rows.num_rows == data.train.num_rows;  // once, by the row numbers of the user's table
+  own.warn = control.warn && rows.num_rows == data.train.num_rows;  // once, with the row numbers of the user's table
   FitResult fitted = in_source(data.name, [&] {
     return fit(ensemble, options.train,
                {.input_names = data.input_names,
@@ -250,7 +251,7 @@ class Learning {
   Learning(CampaignStore& store, Campaign& campaign, const Problem& data, Oracle& oracle, const LearnControl& control)
       : store_(store), campaign_(campaign), data_(data), oracle_(oracle), control_(control) {}
 
-  // The next step, or why there is none.
+  // Runs the next step, or returns why there is none.
   std::optional<LearnEnd> step(std::size_t num_rounds) {
     if (control_.stop && control_.stop()) {
       return LearnEnd::kStopped;
@@ -286,7 +287,7 @@ class Learning {
     return true;
   }
 
-  // From the step before, or, where that was in another process, from the store.
+  // From the step before or, if that was in another process, from the store.
   bool has_model() {
     if (campaign_.fitted && !model_) {
       model_ = store_.load_model(campaign_.model_fingerprint);

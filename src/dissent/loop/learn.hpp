@@ -1,8 +1,8 @@
 // The steps of a campaign, and the loop that runs them: Algorithm 1 of the paper.
 //
-// Each round a model begins anew and is fitted to every labelled row, measured on the test rows, and asked which rows
-// of the pool are worth a label; an oracle gives it. Candidates are drawn uniformly from the rows left. After the last
-// round one more model is fitted, to every label there is, and measured.
+// Each round fits a fresh model to every labelled row, measures it on the test rows, and asks it which rows of the pool
+// are worth a label; an oracle labels them. Candidates are drawn uniformly from the rows left. After the last round one
+// more model is fitted to all labels and measured.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,18 @@
 
 namespace dissent {
 
-// InputError for finite labels [n][D] of pool rows that no fit could compute with beside those there are: too far from
-// them, or too large to scale. To be asked before they are taken.
+// InputError for finite labels [n][D] of pool rows that no fit could compute with: without a logarithm, if the campaign
+// takes logarithms of all; too far from the campaign's labels; or too large to scale with them. `campaign` is as it was
+// before it took them.
 void check_labels(const Campaign& campaign, const Problem& data, std::span<const std::size_t> rows,
                   std::span<const double> targets);
-// Likewise for rows that are not of the pool, with their inputs.
+// Likewise for rows that are not in the pool, with their inputs.
 void check_extra(const Campaign& campaign, const Problem& data, const ExtraRows& extra);
 
-// The seed of a round's fit. Rounds count from 1, so that 0 is that of a fit beside them.
+// The seed of a round's fit. Rounds count from 1; 0 is for a fit outside the rounds.
 std::uint64_t fit_seed(std::uint64_t seed, std::size_t round);
 
-// What a round of a campaign draws from when it chooses.
+// The stream that a round draws from when it chooses.
 Stream choice_stream(std::uint64_t seed, std::size_t round);
 
 // The step that fits. A round's fit draws from a seed made of (seed, round), so the models of two rounds share nothing.
@@ -44,9 +45,9 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
 // Makes it the campaign's present model.
 void take_model(Campaign& campaign, const FittedRound& fitted);
 
-// The step that chooses: at most `count` rows, fewer when the pool ends; they become pending, and the round is
-// recorded. `model` is the one that campaign.fitted describes. InputError when no row is left, or any of the pool has
-// an input that is too far from those of the fit to compute with.
+// The step that chooses: at most `count` rows, fewer if the pool ends; they become pending, and the round is recorded.
+// `model` is the one that campaign.fitted describes. InputError if no row is left, or if a row of the pool that
+// is not left out, or a row of the aim, has an input that is too far from those of the fit to compute with.
 const RoundRecord& choose_rows(Campaign& campaign, const Problem& data, const Ensemble& model, std::size_t count,
                                Executor* executor = nullptr, ScoreDevice* device = nullptr);
 
@@ -67,9 +68,9 @@ enum class LearnEnd {
   kStopped
 };
 
-// Runs the campaign up to and with round `num_rounds`, from wherever it stands, saving after each step. It ends with a
-// model of all labels, campaign.fitted, which a later call for more rounds goes on with. An oracle that
-// fails ends it with its InputError; the rows it was asked for stay pending.
+// Runs the campaign from where it stands through round `num_rounds`, saving after each step. It ends with a model of
+// all labels, campaign.fitted; a later call for more rounds continues from it. If the oracle fails, its InputError ends
+// the run; the rows it was asked for stay pending.
 LearnEnd learn(CampaignStore& store, Campaign& campaign, const Problem& data, Oracle& oracle, std::size_t num_rounds,
                const LearnControl& control = {});
 

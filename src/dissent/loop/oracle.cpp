@@ -13,7 +13,7 @@
 namespace dissent {
 namespace {
 
-// An answer needs about 25 bytes a value; what is far beyond is no answer.
+// An answer needs about 25 bytes per value; far more than that is no answer.
 constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxValueBytes = 1000;
 

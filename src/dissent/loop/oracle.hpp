@@ -1,4 +1,4 @@
-// Oracles: where labels come from. Two that answer at once are here; people answer by themselves, through tell().
+// Oracles: where labels come from. Two that answer at once are here; people answer through tell().
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class Oracle {
  public:
   virtual ~Oracle() = default;
 
-  // Targets [rows.size()][number of targets] of pool rows, all finite; nothing when it was stopped. An InputError says
-  // what went wrong, in words that name the oracle.
+  // Targets [rows.size()][number of targets] of pool rows, all finite; nothing if it was stopped. An InputError names
+  // the oracle and says what went wrong.
   virtual std::optional<std::vector<double>> label(const Problem& data, std::span<const std::size_t> rows) = 0;
 };
 
@@ -28,12 +28,12 @@ class TableOracle : public Oracle {
   std::optional<std::vector<double>> label(const Problem& data, std::span<const std::size_t> rows) override;
 };
 
-// Asks a shell command: it reads a CSV table of the input columns from standard input and writes one of the target
-// columns, in any order and as many rows, to standard output. Rows stand as they were asked for, or have input columns
-// as well and are matched by them (row_match.hpp).
+// Asks a shell command. It reads a CSV table of the input columns from standard input and writes one of the target
+// columns, in any order and with as many rows, to standard output. Rows are in the order they were asked for, or have
+// input columns too and are matched by them (row_match.hpp).
 class CommandOracle : public Oracle {
  public:
-  // `stop` is asked while the command runs; true kills it. So does the timeout, which is an error (0: none).
+  // `stop` is called while the command runs; true kills it. The timeout also kills it, and is an error (0: none).
   explicit CommandOracle(std::string command, double timeout_seconds = 0, std::function<bool()> stop = {})
       : command_(std::move(command)), timeout_seconds_(timeout_seconds), stop_(std::move(stop)) {}
 

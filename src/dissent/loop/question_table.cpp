@@ -42,7 +42,7 @@ Column reasons_of(std::span<const ChosenRow> rows, const std::string& name) {
   return column;
 }
 
-// As question_table(), of any rows that were chosen.
+// As question_table(), for any chosen rows.
 Table table_of(std::span<const ChosenRow> rows, const Laboratory& laboratory) {
   const Table& pool = laboratory.pool();
   Table table{"the table to fill in", rows.size(), {}, {}, pool.style};
@@ -76,7 +76,7 @@ std::vector<ChosenRow> rows_of(const Table& table, const Campaign& campaign, con
   return rows;
 }
 
-// Rows that wait are described anew, so that a table may have the words of an earlier day.
+// Rows that wait get new reasons, so a table may have those of an earlier day.
 bool is_reason(const Column& column, std::size_t line) {
   return column.is_text() && column.text[line].find(kReasonMark) != std::string::npos;
 }

@@ -1,4 +1,4 @@
-// Rows of a table, to find those of another among by columns that both have.
+// Finds rows of one table among those of another, by columns that both have.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ class RowFinder {
   // `known` must have the columns `names`, and so must tables whose rows are looked up.
   RowFinder(const Table& known, const std::vector<std::string>& names, CellRule is_same);
 
-  // Those that equal a row of `table`, or, where none does, those that are the same; ascending.
+  // Known rows that equal a row of `table` or, if none does, those that are the same; ascending.
   std::vector<std::size_t> find(const Table& table, std::size_t row) const;
 
  private:
-  // The rows of the known table by what they have in one column.
+  // The rows of the known table, by their cell in one column.
   struct Index {
     std::vector<std::pair<double, std::size_t>> numbers = {};  // ascending
     std::unordered_map<std::string, std::vector<std::size_t>> texts = {};
@@ -34,13 +34,13 @@ class RowFinder {
     std::size_t num_distinct = 0;
   };
   static Index index_of(const Column& column, std::size_t num_rows);
-  // Those that may be the same as a cell.
+  // Rows that may be the same in the indexed column.
   std::vector<std::size_t> candidates(const Column& column, std::size_t row) const;
 
   CellRule is_same_;
   std::size_t num_rows_;
   std::vector<const Column*> columns_;
-  std::size_t indexed_ = 0;  // the column of the index: that with the most different cells
+  std::size_t indexed_ = 0;  // the column of the index: the one with the most distinct cells
   Index index_ = {};
 };
 

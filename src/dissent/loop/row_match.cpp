@@ -30,7 +30,7 @@ std::string inputs_text(const Table& table, std::size_t line, const std::vector<
   return fmt::format("{}{}", fmt::join(parts, ", "), names.size() > kMostNamed ? ", ..." : "");
 }
 
-// Where the row that is nearest to a line differs from it: "; it was asked for b = 6". The one in its place is nearest
+// Where the row nearest to a line differs from it: "; it was asked for b = 6". The row in the same place is nearest
 // unless another has more in common.
 std::string nearest_text(const Table& answer, std::size_t line, const Table& question,
                          const std::vector<std::string>& names) {

@@ -1,5 +1,5 @@
-// Which row is this? Rows that come back from people and programs are compared with those that went out by their input
-// columns, so that no label ends up on another row. cell_match.hpp says when cells are the same.
+// Which row is this? Compares rows that come back from people and programs with those that went out, by their input
+// columns, so that no label ends up on the wrong row. cell_match.hpp says when cells are the same.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ inline std::size_t line_number(std::size_t row) { return row + 2; }
 void check_inputs(const Table& table, std::span<const std::size_t> lines, const Table& pool,
                   std::span<const std::size_t> rows, std::span<const std::string> input_names);
 
-// For each row of `question`, which row of `answer` it is, by the columns that both have; without any they stand in
-// order. They must have as many rows. InputError when `answer` has rows that nobody asked for, or too few columns to
-// tell rows apart.
+// For each row of `question`, which row of `answer` it is, by the columns that both have; without any, they are in
+// order. Both must have the same number of rows. InputError if `answer` has rows that nobody asked for, or too few
+// columns to tell rows apart.
 std::vector<std::size_t> match_rows(const Table& answer, const Table& question);
 
 }  // namespace dissent

@@ -25,7 +25,7 @@ std::optional<std::size_t> number_given(const Candidates& candidates) {
   return count == nullptr ? std::nullopt : std::optional(*count);
 }
 
-// A number is taken as well as its text.
+// Accepts a number as well as its text.
 Field<CampaignSettings> candidates_field() {
   using S = CampaignSettings;
   Field<S> result{{"candidates",
@@ -43,7 +43,7 @@ Field<CampaignSettings> candidates_field() {
   return result;
 }
 
-// A text that may be empty, which is nothing.
+// A text that may be empty, which means none.
 Field<CampaignSettings> text_field(std::string_view name, std::string CampaignSettings::*member, FieldTraits traits,
                                    void (*check_text)(std::string_view name, std::string_view text)) {
   using S = CampaignSettings;
@@ -70,7 +70,7 @@ std::vector<std::string> methods_with(bool AcquisitionInfo::*use) {
   return names;
 }
 
-// That of the fit, which here sets more than the fit; what presets say nothing of stays.
+// The preset of the fit, which here sets more than the fit. Settings that presets do not cover stay.
 Field<CampaignSettings> preset_field() {
   using S = CampaignSettings;
   return field<S>(

@@ -15,8 +15,8 @@
 
 namespace dissent {
 
-// How many rows are drawn from the pool to choose among: as many as suit the method, as the paper has for it, all of
-// them, or a number.
+// How many rows are drawn from the pool to choose among: as many as suit the method, as many as the paper has for it,
+// all of them, or a number.
 struct MethodDefault {
   bool operator==(const MethodDefault&) const = default;
 };
@@ -26,8 +26,8 @@ struct PaperNumber {
 struct All {
   bool operator==(const All&) const = default;
 };
-// A number, drawn so that fewer are a part of more (draw_nested): two methods that have the same number, seed and round
-// see the same rows, but for those they have chosen.
+// A number, drawn so that a smaller draw is part of a larger one (draw_nested): two methods with the same number, seed
+// and round see the same rows, except for those they have chosen.
 struct Nested {
   std::size_t count = 0;
   bool operator==(const Nested&) const = default;
@@ -38,10 +38,10 @@ using Candidates = std::variant<MethodDefault, PaperNumber, All, std::size_t, Ne
 Candidates parse_candidates(std::string_view text);
 std::string candidates_text(const Candidates& candidates);  // parse_candidates() reads it back
 
-// InputError when there are fewer than rows to choose.
+// InputError if there are fewer candidates than rows to choose.
 void check_candidates(const Candidates& candidates, std::size_t batch);
 
-// The number they stand for, of `num_rows` there are; it may be larger.
+// The number they stand for if there are `num_rows` rows; it may be larger.
 std::size_t num_candidates(const Candidates& candidates, const Acquisition& acquisition, std::size_t num_outputs,
                            std::size_t num_rows);
 
@@ -54,16 +54,16 @@ std::string_view default_acquisition();
 
 struct CampaignSettings {
   Acquisition acquisition = Acquisition::parse(default_acquisition());
-  std::size_t batch = 10;  // rows to choose at a time; where people are asked, that of the last time
+  std::size_t batch = 10;  // rows to choose at a time; if people are asked, the number of the last time
   Candidates candidates = {};
   Ranking ranking = Ranking::kDeficit;
   std::string cost = {};       // the column of the pool that says what a label costs; empty: all cost the same
   std::string require = {};    // conditions (table/row_condition.hpp) that a row must meet to be chosen
-  std::string exclude = {};    // conditions of which it must meet none
+  std::string exclude = {};    // conditions, none of which it may meet
   bool skip_outliers = false;  // rows that look like errors (table/outliers.hpp) are not chosen
   FitOptions fit = {};         // its seed is that of the campaign
 
-  // InputError for values that cannot be. Candidates are left to check_candidates(), as a batch may be given later.
+  // InputError for invalid values. Candidates are left to check_candidates(), because a batch may be given later.
   void check_values() const;
 };
 
@@ -74,12 +74,12 @@ void check_uses(const Acquisition& acquisition, bool has_aim, bool has_cost);
 // its ranking by value.
 CampaignSettings campaign_preset(std::string_view name);
 
-// The preset comes first: it sets the others, and what is given besides overrides it.
+// The preset comes first: it sets the others, and values given besides override it.
 template <>
 std::span<const Field<CampaignSettings>> fields();
 
-// `begun` with the values that are given in place of its own. A preset leaves alone what `begun` has of its own, which
-// is all that differs from its own preset.
+// `begun` with the given values in place of its own. A new preset leaves alone the settings in which `begun` differs
+// from its own preset.
 CampaignSettings changed_settings(const CampaignSettings& begun, const Values& given);
 
 }  // namespace dissent

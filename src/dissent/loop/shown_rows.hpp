@@ -1,4 +1,4 @@
-// Rows of a pool as people and programs see them: the columns of their tables, or the inputs where these are that.
+// Rows of a pool as people and programs see them: the columns of their tables, or the inputs if these are the columns.
 #pragma once
 
 #include <cstddef>

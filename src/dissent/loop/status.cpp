@@ -37,7 +37,7 @@ std::optional<double> round_seconds(const std::vector<RoundRecord>& rounds) {
   return count > 0 && std::isfinite(sum) ? std::optional(sum / static_cast<double>(count)) : std::nullopt;
 }
 
-// A campaign of learn knows the rows it began with by the model of its first round.
+// In a campaign of learn, the model of the first round says how many rows it began with.
 std::optional<std::size_t> given_rows(const Campaign& campaign) {
   if (!campaign.rounds.empty()) {
     return campaign.rounds.front().labelled;

@@ -50,8 +50,8 @@ class Descriptor {
   fail_system("the command cannot be run: {}: {}", call, std::strerror(errno));
 }
 
-// The input as a file in memory: the command reads it at its own pace, or not at all, and nothing here can block or be
-// told of a broken pipe.
+// The input as a file in memory: the command reads it at its own pace, or not at all, and nothing here can block or get
+// a broken pipe.
 Descriptor memory_file(std::string_view text) {
   Descriptor file(::memfd_create("dissent-oracle-input", MFD_CLOEXEC));
   if (!file.open()) {
@@ -70,7 +70,7 @@ Descriptor memory_file(std::string_view text) {
   return file;
 }
 
-// Between fork and exec only what is safe in a process that had several threads.
+// Between fork and exec: does only what is safe in a process that had several threads.
 [[noreturn]] void become(const char* command, int input, int output, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -86,8 +86,8 @@ Descriptor memory_file(std::string_view text) {
   ::_exit(127);
 }
 
-// The group of each command that runs, for a signal handler to find: plain memory, never moved. One beyond the table's
-// end is merely not found.
+// The process group of each running command, for a signal handler to find: plain memory, never moved. A group beyond
+// the table's end is just not found.
 std::array<std::atomic<pid_t>, 16> running_groups{};
 
 void note_group(pid_t group) noexcept {
@@ -106,7 +106,7 @@ void forget_group(pid_t group) noexcept {
   }
 }
 
-// A running command; its group is killed when the object dies before it was waited for.
+// A running command; its group is killed if the object dies before wait().
 class Child {
  public:
   Child(const std::string& command, int input, int output) {
@@ -134,7 +134,7 @@ class Child {
 
   int wait() {
     int status = 0;
-    forget_group(pid_);  // before its number can be another's
+    forget_group(pid_);  // before its number can be reused
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;
@@ -155,7 +155,7 @@ class Child {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kStopSeconds = 0.1;  // between questions whether to stop
+constexpr double kStopSeconds = 0.1;  // between calls of stop
 
 // Infinite without a limit.
 double remaining_seconds(const SubprocessOptions& options, Clock::time_point start) {

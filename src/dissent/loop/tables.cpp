@@ -27,7 +27,7 @@ ProblemRows inputs_of(const Table& table, const TableEncoding& encoding, Problem
   return {table.num_rows, encoding.matrix(table, &problem.told), {}, table.source};
 }
 
-// NaN where a row of the pool has no targets: it is left out.
+// NaN if a row of the pool has no targets: it is left out.
 std::vector<double> pool_targets(const Table& pool, Problem& problem) {
   const std::vector<std::size_t> complete = complete_rows(pool, problem.target_names);
   if (complete.size() == pool.num_rows) {
@@ -55,7 +55,7 @@ void leave_out_unlabelled(Problem& problem) {
   }
 }
 
-// What the inputs of the labelled rows are made of.
+// The columns that the inputs of the labelled rows are made from.
 Table given_columns(const Table& labelled, const TableEncoding& encoding, const std::vector<std::string>& targets) {
   Table columns{labelled.source, labelled.num_rows, {}};
   for (const Column* column : labelled.find(encoding.sources())) {
@@ -64,7 +64,7 @@ Table given_columns(const Table& labelled, const TableEncoding& encoding, const 
   return picked_rows(columns, complete_rows(labelled, targets));
 }
 
-// What of the pool is shown in place of the inputs.
+// The columns of the pool that are shown in place of the inputs.
 Table shown_columns(const Table& pool, const TableEncoding& encoding) {
   Table shown{pool.source, pool.num_rows, {}};
   for (const std::string& id : encoding.ids) {

@@ -32,20 +32,21 @@ struct CampaignTables {
   bool any() const { return labelled || pool || test || aim || columns.any(); }
 };
 
-// Those that have a path.
+// Reads those that have a path.
 CampaignTables read_tables(const TablePaths& paths);
 
-// `pool_labelled` says whether the pool must have the targets; if not, they are not looked at. InputError for a table
-// or column that is missing, and for values that are no finite numbers. The settings say what labels cost (that column
-// is no input unless named so) and which rows are left out. Rows without targets are left out too. The inputs are made
-// of the columns as `encoding` says, or without one as suits the tables; Problem::told says what was done.
+// `pool_labelled` says whether the pool must have the targets; if not, they are not used, but Problem::told says if
+// only some rows have them. InputError for a missing table or column, and for values that are not finite numbers. The
+// settings say what labels cost (that column is not an input unless named as one) and which rows are left out. Rows
+// without targets are left out too. The inputs are made from the columns as `encoding` says or, without one, as suits
+// the tables; Problem::told says what was done.
 Problem make_problem(const CampaignTables& tables, bool pool_labelled, const CampaignSettings& settings = {},
                      const TableEncoding& encoding = {});
 
-// How the inputs of a problem are made of columns; where they are columns, that they are.
+// How the inputs of a problem are made from columns; if they are columns, it says so.
 TableEncoding table_encoding(const Problem& problem);
 
-// The inputs of a table as the aim of a problem; what it has that the problem's tables have not is told.
+// The inputs of a table as the aim of a problem; Problem::told says what it has that the problem's tables lack.
 ProblemRows aim_rows(const Table& table, Problem& problem);
 
 }  // namespace dissent

@@ -1,5 +1,5 @@
-// Answers of rows that nobody need have asked for: each line is of a row of the pool, by its number or its inputs, or
-// of an extra row.
+// Answers for rows that need not have been asked for: each line is for a row of the pool, found by its number or its
+// inputs, or for an extra row.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -30,7 +30,7 @@ class PoolRows {
     }
   }
 
-  // The one that has the inputs of a line, if any.
+  // The row that has the inputs of a line, if any.
   std::optional<std::size_t> find(const Table& table, std::size_t line, const AnsweredRows& answered) const {
     const std::vector<std::size_t> found = finder_.find(table, line);
     if (found.empty()) {
@@ -43,7 +43,7 @@ class PoolRows {
     return best_of(found, answered);
   }
 
-  // What is said of a row that was found though a number differs; empty where none does.
+  // A note on a row that was found though a number differs; empty if none does.
   std::string difference(const Table& table, std::size_t line, std::size_t row) const {
     for (const std::string& name : names_) {
       const Column& given = table.column(name);
@@ -57,7 +57,7 @@ class PoolRows {
   }
 
  private:
-  // Of rows with equal inputs: one that waits, else one that was never chosen, else the first.
+  // Among rows with equal inputs: one that waits, else one that was never chosen, else the first.
   std::size_t best_of(std::span<const std::size_t> rows, const AnsweredRows& answered) const {
     const auto rank = [&](std::size_t row) {
       const auto found = is_pending_.find(row);
@@ -83,7 +83,7 @@ void check_none_missing(const Column& column, std::span<const std::size_t> lines
   }
 }
 
-// The columns of some lines that the inputs are made of.
+// The columns that the inputs are made from, for some lines.
 Table columns_at(const Table& table, std::span<const std::size_t> lines, const TableEncoding& encoding) {
   Table columns{table.source, table.num_rows, {}};
   for (const Column* column : table.find(encoding.sources())) {
@@ -101,7 +101,7 @@ Table columns_at(const Table& table, std::span<const std::size_t> lines, const T
   return rows;
 }
 
-// The inputs [lines][C] of some lines, made of their columns as those of the problem are, and those columns.
+// Adds the inputs [lines][C] of some lines, made from their columns as the problem's inputs are, and those columns.
 void add_extra(Answers& answers, const Table& table, std::span<const std::size_t> lines, const Problem& data) {
   const TableEncoding encoding = table_encoding(data);
   const Table rows = columns_at(table, lines, encoding);
@@ -120,7 +120,7 @@ void add_extra(Answers& answers, const Table& table, std::span<const std::size_t
   }
 }
 
-// The row of the pool whose number a line has, if it has one.
+// The row of the pool whose number is on a line, if any.
 std::optional<std::size_t> numbered_row(const Table& table, std::size_t line, const std::string& row_column,
                                         const Table& pool, const std::vector<std::string>& names) {
   if (!table.has(row_column) || table.column(row_column).is_missing(line)) {

@@ -21,7 +21,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Tiles that fill 32 vector registers (AVX-512), or 16. Measured: within 10% of the peak rate of multiply-adds. Results
-// do not depend on them; with a sanitizer, which has no need of speed, they are small because the compiler is slow.
+// do not depend on them. Under a sanitizer, where speed does not matter, they are small because the compiler is slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t kTileRows = 2;
 constexpr std::size_t kTileVectors = 2;
@@ -38,14 +38,14 @@ constexpr std::size_t kTileLeft = 3;
 constexpr std::size_t kTileRight = 4;
 constexpr std::size_t kTermBlock = 64;  // terms whose tile of the input stays in the first-level cache
 
-// The begin of part `index` when `size` items are split into `parts` parts that differ by one at most, larger first.
+// Where part `index` begins when `size` items are split into `parts` parts that differ by at most one, larger first.
 HWY_INLINE std::size_t part_begin(std::size_t size, std::size_t parts, std::size_t index) {
   return index * (size / parts) + std::min(index, size % parts);
 }
 
 HWY_INLINE std::size_t num_parts(std::size_t size, std::size_t largest) { return (size + largest - 1) / largest; }
 
-// `factor` is where the value's factors are; a finish without them may have none.
+// `factor` holds the value's factors; it may be empty for a finish without them.
 template <Finish kFinish, class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
 HWY_INLINE V apply_finish(D d, V value, [[maybe_unused]] Panel<const T> factor, [[maybe_unused]] std::size_t row,
                           [[maybe_unused]] std::size_t column) {
@@ -334,7 +334,7 @@ HWY_INLINE void gradient_sized(const WeightGradient<T>& g, const GradientRange& 
   }
 }
 
-// The larger side is walked once, tile by tile, while the smaller one stays in the cache. The bias is one term more,
+// The larger side is walked once, tile by tile, while the smaller one stays in the cache. The bias is one extra term,
 // the last, whose right side is 1.
 template <class T>
 void weight_gradient_any(const WeightGradient<T>& g) {

@@ -5,7 +5,7 @@
 //
 // The gradient with respect to a layer's input is `affine` with the transposed weight (swap the two strides). Vectors
 // run along the batch; a weight is broadcast, so weights need neither alignment nor padding. Register-tiled, chosen at
-// run time for the processor's instruction set. The order of summation depends on the shapes alone: same input, same
+// run time for the processor's instruction set. The order of summation depends only on the shapes: same input, same
 // bits. No allocation, no exceptions; shapes are the caller's responsibility.
 #pragma once
 

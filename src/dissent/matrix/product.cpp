@@ -1,5 +1,5 @@
-// A triangular solve goes by blocks of rows: the products with the rows already solved, then a small triangle, which is
-// inverted first so that it too is a product.
+// A triangular solve works in blocks of rows: first products with the rows already solved, then a small triangle, which
+// is inverted so that it too is a product.
 #include "dissent/matrix/product.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ constexpr std::size_t kRowBlock = 120;
 constexpr std::size_t kTermBlock = 256;
 constexpr std::size_t kTriangle = 30;
 
-// Term by term, each a run of `rows`.
+// Copies the left side term by term, each a run of `rows`.
 void pack(const Strided& left, double scale, std::size_t rows, std::size_t terms, double* packed) {
   for (std::size_t k = 0; k < terms; ++k) {
     const double* from = &left(0, k);
     double* to = packed + k * rows;
-    if (left.row_stride == 1) {  // said apart, so that it is done in vectors
+    if (left.row_stride == 1) {  // a case of its own, so that it vectorises
       std::transform(from, from + rows, to, [scale](double value) { return scale * value; });
       continue;
     }
@@ -28,7 +28,7 @@ void pack(const Strided& left, double scale, std::size_t rows, std::size_t terms
   }
 }
 
-// The inverse of a small lower triangle, term by term as pack() has it: [k][r] = (L^-1)_rk.
+// The inverse of a small lower triangle, term by term, as in pack(): [k][r] = (L^-1)_rk.
 void invert_triangle(const Strided& lower, std::size_t size, double* packed) {
   std::fill_n(packed, size * size, 0.0);
   for (std::size_t k = 0; k < size; ++k) {
@@ -43,7 +43,7 @@ void invert_triangle(const Strided& lower, std::size_t size, double* packed) {
   }
 }
 
-// values <- triangle values, or its transpose; through a copy of the rows.
+// values <- triangle values, or with its transpose; through a copy of the rows.
 void multiply_triangle(const double* packed, bool transposed, Panel<double> values, std::size_t columns,
                        Panel<double> copy) {
   const std::size_t size = values.rows;

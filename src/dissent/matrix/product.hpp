@@ -1,12 +1,12 @@
-// Products of large matrices in double precision, out of the small ones of linear.hpp:
+// Products of large matrices in double precision, built from the small ones of linear.hpp:
 //
 //   multiply:      out[r][b] = (add ? out[r][b] : 0) + scale * sum_k left[r][k] * right[k][b]
 //   solve_lower:   values <- L^-1 values, L lower triangular
 //   solve_upper:   values <- L^-T values
 //
 // Blocks of the left side are copied so that they stay in the cache while the columns stream by. The order of summation
-// depends on the shapes alone, and a column's results on that column alone. `values` are panels (panel.hpp): a row of
-// the matrix is a row of the panel, `columns` of it are meant. Shapes are the caller's responsibility.
+// depends only on the shapes, and a column's results only on that column. `values` are panels (panel.hpp): a row of the
+// matrix is a row of the panel, of which `columns` columns count. Shapes are the caller's responsibility.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ struct Product {
 
 void multiply(const Product& product);
 
-// L is square, with as many rows as `values`; its diagonal is not zero, what lies above it is not read.
+// L is square, with as many rows as `values`; its diagonal is not zero, and what lies above it is not read.
 void solve_lower(const Strided& lower, Panel<double> values, std::size_t columns);
 void solve_upper(const Strided& lower, Panel<double> values, std::size_t columns);
 

@@ -31,7 +31,7 @@ HWY_INLINE V mapped(D d, const UnpackMap& map, V value) {
   return hn::MulAdd(hn::LoadU(d, map.scale), value, hn::LoadU(d, map.offset));
 }
 
-// One number by the same instructions as a vector: a row's bits must not depend on its place in the batch.
+// One number, with the same instructions as a vector: a row's bits must not depend on its place in the batch.
 template <bool kExponential>
 HWY_INLINE double mapped_one(const UnpackMap& map, float value) {
   const hn::CappedTag<double, 1> d;
@@ -44,7 +44,7 @@ HWY_INLINE UnpackMap from_column(UnpackMap map, std::size_t column) {
   return map;
 }
 
-// store(k, from[0][k], from[1][k], from[2][k], from[3][k]) for k < 4, as one vector or, without any, one by one.
+// Calls store(k, from[0][k], from[1][k], from[2][k], from[3][k]) for k < 4, as one vector or else one by one.
 #if HWY_TARGET == HWY_SCALAR
 template <class Store>
 HWY_INLINE void transpose_block(const float* const from[4], const Store& store) {
@@ -112,8 +112,8 @@ HWY_INLINE const T* item(RowTable<const T> table, const std::uint32_t* chosen, s
 
 }  // namespace
 
-// Squares of 16 x 16 elements, so that whole cache lines are read and written. The rows of the next squares are asked
-// for ahead of time: rows chosen at random are what no processor can foresee.
+// Squares of 16 x 16 elements, so that whole cache lines are read and written. The rows of the next squares are
+// prefetched: no processor can foresee rows chosen at random.
 void pack_blocks(RowTable<const float> table, const std::uint32_t* chosen, std::size_t batch, Panel<float> panel) {
   const std::size_t last = batch / 4 * 4;
   const std::size_t last_row = panel.rows / 4 * 4;
@@ -137,7 +137,7 @@ void pack_blocks(RowTable<const float> table, const std::uint32_t* chosen, std::
 
 namespace {
 
-// make(c, target) gives what stores a block whose first column is c.
+// make(c, target) returns the object that stores a block whose first column is c.
 template <class T, class Make>
 HWY_INLINE void unpack_any(Panel<const float> panel, std::size_t batch, RowTable<T> table, const Make& make) {
   const std::size_t last = batch / 4 * 4;

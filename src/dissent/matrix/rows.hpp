@@ -15,8 +15,8 @@ struct RowTable {
   std::size_t row_stride = 0;  // elements from one item to the next
 };
 
-// panel[c][b] = table[chosen[b]][c] for b < batch, where a null `chosen` stands for 0, 1, 2, ...; zero in the padding
-// columns. Rows are the panel's.
+// panel[c][b] = table[chosen[b]][c] for b < batch and all rows c of the panel; a null `chosen` stands for 0, 1, 2, ....
+// Padding columns become zero.
 void pack_rows(RowTable<const float> table, const std::uint32_t* chosen, std::size_t batch, Panel<float> panel);
 void pack_rows(RowTable<const double> table, const std::uint32_t* chosen, std::size_t batch, Panel<double> panel);
 
@@ -24,8 +24,8 @@ void pack_rows(RowTable<const double> table, const std::uint32_t* chosen, std::s
 void unpack_rows(Panel<const float> panel, std::size_t batch, RowTable<float> table);
 void unpack_rows(Panel<const double> panel, std::size_t batch, RowTable<double> table);
 
-// How numbers change on their way out of a panel: v to offset[c] + scale[c] * v, or with a range, whose ends are
-// finite, to offset[c] + scale[c] * exp(v clamped to [low, high]). Arrays of panel.rows numbers.
+// How numbers change on their way out of a panel: v becomes offset[c] + scale[c] * v or, if exponential, offset[c] +
+// scale[c] * exp(v clamped to [low, high]), low and high finite. Arrays of panel.rows numbers.
 struct UnpackMap {
   const double* offset = nullptr;
   const double* scale = nullptr;

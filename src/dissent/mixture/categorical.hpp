@@ -32,9 +32,9 @@ struct CategoricalView {
   }
 };
 
-// Divides the rounding out of probabilities [N][M][K]. InputError that names input, component and class of the first
-// that is not a finite number >= 0, and input and component of the first that do not sum to 1 within 1e-4. Inputs are
-// counted from first_input.
+// Divides the rounding out of probabilities [N][M][K]. InputError names input, component and class of the first value
+// that is not a finite number >= 0, or input and component of the first probabilities that do not sum to 1 within 1e-4.
+// Inputs are counted from first_input.
 void normalise_probabilities(std::span<double> probability, std::size_t num_components, std::size_t num_classes,
                              std::size_t first_input = 0);
 

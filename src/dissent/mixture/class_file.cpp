@@ -14,11 +14,11 @@ namespace {
 
 constexpr const char* kProbabilities = "probabilities";
 
-// Where a table or a model is given in place of predictions, that is what is said, and not how an archive should end.
+// If a table or a model is given in place of predictions, says so, rather than how an archive should end.
 void check_archive(const std::string& path) {
   const FileLook look = look_at_file(path);
   const bool other = look.kind == FileKind::kText || look.kind == FileKind::kGzip || look.kind == FileKind::kSqlite ||
-                     look.kind == FileKind::kSafetensors;  // but no kOther: an archive is one
+                     look.kind == FileKind::kSafetensors;  // but not kOther: an archive is one
   check(!other,
         "{}: it looks like {}; give predictions of an ensemble: an archive (.npz) with arrays 'mean' and 'stddev', or "
         "'MEAN.npy,STDDEV.npy'{}",
@@ -31,7 +31,7 @@ void check_archive(const std::string& path) {
 bool has_classes(const std::string& input) {
   std::error_code none;
   if (input.ends_with(".npy") || !std::filesystem::is_regular_file(input, none)) {
-    return false;  // two files, or nothing that is there
+    return false;  // two files, or none that exists
   }
   check_archive(input);
   const NpzFile file(input);

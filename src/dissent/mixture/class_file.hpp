@@ -16,7 +16,7 @@ struct ClassFile {
   std::size_t num_inputs = 0;
   std::size_t num_components = 0;
   std::size_t num_classes = 0;
-  Weights weights = {};  // uniform where the file has none
+  Weights weights = {};  // uniform if the file has none
 
   std::size_t bytes_per_input() const { return num_components * num_classes * sizeof(double); }  // in memory
 };
@@ -33,7 +33,7 @@ class ClassReader {
   explicit ClassReader(const ClassFile& file) : file_(file) {}
 
   // The inputs [begin, end), normalised; valid while the reader lives and until the next call. InputError for values
-  // that are no probabilities.
+  // that are not probabilities.
   CategoricalView read(std::size_t begin, std::size_t end);
   // The inputs with these numbers, ascending.
   CategoricalView read(const std::vector<std::size_t>& inputs);

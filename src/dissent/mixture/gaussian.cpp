@@ -109,7 +109,7 @@ void InputComponents::load_covariance(const MixtureView<T>& mixture, std::size_t
       mixture.covariance + (input * num_components_ + m) * num_outputs_ * num_outputs_, size, size);
   const Eigen::MatrixXd covariance = source.template cast<double>();
   check(covariance.allFinite(), "covariance[{}, {}] holds a value that is not a finite number", number, m);
-  // Asymmetry beyond rounding of the type it came in is a mistake of the caller's, not ours to average away.
+  // Asymmetry beyond the rounding of the type it came in is the caller's mistake, not ours to average away.
   const double scale = covariance.diagonal().cwiseAbs().maxCoeff();
   const double asymmetry = (covariance - covariance.transpose()).cwiseAbs().maxCoeff();
   check(asymmetry <= 64 * std::numeric_limits<T>::epsilon() * scale,

@@ -15,8 +15,8 @@ void check_weights(bool holds, fmt::format_string<Args...> rule, Args&&... args)
   }
 }
 
-// A weight next to 1 is 1 to the last bit, and its logarithm all rounding; what the others leave has its digits. With
-// weights of 1e-20 and 1 that is a share of the entropy that bounds must not lose.
+// A weight next to 1 is 1 to the last bit, so its logarithm is all rounding; as 1 minus the other weights it keeps its
+// digits. With weights of 1e-20 and 1 that is a share of the entropy that bounds must not lose.
 void set_largest_log(Weights& weights) {
   constexpr double kNextToOne = 0x1p-10;
   const auto largest = std::ranges::max_element(weights.value);

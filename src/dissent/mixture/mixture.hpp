@@ -3,8 +3,8 @@
 // Memory convention, here and everywhere: N inputs, M components, D outputs; row-major and contiguous, mean[n][m][d],
 // stddev[n][m][d] or covariance[n][m][d][d]. The M weights are shared by all inputs. float32 or float64.
 //
-// A mixture says in which space its outputs are. The epistemic uncertainty is the same in all of them, for an
-// invertible map takes nothing from what outputs say about the component; entropies (aleatoric, total) are not.
+// A mixture says which space its outputs are in. The epistemic uncertainty is the same in all spaces, since an
+// invertible map loses nothing of what outputs say about the component; entropies (aleatoric, total) are not.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace dissent {
 
-// The component weights, checked, with what the estimators need of them. A zero weight takes its component out.
+// The component weights, checked, and what the estimators need from them. A zero weight removes its component.
 struct Weights {
   std::vector<double> value;  // sums to 1
   std::vector<double> log;    // -infinity where the weight is 0
@@ -90,7 +90,7 @@ struct Mixture {
 template <class T>
 void validate(const MixtureView<T>& mixture, std::size_t first_input = 0);
 
-// Throws unless M >= 1, D >= 1, weights are M and the pointers are set as a MixtureView promises.
+// Throws unless M >= 1, D >= 1, there are M weights and the pointers are set as a MixtureView promises.
 template <class T>
 void validate_shape(const MixtureView<T>& mixture);
 

@@ -2,9 +2,9 @@
 // files "MEAN.npy,STDDEV.npy". With one output the last axis of mean and stddev may be left out: [N, M]. Arrays stay on
 // disk and are read a few inputs at a time.
 //
-// An archive may have two arrays more. weights [M]; uniform without. base_space, one number or truth value: not 0 says
-// that means and spreads are those of a flow's base space and not in the user's units, so that of the uncertainties the
-// epistemic alone means anything. numpy.savez(..., base_space=True) writes one.
+// An archive may have two more arrays. weights [M]; uniform if absent. base_space, one number or truth value: if it is
+// not 0, means and spreads are in a flow's base space and not in the user's units, so only the epistemic uncertainty
+// means anything. numpy.savez(..., base_space=True) writes one.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ struct MixtureFile {
   std::size_t num_inputs = 0;
   std::size_t num_components = 0;
   std::size_t num_outputs = 0;
-  Weights weights = {};  // uniform where the file has none
+  Weights weights = {};  // uniform if the file has none
   Space space = Space::kOutput;
 
-  // Values are computed in float32 where both arrays are; anything else goes through float64.
+  // Values are computed in float32 if both arrays are; anything else goes through float64.
   bool single_precision() const { return mean.dtype() == DType::kFloat32 && spread.dtype() == DType::kFloat32; }
   std::size_t bytes_per_input() const {
     return mean.row_size() * item_size(mean.dtype()) + spread.row_size() * item_size(spread.dtype());
@@ -35,10 +35,10 @@ struct MixtureFile {
 };
 
 // InputError names the file, the array and the rule. `input` is the archive's name, or "MEAN.npy,STDDEV.npy".
-// with_weights = false leaves the weights of the file alone, for a caller who has others.
+// with_weights = false ignores the file's weights, for a caller that has others.
 MixtureFile open_mixture(const std::string& input, bool with_weights = true);
 
-// The array `weights` [M] of an archive; uniform where it has none.
+// The array `weights` [M] of an archive; uniform if it has none.
 Weights archive_weights(const NpzFile& file, std::size_t num_components);
 
 // An archive that open_mixture() reads: the same values, weights and space.

@@ -6,7 +6,7 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kManyComponents = 64;
-constexpr std::size_t kManyTimes = 4;  // as many as inputs
+constexpr std::size_t kManyTimes = 4;  // this many times the inputs
 
 }  // namespace
 

@@ -33,7 +33,7 @@ struct AdamRange {
   std::span<T> second_moment;
 };
 
-// What the options and a step's number alone make of a step.
+// Factors of a step that depend only on the options and its number.
 struct AdamScales {
   double shrink = 1;        // decoupled decay: 1 - learning_rate * weight_decay
   double step_size = 0;     // learning_rate / (1 - beta1^t)
@@ -41,9 +41,9 @@ struct AdamScales {
 };
 AdamScales adam_scales(const AdamOptions& options, std::uint64_t step);
 
-// Step number `step` (the first is 1). Sizes must be equal and multiples of kLanes, as aligned layouts have them.
-// Returns the gradient's norm before clipping. When that is not finite nothing is changed: the caller sees a diverged
-// step by it, with parameters and moments still sound.
+// Step number `step` (the first is 1). Sizes must be equal and multiples of kLanes, as in aligned layouts. Returns the
+// gradient's norm before clipping. If that is not finite, nothing is changed: it tells the caller that the step
+// diverged, with parameters and moments still sound.
 double adam_step(const AdamOptions& options, std::uint64_t step, const AdamRange<float>& range);
 double adam_step(const AdamOptions& options, std::uint64_t step, const AdamRange<double>& range);
 

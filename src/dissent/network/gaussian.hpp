@@ -16,7 +16,7 @@ namespace dissent {
 struct GaussianOptions {
   double log_stddev_min = -20;
   double log_stddev_max = 2;
-  double variance_floor = 0;  // of the loss alone; densities and stddevs do not see it
+  double variance_floor = 0;  // in the loss only; densities and stddevs ignore it
 };
 
 // The loss. `heads` has twice the rows of `targets`; an empty batch gives 0.

@@ -1,4 +1,4 @@
-// The map of a flat parameter block: which named matrix stands where.
+// The map of a flat parameter block: where each named matrix is.
 //
 // All parameters of a model, of all its components, are one array; gradients and the optimiser's moments are arrays of
 // the same layout. So an optimiser step, a copy, a file or a transfer to a device is one operation on one array.
@@ -33,13 +33,13 @@ class Layout {
   // Appends a matrix right after the last one and returns its offset. Names must differ.
   std::size_t add(std::string name, std::size_t rows, std::size_t cols);
 
-  // Moves the end to the next multiple of kLanes, so that what follows starts, and can be processed, by itself.
+  // Moves the end to the next multiple of kLanes, so that what follows starts aligned and can be processed by itself.
   std::size_t align();
 
   std::size_t size() const { return size_; }
   std::span<const Slice> slices() const { return slices_; }
 
-  // InputError when there is no such name.
+  // InputError if there is no such name.
   const Slice& find(std::string_view name) const;
 
  private:

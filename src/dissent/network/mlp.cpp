@@ -25,7 +25,7 @@ Mlp::Mlp(MlpShape shape, Layout& layout, const std::string& prefix) : shape_(std
     layers_.push_back(layer);
     width = layer.num_outputs;
   }
-  // The heads' weights stand one after the other, and so do their biases: to the kernels they are one matrix.
+  // The heads' weights follow each other, and so do their biases: to the kernels they are one matrix.
   Layer heads{width, 0, layout.size(), 0};
   for (const Head& head : shape_.heads) {
     layout.add(prefix + head.name + ".weight", head.size, width);
@@ -148,7 +148,7 @@ struct MlpWorkspace<T>::Access {
     backward_hidden(mlp, block, w, gradient);
   }
 
-  // From the gradient with respect to outputs [first, first + result.rows), the parts in their order.
+  // Starts from the gradient with respect to outputs [first, first + result.rows); parts come in order.
   static void backward_heads(const Mlp& mlp, const T* block, MlpWorkspace& w, std::size_t first, Panel<T> result,
                              const MlpGradient<T>& gradient) {
     for (std::size_t r = 0; r < result.rows; ++r) {
@@ -164,7 +164,7 @@ struct MlpWorkspace<T>::Access {
     }
   }
 
-  // Layer l: from the gradient with respect to its results from `first` on to those of its parameters and its input.
+  // Layer l: turns the gradient with respect to its results from `first` on into those of its parameters and its input.
   // A layer in parts adds them up in the input's gradient; the last part takes it through the activation below.
   static void backward_layer(const Mlp& mlp, const T* block, MlpWorkspace& w, std::size_t l, std::size_t first,
                              Panel<T> result, const MlpGradient<T>& gradient) {

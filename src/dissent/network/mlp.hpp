@@ -2,7 +2,7 @@
 //
 //   h_0 = x,   h_l = activation(W_l h_{l-1} + b_l),   outputs = W h_L + b, all heads stacked.
 //
-// An Mlp is structure alone (sizes and offsets); parameters, gradients and moments are blocks of its layout, and the
+// An Mlp is only structure (sizes and offsets); parameters, gradients and moments are blocks of its layout, and the
 // intermediate results of one batch are in a workspace, sized once. So one Mlp serves any number of threads, each with
 // its own workspace, and a training step allocates nothing. T is float for work, double for checks.
 #pragma once
@@ -69,11 +69,11 @@ class Mlp {
 template <class T>
 void initialise(const Mlp& mlp, Stream stream, std::span<T> block);
 
-// What one batch leaves behind between forward and backward.
+// What one batch keeps between forward and backward.
 template <class T>
 class MlpWorkspace {
  public:
-  // For any of these networks (which must agree in depth and activation), up to `capacity` items a batch.
+  // For any of these networks (which must agree in depth and activation), up to `capacity` items per batch.
   MlpWorkspace(std::span<const Mlp> networks, std::size_t capacity);
   MlpWorkspace(const Mlp& network, std::size_t capacity) : MlpWorkspace(std::span(&network, 1), capacity) {}
 
@@ -117,7 +117,7 @@ Panel<const T> last_hidden(const Mlp& mlp, const MlpWorkspace<T>& workspace);
 template <class T>
 struct MlpGradient {
   std::span<T> block;           // added to: a block of the network's layout
-  Panel<T> inputs = {};         // overwritten, unless without data: gradient with respect to inputs.rows inputs ...
+  Panel<T> inputs = {};         // overwritten if it has data: gradient with respect to inputs.rows inputs ...
   std::size_t first_input = 0;  // ... from this one on
 };
 
@@ -136,7 +136,7 @@ class OutputLoss {
   ~OutputLoss() = default;
 };
 
-// forward() and backward() in one go, `at_a_time` outputs after the other: however many there are, they are computed,
+// forward() and backward() in one go, `at_a_time` outputs at a time: however many there are, they are computed,
 // differentiated and used while they are in the cache.
 template <class T>
 void forward_backward(const Mlp& mlp, std::span<const T> block, Panel<const T> inputs, std::size_t batch,

@@ -38,7 +38,7 @@ std::vector<std::size_t> shuffled_order(std::size_t num_rows, Part part, const P
   return order;
 }
 
-// Files do not say whose rows are whose, but their order does: collect() has the expert's last.
+// Files do not say which rows are the expert's, but their order does: collect() puts the expert's last.
 std::vector<std::uint8_t> expert_rows(std::size_t num_rows, const ProblemOptions& options) {
   const std::size_t num_expert = num_expert_rows(pool_expert_share(options.pool_policy), num_rows);
   std::vector<std::uint8_t> flags;
@@ -120,7 +120,7 @@ CollectedProblem restore(const std::string& path, const CollectedSizes& sizes, c
   return problem;
 }
 
-// What a killed process left half written; after a day nobody is still at it.
+// Removes what a killed process left half written; after a day nobody is still writing it.
 void remove_stale_temporaries(const std::filesystem::path& folder) {
   std::error_code ignored;
   const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);

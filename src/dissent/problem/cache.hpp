@@ -25,7 +25,7 @@ struct CollectedSizes {
   std::size_t test = 0;
 };
 
-// `name` is an environment's or a variant's. From the cache, else collected and stored there.
+// `name` is an environment's or a variant's. Reads the rows from the cache, or collects and stores them there.
 CollectedProblem cached_problem(const std::string& name, const CollectedSizes& sizes, const ProblemOptions& options);
 
 std::string cache_file(const std::string& name, const CollectedSizes& sizes, const ProblemOptions& options);

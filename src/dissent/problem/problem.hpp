@@ -7,10 +7,10 @@
 // FILE.h5, .hdf5, .npz            (state, action) next state   200       rest     a tenth, at most 2,000
 //
 // Robots: training rows come from the random policy, test rows from the expert, the pool is 90% random and 10% expert
-// unless it is asked for from one of the two alone (PoolPolicy). They are collected once per data_seed, kept under a
-// cache directory (checksums guard them; a damaged file is collected again), and shared by all runs; a run's own seed
-// chooses its training rows out of 10,000. Pool and test rows are the same for every seed, so that runs can be
-// compared. Matrices are row-major, in the environment's own units.
+// unless PoolPolicy asks for only one of the two. They are collected once per data_seed, kept under a cache directory
+// (checksums guard them; a damaged file is collected again), and shared by all runs; a run's own seed chooses its
+// training rows out of 10,000. Pool and test rows are the same for every seed, so that runs can be compared. Matrices
+// are row-major, in the environment's own units.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct Problem {
   std::vector<double> cost = {};  // of a label of each row of the pool; empty: all cost the same
   std::vector<std::uint8_t> left_out = {};     // 1 for each row of the pool that must not be chosen; empty: none
   std::vector<std::uint8_t> from_expert = {};  // 1 for each row of the pool that the expert acted in; empty: unknown
-  // Where inputs are made of a table's columns: how, and those columns of the pool, with those that tell rows apart,
-  // and of the train rows, for whoever is asked or reads what was chosen. Else without columns.
+  // If inputs are made from a table's columns: how, and those columns of the pool (with those that tell rows apart) and
+  // of the training rows, for whoever labels or reads the rows chosen. Otherwise without columns.
   TableEncoding encoding = {};
   Table pool_columns = {};
   Table train_columns = {};
@@ -65,7 +65,7 @@ struct ProblemOptions {
   std::size_t train_rows = 0;   // 0: the sizes above
   std::size_t pool_rows = 0;
   std::size_t test_rows = 0;
-  PoolPolicy pool_policy = PoolPolicy::kMixed;  // the others: InputError where no policy made the rows
+  PoolPolicy pool_policy = PoolPolicy::kMixed;  // the others: InputError if no policy made the rows
   std::string cache_directory;                  // empty: default_cache_directory()
   int num_threads = 0;
   std::function<void(const std::string& message)> notice;                 // "collecting ...", "cache damaged ..."
@@ -75,11 +75,11 @@ struct ProblemOptions {
 // hetero, bimodal, the environments and their variants.
 const std::vector<std::string>& problem_names();
 
-// The problems drawn from a formula, and rows of one as its training rows are drawn: the first of a longer sample.
+// Whether a problem is drawn from a formula; rows of one, drawn like its training rows: the first of a longer sample.
 bool is_one_dimensional(std::string_view name);
 ProblemRows draw_points(std::string_view name, std::size_t num_rows, std::uint64_t seed);
 
-// A name of the table above or the path of a file (it contains a '.' or a '/').
+// A name from the table above or the path of a file (it contains a '.' or a '/').
 Problem load_problem(std::string_view name, const ProblemOptions& options = {});
 
 // $XDG_CACHE_HOME/dissent, else $HOME/.cache/dissent. InputError when neither variable is set. A relative path in the

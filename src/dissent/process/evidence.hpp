@@ -1,8 +1,8 @@
 // The log marginal likelihood of targets under a Gaussian process, the prior on its hyperparameters, and gradients.
-//   log p(y | h) = -1/2 (y' K^-1 y + log |K| + n log 2 pi),   d/dh = 1/2 sum_ij (a a' - K^-1)_ij dK_ij / dh,  a = K^-1
-//   y.
-// Every logarithm of a hyperparameter has a normal prior. Length scales grow with the root of the number of columns C,
-// as distances do (Hvarfner, Hellsten and Nardi 2024): without that, forty rows in thirty columns fit the noise.
+//   log p(y | h) = -1/2 (y' K^-1 y + log |K| + n log 2 pi),
+//   d/dh = 1/2 sum_ij (a a' - K^-1)_ij dK_ij / dh,  a = K^-1 y.
+// The logarithm of every hyperparameter has a normal prior. Length scales grow with the root of the number of columns
+// C, as distances do (Hvarfner, Hellsten and Nardi 2024): without that, forty rows in thirty columns fit the noise.
 #pragma once
 
 #include <Eigen/Core>
@@ -20,8 +20,8 @@ struct LogNormal {
 inline constexpr LogNormal kNoSlope{-22.0, 0.0};
 inline constexpr LogNormal kSomeSlope{-2.0, 1.5};
 
-// The defaults were chosen on real tables of 40 to 300 rows. There a linear part is worth nothing; it is where inputs
-// are the state of a system, and predictions are needed away from the data.
+// The defaults were chosen on real tables of 40 to 300 rows. There a linear part is worth nothing; it helps if inputs
+// are the state of a system and predictions are needed away from the data.
 struct HyperPrior {
   LogNormal signal{0.0, 1.0};
   LogNormal noise{-2.0, 0.8};
@@ -29,12 +29,12 @@ struct HyperPrior {
   LogNormal length{1.7, 0.7};  // of a length scale over sqrt(C)
 };
 
-// For functions without noise, and of few of their columns.
+// For functions without noise, and for functions of few of their columns.
 inline constexpr HyperPrior kLoosePrior{.noise = {-2.0, 2.0}, .length = {1.7, 2.0}};
 
 struct Evidence {
-  double value = 0;          // -infinity where the covariance cannot be factored
-  Eigen::VectorXd gradient;  // by Hyperparameters::log_vector()
+  double value = 0;          // -infinity if the covariance cannot be factored
+  Eigen::VectorXd gradient;  // with respect to Hyperparameters::log_vector()
 };
 
 // Of the prior, as a density of the logarithms.

@@ -1,6 +1,6 @@
-// Cholesky factors with a stated jitter; inverses at a third of the cost of solving for every unit vector. All by
-// blocks, so that nearly all work is in the products of matrix/product.hpp. A factor is made as its transpose U, row by
-// row, for products run along rows: K = U' U.
+// Cholesky factors with a stated jitter; inverses at a third of the cost of solving for every unit vector. Everything
+// goes by blocks, so that nearly all work is in the products of matrix/product.hpp. A factor is built as its transpose
+// U, row by row, because products run along rows: K = U' U.
 #include "dissent/process/factor.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Panel<double> from_column(Panel<double> panel, std::size_t first) {
   return {panel.data + first, panel.rows, panel.stride};
 }
 
-// A diagonal block, in place; false where it is not positive.
+// Factors a diagonal block in place; false if it is not positive.
 bool factor_block(Panel<double> block) {
   for (std::size_t k = 0; k < block.rows; ++k) {
     double* row = block.row(k);
@@ -44,8 +44,8 @@ bool factor_block(Panel<double> block) {
   return true;
 }
 
-// The upper triangle of `matrix` becomes U. Rows of blocks from above: less the products of the rows already there, a
-// small factor, and a solve with it.
+// The upper triangle of `matrix` becomes U. For each row of blocks from the top: subtracts the products of the rows
+// already done, factors the diagonal block, and solves the rest of the row with it.
 bool factor_in_place(Panel<double> matrix) {
   for (std::size_t begin = 0; begin < matrix.rows; begin += kBlock) {
     const std::size_t size = std::min(kBlock, matrix.rows - begin);
@@ -92,8 +92,8 @@ CholeskyFactor factorise(const PanelBuffer<double>& matrix) {
   return out;
 }
 
-// Rows of blocks from above: X_i = L_ii^-1 (I_i - sum_k<i L_ik X_k). X_k ends at its diagonal, so blocks of columns
-// begin with the terms of their own rows.
+// For each row of blocks from the top: X_i = L_ii^-1 (I_i - sum_k<i L_ik X_k). X_k ends at its diagonal, so the sum for
+// a block of columns begins with its own rows.
 PanelBuffer<double> inverse_of_lower(const CholeskyFactor& factor) {
   const std::size_t n = factor.upper.capacity();
   const Strided lower = factor.lower();
@@ -118,7 +118,7 @@ MatrixXd inverse_from(const PanelBuffer<double>& inverse_lower) {
   const Panel<const double> lower = inverse_lower.panel();
   const auto size = static_cast<Index>(lower.rows);
   PanelBuffer<double> values = make_panel(size, size);
-  for (std::size_t begin = 0; begin < lower.rows; begin += kBlock) {  // row block i takes only rows >= i of L^-1
+  for (std::size_t begin = 0; begin < lower.rows; begin += kBlock) {  // row block i needs only rows >= i of L^-1
     const std::size_t rows = std::min(kBlock, lower.rows - begin);
     const Panel<const double> below = lower.slice(begin, lower.rows - begin);
     multiply({Strided{below.data + begin, lower.stride, 1}.transposed(), 1, below, values.panel().slice(begin, rows),

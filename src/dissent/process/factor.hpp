@@ -19,8 +19,8 @@ struct CholeskyFactor {
   Eigen::MatrixXd solve(const Eigen::Ref<const Eigen::MatrixXd>& b) const;
 };
 
-// Factors `matrix` [n x n] (symmetric; its upper triangle is read). Where that fails, the diagonal is raised by 1e-10
-// of its mean, then by ten times as much, up to 1e-4: noise that rounding has added to the data.
+// Factors `matrix` [n x n] (symmetric; its upper triangle is read). If that fails, raises the diagonal by 1e-10 of its
+// mean, then by ten times as much, up to 1e-4: noise that rounding has added to the data.
 CholeskyFactor factorise(const PanelBuffer<double>& matrix);
 
 // L^-1 [n x n], its upper triangle zero.

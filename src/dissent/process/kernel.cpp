@@ -18,7 +18,8 @@ using Eigen::VectorXd;
 constexpr double kFar = 1e100;
 constexpr double kTrendEnd = 1e3;
 
-// [K x N]: between `others` [K x C] and `rows` [N x C], and, where `slope` has room, s (1 + q) exp(-q) 5 / 3.
+// [K x N]: the Matern part between `others` [K x C] and `rows` [N x C], and in `slope`, if it has room, s (1 + q)
+// exp(-q) 5 / 3.
 PanelBuffer<double> matern_panel(const Hyperparameters& hyperparameters, const RowsRef& others, const RowsRef& rows,
                                  Panel<double> slope) {
   const RowMatrix scaled = over_length_scales(hyperparameters, others);
@@ -99,7 +100,7 @@ KernelMatrix::KernelMatrix(const Hyperparameters& hyperparameters, const RowsRef
   mapped(matrix_.panel(), n).diagonal().array() += hyperparameters.noise_variance;
 }
 
-// By the length scale of column c: sum_ij w_ij slope_ij (z_ic - z_jc)^2 = 2 (sum_i z_ic^2 (sum_j u_ij) - z_c' u z_c),
+// For the length scale of column c: sum_ij w_ij slope_ij (z_ic - z_jc)^2 = 2 (sum_i z_ic^2 (sum_j u_ij) - z_c' u z_c),
 // with u = w slope and z the scaled inputs.
 VectorXd KernelMatrix::contract(const MatrixXd& weight) const {
   VectorXd out(kLogLength + scaled_.cols());

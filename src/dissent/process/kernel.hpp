@@ -1,8 +1,8 @@
 // The covariance of a Gaussian process: Matern 5/2 with a length scale per column, and a linear part,
 //   k(a, b) = s (1 + q + q^2 / 3) exp(-q) + v a.b / C,   q^2 = 5 sum_c ((a_c - b_c) / l_c)^2,
 // with signal variance s, slope variance v and length scales l_c of C columns; an observation adds noise variance. The
-// linear part, where there is one, is what remains away from the data: a trend, less certain the farther it is
-// followed. Rows are inputs, in scaled units (columns near mean 0 and stddev 1, targets likewise).
+// linear part, if there is one, is what remains away from the data: a trend, less certain the farther it goes. Rows are
+// inputs, in scaled units (columns near mean 0 and stddev 1, targets likewise).
 #pragma once
 
 #include <Eigen/Core>
@@ -24,13 +24,13 @@ struct Hyperparameters {
 
 inline constexpr double kLeastSlope = 1e-9;
 
-// The places of `log_vector`.
+// Positions in `log_vector`.
 enum : Eigen::Index { kLogSignal = 0, kLogNoise = 1, kLogSlope = 2, kLogLength = 3 };
 
-// Rows over the length scales, kept within +-1e100 so that squares are finite; the kernel has vanished long before.
+// Rows divided by length scales, kept within +-1e100 so that squares are finite; the kernel has vanished long before.
 RowMatrix over_length_scales(const Hyperparameters& hyperparameters, const RowsRef& rows);
 
-// Rows as the linear part sees them: it goes no farther than 1000 scaled units, where rounding would leave no variance.
+// Rows as the linear part sees them: clipped to 1000 scaled units, where rounding would leave no variance.
 RowMatrix trend_rows(const RowsRef& rows);
 
 // v / C.
@@ -45,7 +45,7 @@ Eigen::MatrixXd covariance(const Hyperparameters& hyperparameters, const RowsRef
 PanelBuffer<double> covariance_panel(const Hyperparameters& hyperparameters, const RowsRef& others,
                                      const RowsRef& rows);
 
-// The covariance of a's rows with one another and its derivatives, contracted with a symmetric weight matrix.
+// The covariance of input rows with one another, and its derivatives contracted with a symmetric weight matrix.
 class KernelMatrix {
  public:
   KernelMatrix(const Hyperparameters& hyperparameters, const RowsRef& inputs);
@@ -60,7 +60,7 @@ class KernelMatrix {
   RowMatrix scaled_;  // inputs over length scales
   // s (1 + q) exp(-q) 5 / 3: minus twice the derivative of k by the squared distance over l.
   PanelBuffer<double> slope_;
-  Eigen::MatrixXd linear_;  // empty without
+  Eigen::MatrixXd linear_;  // empty without a linear part
   PanelBuffer<double> matrix_;
 };
 

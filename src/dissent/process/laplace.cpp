@@ -15,9 +15,9 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kDifference = 0.02;
-// The priors alone have this much precision along every axis; less is where the search stopped short of the mode.
+// The priors alone have this much precision along every axis; less means that the search stopped short of the mode.
 constexpr double kLeastPrecision = 0.25;
-constexpr double kHeldPrecision = 1e8;  // of what is left where it is
+constexpr double kHeldPrecision = 1e8;  // of a hyperparameter that stays where it is
 
 }  // namespace
 

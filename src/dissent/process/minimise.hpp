@@ -24,7 +24,7 @@ struct Minimum {
 // Returns f and writes its gradient. May return infinity or NaN, both "outside": the gradient is then not read.
 using Objective = std::function<double(const Eigen::VectorXd& at, Eigen::VectorXd& gradient)>;
 
-// From `start`, where the objective must be finite; if it is not, the start comes back with its value.
+// From `start`, where the objective must be finite; if it is not, returns the start with its value.
 Minimum minimise(const Objective& objective, const Eigen::VectorXd& start, const MinimiseOptions& options);
 
 }  // namespace dissent

@@ -13,7 +13,7 @@ using RowsRef = Eigen::Ref<const RowMatrix>;
 using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
 using PanelMap = Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>>;
 
-// The first `columns` of a panel's columns.
+// The first `columns` columns of a panel.
 inline PanelMap mapped(Panel<double> panel, Eigen::Index columns) {
   return PanelMap(panel.data, static_cast<Eigen::Index>(panel.rows), columns,
                   Eigen::OuterStride<>(static_cast<Eigen::Index>(panel.stride)));
@@ -38,7 +38,7 @@ PanelBuffer<double> panel_of(const Eigen::MatrixBase<Derived>& matrix) {
 // Rows [N x C] as the batch of a panel: C x N.
 inline PanelBuffer<double> batch_of(const RowsRef& rows) { return panel_of(rows.transpose()); }
 
-// Of a matrix that lies in memory: a plain one, a map or a reference.
+// For a matrix that lies in memory: a plain one, a map or a reference.
 template <class Matrix>
 Strided strided(const Matrix& matrix) {
   return {matrix.data(), static_cast<std::size_t>(matrix.rowStride()), static_cast<std::size_t>(matrix.colStride())};

@@ -46,7 +46,7 @@ PanelBuffer<double> Posterior::half_panel(const RowsRef& at) const {
 
 VectorXd Posterior::variance(const RowsRef& at) const {
   const PanelBuffer<double> values = half_panel(at);
-  // Rounding may leave less than nothing at a training row.
+  // Rounding may make it negative at a training row.
   return (prior_variance(hyperparameters_, at).array() -
           mapped(values.panel(), at.rows()).colwise().squaredNorm().transpose().array())
       .max(0);

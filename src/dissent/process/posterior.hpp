@@ -1,9 +1,9 @@
-// The exact posterior of one output: mean and variance of the latent function anywhere, and what each training row is
-// predicted to be by the others. With K the covariance of the training rows with noise, more of it in single
-// rows where asked for, and a = K^-1 y:
+// The exact posterior of one output: mean and variance of the latent function anywhere, and the prediction of each
+// training row from the others. With K the covariance of the training rows including noise (extra noise in single rows
+// if given), and a = K^-1 y:
 //   mean(x) = k(x, X) a,   variance(x) = k(x, x) - |L^-1 k(X, x)|^2,
-//   without row i: mean y_i - a_i / (K^-1)_ii, variance of the observation 1 / (K^-1)_ii (Sundararajan and Keerthi
-//   2001).
+//   without row i: mean y_i - a_i / (K^-1)_ii, variance of the observation 1 / (K^-1)_ii
+//   (Sundararajan and Keerthi 2001).
 #pragma once
 
 #include <Eigen/Core>
@@ -14,14 +14,14 @@
 namespace dissent {
 
 struct LeaveOneOut {
-  Eigen::VectorXd residual;     // target minus its prediction by the other rows
+  Eigen::VectorXd residual;     // target minus its prediction from the other rows
   Eigen::VectorXd variance;     // of the observation, noise included
   Eigen::VectorXd log_density;  // of the target
 };
 
 class Posterior {
  public:
-  // inputs [n x C], targets [n]; extra_noise [n], variances beside the noise, or empty. Throws InputError when the
+  // inputs [n x C], targets [n]; extra_noise [n], variances added to the noise, or empty. Throws InputError if the
   // covariance has no factor.
   Posterior(Hyperparameters hyperparameters, RowMatrix inputs, Eigen::VectorXd targets,
             Eigen::VectorXd extra_noise = {});

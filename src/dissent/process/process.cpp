@@ -1,4 +1,4 @@
-// Fits, draws and predicts output by output; blocks of outputs or of rows, so that threads change nothing.
+// Fits, draws and predicts output by output, in blocks of outputs or rows, so that threads change nothing.
 #include "dissent/process/process.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr std::size_t kRowsPerBlock = 256;
-// Beyond this many rows hyperparameters are well known, and a factor for each component costs more than it tells.
+// Beyond this many rows hyperparameters are well known, and a factor for each component costs more than it is worth.
 constexpr Index kMostRowsToVary = 1000;
 // Operations for a Hessian: about a second.
 constexpr double kMostCostToVary = 8e9;
@@ -47,8 +47,8 @@ void check_fit(const ProcessOptions& options, const RowsRef& inputs, const RowsR
   check_finite(targets, "targets");
 }
 
-// Residual paths [N x M] moved so that their weighted mean is 0 everywhere; 1 / (1 - sum of squared weights) keeps the
-// variance between them unbiased.
+// Residual paths [N x M] shifted so that their weighted mean is 0 everywhere; 1 / (1 - sum of squared weights) keeps
+// the variance between them unbiased.
 MatrixXd recentred(const MatrixXd& residual, const VectorXd& weights) {
   const double apart = 1 - weights.squaredNorm();
   const double scale = apart > 1e-9 ? 1 / std::sqrt(apart) : 0;

@@ -12,15 +12,15 @@ namespace dissent {
 
 struct SearchOptions {
   HyperPrior prior = {};
-  // Takes the place of `prior` where the density at its mode is higher by 10 nats and by 1/4 nat a row: strong
-  // evidence, since on tables with noise a looser prior fits better and predicts worse.
+  // Replaces `prior` if the density at its mode is higher by 10 nats plus 1/4 nat per row. That is strong evidence,
+  // since on tables with noise a looser prior fits better and predicts worse.
   HyperPrior loose = kLoosePrior;
   int starts = 4;  // the first from the prior's mode, the others from draws of it
   Eigen::Index start_rows = 120;
   Eigen::Index rows = 500;
-  int iterations = 60;  // at most, of the last minimisation
+  int iterations = 60;  // at most, of each minimisation
   std::uint64_t seed = 0;
-  // Of the rows searched, the share that may be stray (stray_rows.hpp). Were there more, the table would be like that.
+  // The share of the rows searched that may be stray (stray_rows.hpp). With more, the table would be like that.
   double stray_share = 0.05;
 };
 
@@ -32,8 +32,8 @@ struct SearchResult {
   HyperPrior prior;                // that it had
 };
 
-// Of targets [n] at inputs [n x C], n > 0. `output` numbers the target: it names the random stream. `go_on`, if any, is
-// asked before each evaluation; once it says false the search ends with the best so far.
+// For targets [n] at inputs [n x C], n > 0. `output` is the number of the target and selects the random stream.
+// `go_on`, if given, is called before each evaluation; once it returns false the search ends with the best so far.
 SearchResult find_hyperparameters(const RowsRef& inputs, const VectorRef& targets, const SearchOptions& options,
                                   std::uint64_t output = 0, const std::function<bool()>& go_on = {});
 

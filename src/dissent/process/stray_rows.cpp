@@ -1,4 +1,4 @@
-// Stray rows by turns: hyperparameters without the suspects, and suspects by these hyperparameters.
+// Finds stray rows by turns: hyperparameters without the suspects, then suspects under these hyperparameters.
 #include "dissent/process/stray_rows.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Eigen::VectorXd;
 
 constexpr int kMostRounds = 8;
 
-// How rows are predicted by others.
+// How other rows predict these rows.
 struct Predicted {
   VectorXd residual;
   VectorXd variance;  // with noise
@@ -36,7 +36,7 @@ struct Data {
   }
 };
 
-// Log density of rows that are left out, each with the best noise of its own.
+// Log density of the rows left out, each with the best noise of its own.
 double log_density(const Predicted& left_out) {
   const ArrayXd square = left_out.residual.array().square();
   const ArrayXd variance = left_out.variance.array().max(square);
@@ -63,8 +63,9 @@ class StraySearch {
   StraySearch(const Data& data, const SearchOptions& options, std::uint64_t output, const std::function<bool()>& go_on)
       : data_(data), options_(options), output_(output), go_on_(go_on) {}
 
-  // What explains the rows best, all of those that the first search saw. Stray rows hide each other and put blame on
-  // their neighbours: as many suspects as may be are left out at first, then those that qualify, until these stay.
+  // The result that best explains all rows that the first search saw. Stray rows hide each other and make their
+  // neighbours look stray. So it first leaves out as many suspects as allowed, then those that qualify, until these
+  // stay the same.
   Found from(SearchResult first) const {
     const auto most = static_cast<std::size_t>(options_.stray_share * static_cast<double>(first.rows.size()));
     const std::vector<Index> all = first.rows;
@@ -86,7 +87,7 @@ class StraySearch {
   }
 
  private:
-  // Rows that gain more than `least` by noise of their own; of more than `most`, those that gain most. In order.
+  // Rows that gain more than `least` from noise of their own; at most `most`, those that gain most. In order.
   std::vector<Index> suspects(const Found& found, std::size_t most, double least) const {
     const Posterior posterior = data_.posterior(found.result);
     std::vector<std::pair<double, Index>> gains;
@@ -129,7 +130,7 @@ class StraySearch {
   const std::function<bool()>& go_on_;
 };
 
-// Of the rows left out that qualify where the others predict them; empty where none does.
+// The extra noise of rows left out that still qualify when the others predict them; empty if none does.
 VectorXd noise_of_stray(const Data& data, const Found& found) {
   if (found.left_out.empty()) {
     return {};

@@ -1,6 +1,6 @@
 // Distances are sums of squared differences, four rows of `others` by two vectors at a time. A turn is reduced to half
-// a turn on either side; the Taylor series of half its angle, at most pi / 2, then has 1e-11 of error, and doubling the
-// angle costs three operations.
+// a turn on either side; the Taylor series of half its angle, at most pi / 2, then has an error of 1e-11, and doubling
+// the angle costs three operations.
 #include "dissent/process/waves.hpp"
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace {
 
 const Json kWholeNumbers{{"axis", {{"tickMinStep", 1}, {"format", "d"}}}};
 
-// "0.91 with 30 rows, 0.42 with 80": of the first and the last model that has the number.
+// "0.91 with 30 rows, 0.42 with 80": the first and the last model for which it is known.
 std::string first_and_last(const std::vector<RoundRecord>& models, double RoundRecord::*metric) {
   std::vector<const RoundRecord*> known;
   for (const RoundRecord& record : models) {

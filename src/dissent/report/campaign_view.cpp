@@ -74,7 +74,7 @@ std::vector<double> inputs_of(const CampaignView& view, const Table& table) {
   return encoding.columns.empty() ? table.matrix(view.input_names) : encoding.matrix(table);
 }
 
-// chosen.csv has fields of the choice, columns of the pool, targets; those of the pool are returned.
+// chosen.csv has fields of the choice, columns of the pool, targets. Returns the columns of the pool.
 Table read_chosen(const std::string& path, std::size_t num_targets) {
   Table table = read_csv(path);
   const std::size_t before = field_names<ChosenRow>().size();

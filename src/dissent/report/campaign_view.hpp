@@ -1,4 +1,5 @@
-// A campaign's directory as a report sees it: read, never held or changed, so that it may be at work meanwhile.
+// A campaign's directory as a report sees it: read but never held or changed, so that the campaign may be at work
+// meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +24,12 @@ struct CampaignView {
   std::vector<double> chosen = {};            // [campaign.chosen, or fewer][C]
   Table chosen_columns = {};                  // the same rows with the columns of the user's table
   std::optional<Table> test = {};
-  std::optional<Ensemble> model = {};  // of the labels there are
+  std::optional<Ensemble> model = {};  // of the present labels
 
   std::size_t num_inputs() const { return input_names.size(); }
 };
 
-// A campaign of `learn` keeps no copy of its pool: `pool` may give it. InputError when there is no campaign, the pool
+// A campaign of `learn` keeps no copy of its pool: `pool` may give it. InputError if there is no campaign, the pool
 // lacks a column or a chosen row, or it is given for a campaign that keeps its own.
 CampaignView read_campaign(const std::string& directory, const std::optional<Table>& pool = {});
 

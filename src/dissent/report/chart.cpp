@@ -13,7 +13,7 @@ namespace dissent::report {
 namespace {
 
 constexpr int kHeight = 320;
-constexpr std::size_t kMostButtons = 4;  // choices beyond these are a list to open
+constexpr std::size_t kMostButtons = 4;  // more choices become a drop-down list
 
 }  // namespace
 
@@ -109,7 +109,7 @@ Json chosen_title(std::string_view name, const std::vector<std::string>& titles)
           {"fontWeight", "normal"}};
 }
 
-// The wheel alone scrolls the page, and so does a finger.
+// Without Ctrl the wheel scrolls the page, and so does a finger.
 Json zoomable() {
   return {{"name", "zoom"},
           {"select",

@@ -1,7 +1,7 @@
 // Parts of Vega-Lite specifications that charts share: how they look, what can be switched, how they zoom.
 //
-// Colours are those of Okabe and Ito, which people without full colour vision tell apart, and every colour has a shape
-// of its own. Lines and texts are `currentColor`: the page's style decides, in light, in dark and in print.
+// Colours are those of Okabe and Ito, which people without full colour vision can tell apart, and every colour has a
+// shape of its own. Lines and texts are `currentColor`: the page's style decides, in light, in dark and in print.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ std::vector<std::size_t> drawn_rows(std::size_t num_rows, std::size_t most = kMo
 // "" or " 2000 of 10000 rows are drawn, taken at random."
 std::string drawn_text(std::size_t num_drawn, std::size_t num_rows);
 
-// One that fills the width of its place; `description` is its text alternative.
+// A chart that fills the width of its place; `description` is its text alternative.
 Json chart_spec(const std::string& description, Json layers);
 
-// A number on an axis, its range following the data.
+// A number on an axis whose range follows the data.
 Json axis(std::string_view field, const std::string& title, const Json& more = Json::object());
 
 // A group that a point belongs to: its colour and shape, in one legend.
@@ -46,12 +46,12 @@ void add_groups(Json& encoding, std::string_view field, const std::vector<Group>
 // Shown when the pointer is over a mark.
 Json tooltip(const std::vector<Heading>& columns);
 
-// A control beside the chart: the number of what is chosen, by the name `name` in expressions.
+// A control beside the chart. In expressions, `name` is the number of the option chosen.
 Json choice(std::string_view name, const std::string& label, const std::vector<std::string>& options,
             bool as_list = false);
-// Fields of which `name` chooses one, as the field `shown`, without rows where it is not known.
+// Puts the field that `name` chooses into `shown`, and leaves out rows where it is not known.
 Json chosen_field(std::string_view name, const std::vector<std::string>& fields);
-// An axis title by what is chosen.
+// An axis title that follows the choice.
 Json chosen_title(std::string_view name, const std::vector<std::string>& titles);
 
 // The parameter of a layer that can be moved and zoomed.

@@ -1,4 +1,4 @@
-// A model on rows that it has not seen and whose targets are known: all that a report says of it. N rows, D targets.
+// A model on rows that it has not seen and whose targets are known: all that a report says about it. N rows, D targets.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct HeldOut {
   Summary summary;              // with the quantiles 5% and 95%
   Uncertainty uncertainty;
   double log_likelihood = 0;
-  std::vector<std::string> notes = {};  // what of the table was left out, or is new to the model
+  std::vector<std::string> notes = {};  // what was left out of the table, or is new to the model
 
   double low(std::size_t row, std::size_t target) const { return summary.quantile[2 * (row * num_targets + target)]; }
   double high(std::size_t row, std::size_t target) const {
@@ -31,7 +31,7 @@ struct HeldOut {
   }
 };
 
-// Rows without targets are left out. InputError for a table without others, or without one of the model's columns.
+// Rows without targets are left out. InputError for a table with no other rows, or without one of the model's columns.
 HeldOut measure(const Ensemble& model, const Table& table, Executor* executor = nullptr);
 
 // Over all values of a target, or of all targets.
@@ -45,7 +45,7 @@ Scores scores(const HeldOut& held_out, std::optional<std::size_t> target = {});
 std::vector<double> values_of(const std::vector<double>& matrix, std::size_t num_targets,
                               std::optional<std::size_t> target);
 
-// Of each row: root mean square over targets of its errors, each in units of the RMSE of that target.
+// For each row: the root mean square of its errors over targets, each in units of that target's RMSE.
 std::vector<double> row_errors(const HeldOut& held_out);
 
 }  // namespace dissent::report

@@ -33,7 +33,7 @@ std::string escaped(std::string_view text) {
         out += "&#39;";
         break;
       case '\0':
-        out += "\xEF\xBF\xBD";  // a parser would make U+FFFD of it, and call it an error
+        out += "\xEF\xBF\xBD";  // a parser would turn it into U+FFFD, and call it an error
         break;
       default:
         out += c;

@@ -7,10 +7,10 @@
 
 namespace dissent::report {
 
-// Any bytes as UTF-8: what is not becomes U+FFFD.
+// Any bytes as UTF-8: invalid ones become U+FFFD.
 std::string valid_utf8(std::string_view bytes);
 
-// As content of an element or between the double quotes of an attribute.
+// For the content of an element, or between the double quotes of an attribute.
 std::string escaped(std::string_view text);
 
 // JSON as content of a <script>: no '<', '>' or '&' is left that could end it or open a comment, and no line separator

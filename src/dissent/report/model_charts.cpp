@@ -24,7 +24,7 @@ std::vector<std::size_t> rows_of_targets(const HeldOut& held_out) {
                     std::min(kMostPoints, std::max<std::size_t>(kMostRecords / held_out.num_targets, 100)));
 }
 
-// Control and filter of the targets, where there are several.
+// Adds a control and a filter for the targets, if there are several.
 void choose_target(Json& spec, std::vector<std::string> targets, const std::string& all = "") {
   if (targets.size() > 1) {
     if (!all.empty()) {
@@ -108,7 +108,7 @@ Chart calibration_chart(const HeldOut& held_out, const std::vector<std::string>&
     const std::vector<double> cdf = values_of(held_out.summary.cdf, D, target);
     for (int level = 1; level <= kLevels; ++level) {
       const double p = level / (kLevels + 1.0);
-      // The rows count, not the values: those of one row go together.
+      // Rows count, not values: the values of one row go together.
       const double margin = kTwoSided95 * std::sqrt(p * (1 - p) / static_cast<double>(held_out.num_rows));
       chart.data.rows.push_back({t, p, coverage(cdf, p), std::max(0.0, p - margin), std::min(1.0, p + margin)});
     }

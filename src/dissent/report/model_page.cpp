@@ -14,7 +14,7 @@
 namespace dissent::report {
 namespace {
 
-// A metric: its name in files and commands, for people, how to read it, and where it stands in Scores.
+// A metric: its name in files and commands, its title for people, how to read it, and its place in Scores.
 struct Metric {
   std::string_view name;
   std::string_view title;

@@ -1,7 +1,8 @@
 // A report as plain values: a page of sections, each a list of texts, key numbers, tables and charts.
 //
-// What makes a page knows nothing of markup, and what writes one (page_html.hpp, page_text.hpp) knows nothing of models
-// or campaigns. Every text may hold anything, names of columns as people have them: escaping is for the writers.
+// Code that makes a page knows nothing about markup, and code that writes one (page_html.hpp, page_text.hpp) knows
+// nothing about models or campaigns. Texts may hold anything, like the names of people's columns: the writers escape
+// them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +16,7 @@ namespace dissent::report {
 using Json = nlohmann::ordered_json;
 
 struct Heading {
-  std::string name;   // in files, and in the expressions of charts: letters, digits and _ alone
+  std::string name;   // in files, and in the expressions of charts; for charts only letters, digits and _
   std::string title;  // for people
 };
 
@@ -40,13 +41,13 @@ struct KeyNumbers {
 };
 
 struct TableBlock {
-  std::string id;  // letters, digits and -; no two of a page are the same
+  std::string id;  // letters, digits and -; unique on a page
   std::string title;
   std::string note = {};
   Grid grid = {};
 };
 
-// A Vega-Lite specification without its data, which are `data`, drawn by the browser.
+// A Vega-Lite specification without its data, which are in `data`. The browser draws it.
 struct Chart {
   std::string id;
   std::string title;
@@ -70,7 +71,7 @@ struct Page {
   std::vector<Section> sections = {};
 };
 
-// All of a kind, in the order of the page.
+// All blocks of a kind, in the order of the page.
 template <class Kind>
 std::vector<const Kind*> blocks_of(const Page& page) {
   std::vector<const Kind*> found;

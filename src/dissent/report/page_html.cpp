@@ -17,7 +17,7 @@ constexpr std::size_t kShortText = 20;
 constexpr std::size_t kLongText = 40;   // characters of a cell that is given room to wrap
 constexpr std::size_t kTallTable = 45;  // rows of a table that scrolls on a screen
 
-// A column is aligned as numbers are if it holds nothing else.
+// A column is aligned like numbers if it holds nothing else.
 bool is_numeric(const Grid& grid, std::size_t column) {
   return std::ranges::all_of(grid.rows,
                              [&](const auto& row) { return row[column].is_number() || row[column].is_null(); });
@@ -36,7 +36,7 @@ std::string_view text_class(const Json& cell) {
   return size > kLongText ? " class=\"long\"" : size <= kShortText ? " class=\"short\"" : "";
 }
 
-// A table of sentences; where there is no room for its columns, its cells stand below each other.
+// Whether a table has sentences: if there is no room for its columns, its cells are stacked.
 bool has_sentences(const Grid& grid) {
   return std::ranges::any_of(grid.rows, [](const auto& row) {
     return std::ranges::any_of(row, [](const Json& cell) {
@@ -156,7 +156,7 @@ std::string body(const Page& page) {
   return out;
 }
 
-// The word that scripts of this page carry. It follows from all there is on it, so no text on the page can name it.
+// The nonce that scripts of this page carry. It depends on everything on the page, so no text there can name it.
 std::string script_word(const std::string& content) {
   Digest backwards;
   backwards.add_bytes(std::string(content.rbegin(), content.rend()));

@@ -1,5 +1,5 @@
 // A page as one HTML file that needs nothing else: style, scripts and data are inside, and its policy lets the browser
-// connect to nothing and run no script but those given here.
+// connect to nothing and run only the scripts given here.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct PageFiles {
 
 std::string to_html(const Page& page, const PageFiles& files);
 
-// As a server shows it: the page asks the server now and then for its `version`, and loads itself again when it is
-// another. Its policy lets it connect to that server, and to nothing else.
+// As a server shows it: the page asks the server now and then for its `version`, and reloads when that has changed. Its
+// policy lets it connect only to that server.
 std::string to_live_html(const Page& page, const PageFiles& files, const std::string& version);
 
 // A number as people read it: whole ones in full, others with `digits` significant digits; "–" for null.

@@ -10,7 +10,7 @@ namespace dissent::report {
 // Titles, texts, key numbers, tables, and the captions of charts.
 std::string to_markdown(const Page& page);
 
-// Tables alone, as table/text_table.hpp writes them.
+// Only the tables, as table/text_table.hpp writes them.
 std::string to_latex(const Page& page);
 
 // One line per cell of every table, and of the data of every chart: table, row (from 0), column, value.

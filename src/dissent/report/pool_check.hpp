@@ -10,7 +10,7 @@
 namespace dissent::report {
 
 // `chosen` has the rows that the campaign chose, in order, with the input columns `inputs`. InputError, with the first
-// difference, unless they are so in the pool; columns that only one of the tables has are not compared.
+// difference, unless the pool has the same; columns that only one of the tables has are not compared.
 void check_pool(const Table& pool, const Table& chosen, std::span<const Column> inputs, const Campaign& campaign);
 
 }  // namespace dissent::report

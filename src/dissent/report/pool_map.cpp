@@ -29,7 +29,7 @@ struct Plane {
   double explained = 1;
 };
 
-// By the smaller of covariance [C][C] and Gram matrix [n][n], which have the same eigenvalues but for zeros.
+// From the smaller of covariance [C][C] and Gram matrix [n][n], which have the same eigenvalues except for zeros.
 Plane principal_plane(const Matrix& centred) {
   const bool wide = centred.cols() > centred.rows();
   const Eigen::MatrixXd square =

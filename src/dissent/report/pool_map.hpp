@@ -1,7 +1,7 @@
 // Rows of several columns on a plane: the first two principal components of scaled inputs.
 //
 // One column is its own axis, and two are the plane. With more, inputs are scaled robustly (table/scaling.hpp), so that
-// neither units nor a few outliers decide. The sign of a component is that of its largest loading.
+// neither units nor a few outliers decide. The sign of a component makes its largest loading positive.
 #pragma once
 
 #include <cstddef>

@@ -75,7 +75,7 @@ std::vector<double> finite_values(const std::vector<const RoundRecord*>& records
   return values;
 }
 
-// The k-th of `num_drawn` places among `size`, the first and the last among them.
+// The k-th of `num_drawn` places spread over `size`, from the first to the last.
 std::size_t spread(std::size_t k, std::size_t num_drawn, std::size_t size) {
   return num_drawn < 2 ? 0 : k * (size - 1) / (num_drawn - 1);
 }
@@ -101,7 +101,7 @@ void add_curve(Grid& grid, const CurveKey& key, const Curve& curve, const std::v
   }
 }
 
-// "kl 0.31, random 0.4": the last medians of the first curves' problem and model.
+// "kl 0.31, random 0.4": the last medians for the problem and model of the first curve.
 std::string last_medians(const Curves& curves, const Heading& metric) {
   const auto& [problem, model, first] = curves.front().first;
   std::string text = fmt::format("{} on {} ({}), last medians: ", metric.title, problem, model);

@@ -10,7 +10,7 @@
 
 namespace dissent::report {
 
-// Fields of RoundRecord that some round knows: how good its model is, what it chose, how long that took.
+// Fields of RoundRecord that are known for some round: how good its model is, what it chose, how long that took.
 enum class Metrics { kQuality, kChoice, kTime };
 std::vector<Heading> known_metrics(const StudyResults& results, Metrics which);
 

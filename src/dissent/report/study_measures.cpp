@@ -67,7 +67,7 @@ std::vector<const Measurement*> of_kind(const std::vector<Measurement>& all, con
 
 constexpr std::size_t kSamples = 2;  // of the axes above
 
-// "mc:1000", or "mc" where samples are what varies.
+// "mc:1000", or "mc" if the samples vary.
 std::string series_name(const Measurement& one, std::size_t varied) {
   if (one.estimator == "quadrature") {
     return "true value";
@@ -76,7 +76,7 @@ std::string series_name(const Measurement& one, std::size_t varied) {
   return one.samples == 0 ? one.estimator : varied == kSamples ? name : fmt::format("{}:{}", name, one.samples);
 }
 
-// What is held while axis `varied` varies: the values of the other axes, apart from samples, which make a series.
+// What is held fixed while axis `varied` varies: the values of the other axes, except samples, which make a series.
 std::vector<double> held(const Measurement& one, std::size_t varied) {
   std::vector<double> values;
   for (std::size_t k = 0; k < sweep_axes().size(); ++k) {
@@ -92,8 +92,8 @@ struct Sweep {
   std::vector<const Measurement*> list = {};
 };
 
-// For each axis the largest set of measurements that differ in it while the others are held, for problem and model
-// each.
+// For each axis, and each problem and model, the largest set of measurements that differ in it while the others are
+// held fixed.
 std::vector<Sweep> sweeps_of(const std::vector<const Measurement*>& all) {
   std::vector<Sweep> sweeps;
   for (std::size_t axis = 0; axis < sweep_axes().size(); ++axis) {
@@ -177,7 +177,7 @@ std::optional<Chart> sweep_chart(const std::vector<Measurement>& measurements, c
   }
   const std::vector<std::string> series = texts_of(chart.data, "series");
   chart.caption = text.caption;
-  // Powers of ten alone, as 10µ or 1k.
+  // Only powers of ten, as 10µ or 1k.
   const Json log = {{"scale", {{"type", "log"}, {"padding", 10}, {"nice", false}}},
                     {"axis", {{"format", "~s"}, {"tickCount", 4}}}};
   const Json plain = Json::object();

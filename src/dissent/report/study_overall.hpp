@@ -10,7 +10,7 @@
 
 namespace dissent::report {
 
-// Nothing where no two methods can be compared yet.
+// Nothing if no two methods can be compared yet.
 std::optional<Chart> score_chart(const std::vector<Comparison>& comparisons);
 std::optional<Chart> profile_chart(const std::vector<Comparison>& comparisons);
 std::optional<Chart> improvement_chart(const std::vector<Comparison>& comparisons);

@@ -1,5 +1,5 @@
 // What a study has found, as a page: verdicts, results beside the paper's, curves, comparisons over problems, side
-// studies, and where its campaigns ran. A study that is not done yet has a page of what there is.
+// studies, and where its campaigns ran. A study that is not done yet gets a page of what there is.
 #pragma once
 
 #include <span>

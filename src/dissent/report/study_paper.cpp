@@ -161,7 +161,7 @@ TableBlock matched_samples(const StudyResults& results) {
       pairs);
 }
 
-// The paper's points of a method, then those of this study; none where the paper has none.
+// The paper's points of a method, then those of this study; none if the paper has none.
 std::vector<std::vector<Json>> points_of(const Comparison& comparison, const TaskComparison& task,
                                          const MethodCurve& method) {
   std::vector<std::vector<Json>> rows;

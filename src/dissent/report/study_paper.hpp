@@ -10,10 +10,10 @@
 
 namespace dissent::report {
 
-// Mean curves with the points of the paper's tables. Nothing where the paper has none of these problems.
+// Mean curves with the points of the paper's tables. Nothing if the paper has none of these problems.
 std::optional<Chart> paper_chart(const std::vector<Comparison>& comparisons);
 
-// What the paper's printed numbers say of its own methods, for problems of the study that it has.
+// What the paper's printed numbers say about its own methods, for problems of the study that it has.
 std::optional<TableBlock> paper_tests(const StudyResults& results);
 
 // Side studies, here and there: run times, ensemble sizes, rank correlations, matched samples.

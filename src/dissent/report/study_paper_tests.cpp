@@ -1,5 +1,5 @@
-// The paper's own tests, made again from its printed means and deviations after 100 batches: for flows those of its
-// main table, for other models those of the appendix.
+// The paper's own tests, repeated from its printed means and deviations after 100 batches: for flows those of its main
+// table, for other models those of the appendix.
 #include <algorithm>
 #include <tuple>
 

@@ -19,7 +19,7 @@ std::size_t num_in(const StudyResults& results, CellState state) {
       std::ranges::count_if(results.runs, [&](const StudyRun& run) { return run.state == state; }));
 }
 
-// A worker is HOST:PROCESS.
+// A worker is HOST:PROCESS:THREAD:START.
 std::string machine_of(const std::string& worker) { return worker.substr(0, worker.find(':')); }
 
 // HOST:PROCESS and the thread, without what makes the name unique for ever.

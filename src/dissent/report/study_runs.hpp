@@ -10,7 +10,7 @@ namespace dissent::report {
 
 KeyNumbers run_numbers(const StudyResults& results);
 
-// From start to end, by worker. Nothing where no times are known, as in a file of results.
+// From start to end, by worker. Nothing if no times are known.
 std::optional<Chart> timeline_chart(const StudyResults& results);
 
 // A line for each campaign.

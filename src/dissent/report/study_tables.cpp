@@ -53,7 +53,7 @@ bool is_empty_column(const Grid& grid, std::size_t column) {
 constexpr std::size_t kFirstOfPaper = 6;  // of the columns below
 constexpr std::size_t kNumOfPaper = 3;
 
-// Leaves out the paper's columns, if there is nothing in them. Whether it did.
+// Leaves out the paper's columns if they are empty. Returns whether it did.
 bool drop_paper(Grid& grid) {
   if (!is_empty_column(grid, kFirstOfPaper)) {
     return false;

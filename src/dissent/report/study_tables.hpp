@@ -14,8 +14,8 @@ namespace dissent::report {
 TableBlock verdict_table(const std::vector<JudgedClaim>& claims);
 std::optional<TableBlock> finding_table(const std::vector<JudgedClaim>& claims);
 
-// Mean and deviation of each method after the last round of its problem, with the paper's at the same round; a table
-// for each metric and model.
+// Mean and deviation of each method after the last round of its problem, with the paper's at the same round; one table
+// per metric and model.
 std::vector<TableBlock> main_tables(const std::vector<Comparison>& comparisons);
 
 }  // namespace dissent::report

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kColours{kBlue, kVermillion, kGreen, kPurple, kOrange, kSkyBlue, kGrey};
 constexpr std::array kShapes{"circle", "square", "triangle-up", "diamond", "cross", "triangle-down"};
 
-// Solid, dashed, dotted, and both.
+// Solid, dashed, dotted, dash-dotted, long-dashed.
 const Json kDashes = Json::array({{1, 0}, {6, 3}, {2, 2}, {8, 3, 2, 3}, {12, 4}});
 
 // The k-th look: series beyond the first seven have the same colours with other dashes and shapes.

@@ -237,7 +237,7 @@ class Trainer {
 
   bool evaluation_is_due() const { return state_.iteration % options_.evaluate_every == 0; }
 
-  // The last policy may be the best, wherever the end falls. What this finds is part of the result but never of the
+  // The last policy may be the best, wherever the end falls. What this finds goes into the result but never into the
   // saved state: a training that is prolonged later must not differ from one that never ended here.
   void evaluate_at_the_end(TrainProgress& progress) {
     if (!evaluation_is_due()) {

@@ -3,12 +3,12 @@
 // Each iteration draws N directions d_k ~ N(0, I) in weight space, runs an episode with W + nu d_k and one with W - nu
 // d_k from the same reset, keeps the b directions with the best max(r+, r-), and moves
 //     W += alpha / (b sigma) sum_k (r+_k - r-_k) d_k,   sigma = stddev of the 2 b returns kept.
-// Observations are normalised by the mean and stddev of all seen so far. What is climbed is the return without the
-// alive bonus (else standing still wins) and with a weighted control cost; what is reported is the plain return. Every
-// few iterations, and at the end, the current policy is evaluated on fixed resets of the exact environment, and the
-// best one seen is kept.
+// Observations are normalised by the mean and stddev of all seen so far. The search climbs the return without the alive
+// bonus (else standing still wins) and with a weighted control cost, and reports the plain return. Every few
+// iterations, and at the end, the current policy is evaluated on fixed resets of the exact environment, and the best
+// one seen is kept.
 //
-// Episodes depend on (seed, iteration, direction) alone and are merged in order: any number of threads gives the same
+// Episodes depend only on (seed, iteration, direction) and are merged in order: any number of threads gives the same
 // bits, and so does a run that was killed and resumed from its checkpoint, or prolonged after its end.
 #pragma once
 
@@ -29,7 +29,7 @@ struct ArsOptions {
   std::size_t num_top_directions = 4;  // b <= N
   double step_size = 0.02;             // alpha
   double noise = 0.025;                // nu
-  std::size_t num_observed = 0;        // the policy sees so many first entries of the observation; 0: all
+  std::size_t num_observed = 0;        // the policy sees this many first entries of the observation; 0: all
   double clock_hz = 0;                 // > 0 adds clock features
   double control_weight = 1;
   double alive_weight = 0;
@@ -39,7 +39,7 @@ struct ArsOptions {
   std::size_t num_evaluation_episodes = 8;
   std::string start_file;  // a policy to start from; its normaliser counts as start_count observations
   double start_count = 1e6;
-  // Empty: none. An existing one is resumed; other settings in it, or more iterations than wanted, are an InputError.
+  // Empty: none. An existing one is resumed; InputError if it has other settings or more iterations than wanted.
   std::string checkpoint_file;
   std::size_t checkpoint_every = 10;
   std::uint64_t seed = 0;
@@ -70,7 +70,7 @@ struct TrainState {
 
 struct TrainProgress {
   std::size_t iteration = 0;
-  std::size_t first_iteration = 0;  // after which this run went on; 0 unless resumed
+  std::size_t first_iteration = 0;  // after which this run resumed; 0 if it did not
   double mean_return = 0;           // plain, over this iteration's training episodes
   bool evaluated = false;
   double evaluated_return = 0;

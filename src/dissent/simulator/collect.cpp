@@ -14,7 +14,7 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kEpisodesPerThread = 8;  // a wave: enough to keep threads busy, few to waste at the end
+constexpr std::size_t kEpisodesPerThread = 8;  // in a wave: enough to keep threads busy, few to waste at the end
 constexpr std::size_t kMaxFruitlessEpisodes = 1000;
 
 Transitions empty_transitions(const EnvironmentSpec& spec) {

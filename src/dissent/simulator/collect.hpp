@@ -1,9 +1,9 @@
 // Collection: rows of experience (state, action, reward, next state) from an environment and a policy.
 //
-// A row is one step. Episodes are numbered; episode k draws its reset and its actions from streams named by (seed,
-// part, k) alone, and the rows are those of episodes 0, 1, 2, ... in order, cut at the number asked for: the same seed
-// gives the same bits on any number of threads. An episode whose simulation diverges ends before the step that
-// diverged: that step is counted and never stored. Values are float32, as in D4RL.
+// A row is one step. Episodes are numbered; episode k draws its reset and its actions from streams named only by (seed,
+// part, k). The rows are those of episodes 0, 1, 2, ... in order, cut at the number asked for. So the same seed gives
+// the same bits on any number of threads. An episode whose simulation diverges ends before the step that diverged,
+// which is counted but never stored. Values are float32, as in D4RL.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +35,12 @@ struct Transitions {
   std::string model;         // as in EnvironmentSpec
   std::string model_digest;  // as in EnvironmentSpec
   std::string policy;
-  std::string policy_digest;  // of the expert's, as in Policy::digest(); empty where no row is the expert's
+  std::string policy_digest;  // of the expert's, as in Policy::digest(); empty if no row is the expert's
   std::uint64_t seed = 0;
 
   void append(const Transitions& other, std::size_t max_rows);
 
-  // The rows named by `order`, in that order; arrays that are empty stay so. Counts of episodes are not kept.
+  // The rows named by `order`, in that order; empty arrays stay empty. Counts of episodes are not kept.
   Transitions select(std::span<const std::size_t> order) const;
 };
 
@@ -59,7 +59,7 @@ struct CollectOptions {
   PolicyChoice policy;
   std::size_t num_rows = 0;
   std::uint64_t seed = 0;
-  std::uint64_t part = 0;  // collections of the same seed and different part (< 2^14) share no episode
+  std::uint64_t part = 0;  // collections with the same seed and different parts (< 2^14) share no episode
   int num_threads = 0;
   std::function<void(std::size_t rows_done)>
       progress;  // called on the calling thread, never more often than once a wave

@@ -1,6 +1,6 @@
 // Environments: simulators that are reset from a random stream and stepped by actions.
 //
-// One interface for the analytic pendulum and the MuJoCo robots. An environment is a value of one thread: make one per
+// One interface for the analytic pendulum and the MuJoCo robots. An environment belongs to one thread: make one per
 // thread. Its trajectory is a pure function of the reset stream and the actions. Observations and actions are plain
 // double arrays of the sizes in spec(); a step lasts spec().seconds_per_step.
 #pragma once
@@ -32,8 +32,8 @@ struct EnvironmentSpec {
 
 struct StepOutcome {
   double reward = 0;        // as the published environment pays it
-  double alive_bonus = 0;   // what part of it is paid for not having ended,
-  double control_cost = 0;  // and what was subtracted for the effort of the action
+  double alive_bonus = 0;   // the part of it paid for not having ended,
+  double control_cost = 0;  // and the part subtracted for the effort of the action
   bool terminated = false;  // the robot fell: an end by the rules of the environment
   bool unstable = false;    // the simulation diverged: nothing observed after this step may be used
 };

@@ -34,7 +34,7 @@ Episode run_episode(Environment& environment, const Policy& policy, Stream reset
   return episode;
 }
 
-// All at once: a bad name or model fails here, and no parallel loop waits for a model to be compiled.
+// Makes all at once: a bad name or model fails here, and no parallel loop waits for a model to be compiled.
 EnvironmentPool::EnvironmentPool(const std::string& name, const EnvironmentOptions& options, int num_threads) {
   for (int thread = 0; thread < num_threads; ++thread) {
     environments_.push_back(make_environment(name, options));

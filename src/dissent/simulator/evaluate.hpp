@@ -56,9 +56,9 @@ struct Evaluation {
   std::size_t num_steps() const;
 };
 
-// Which resets: those by which a trainer chose its best policy flatter that policy, so a report takes others. Both
-// stand apart from the streams of training and collection, whose indices count up from zero. The values are part of
-// what makes a trained policy come out again bit for bit.
+// Which resets to use: those on which a trainer chose its best policy flatter that policy, so a report uses others.
+// Both lie apart from the streams of training and collection, whose indices count up from zero. With other values a
+// trained policy would not come out again bit for bit.
 enum class Resets : std::uint64_t { kSelection = std::uint64_t{1} << 62, kReport = std::uint64_t{1} << 63 };
 
 struct EvaluationOptions {

@@ -1,5 +1,5 @@
-// Data that is given by name: files that travel inside the library, robot models (data/models) and trained policies
-// (data/policies), and one word for two things, a name out of a list or the path of a file.
+// Data given by name: files embedded in the library, namely robot models (data/models) and trained policies
+// (data/policies); and words that are either a name from a list or the path of a file.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string_view embedded_model(std::string_view environment);
 std::string_view embedded_policy(std::string_view environment);
 
 // True for a path, which contains a '.' or a '/'; false for one of `known`. Anything else is an InputError: it says how
-// to write the path where a file of that name is there, else it suggests the nearest name.
+// to write the path if a file of that name exists, else it suggests the nearest name.
 inline bool is_path(std::string_view what, std::string_view text, const std::vector<std::string>& known) {
   if (text.find_first_of("./") != std::string_view::npos) {
     return true;

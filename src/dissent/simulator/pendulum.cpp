@@ -49,7 +49,7 @@ StepOutcome Pendulum::step(std::span<const double> action) {
   const double new_speed = speed_ + acceleration * kSecondsPerStep;
   angle_ += new_speed * kSecondsPerStep;
   speed_ = std::clamp(new_speed, -kMaxSpeed, kMaxSpeed);
-  outcome.unstable = !std::isfinite(angle_) || !std::isfinite(speed_);  // the action was no number
+  outcome.unstable = !std::isfinite(angle_) || !std::isfinite(speed_);  // the action was not a number
   outcome.terminated = outcome.unstable;
   return outcome;
 }

@@ -21,7 +21,7 @@ class Policy {
   virtual ~Policy() = default;
   virtual void act(std::span<const double> observation, std::size_t step, Stream& stream,
                    std::span<double> action) const = 0;
-  // 16 hexadecimal digits that name its numbers; empty for what is written in code.
+  // 16 hexadecimal digits that identify its numbers; empty for a policy written in code.
   virtual std::string digest() const { return {}; }
 };
 
@@ -44,8 +44,8 @@ class PendulumExpert : public Policy {
            std::span<double> action) const override;
 };
 
-// Another policy whose actions are disturbed by normal noise and clipped to the bounds. The stddev is `noise` times
-// half the range of each action. What is disturbed is what is done, and what rows show as the action.
+// Another policy with normal noise added to its actions, clipped to the bounds. The stddev is `noise` times half the
+// range of each action. The noisy action is the one taken, and the one that rows show.
 class NoisyPolicy : public Policy {
  public:
   NoisyPolicy(std::shared_ptr<const Policy> policy, const EnvironmentSpec& spec, double noise);

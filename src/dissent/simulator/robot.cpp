@@ -113,7 +113,7 @@ const Task& find_task(std::string_view name) {
   fail("Robot: no robot is called \"{}\" (known: hopper, ant, humanoid)", name);
 }
 
-// Runs MuJoCo on a model. What it cannot cope with (too small a stack, say) is the fault of the file that says so.
+// Runs MuJoCo on a model. If it cannot cope (too small a stack, say), the model file is at fault.
 template <class Body>
 auto on_model(const std::string& file, Body&& body) {
   try {
@@ -136,7 +136,7 @@ mjModel* compile_text(std::string_view text, char* message) {
   return model;
 }
 
-// MuJoCo opens the file itself: what it includes is found beside it.
+// MuJoCo opens the file itself, so it finds included files beside it.
 mjModel* compile_file(const std::string& file, char* message) {
   const MappedFile mapped(file);  // names a missing file, a directory and missing rights better than MuJoCo does
   check_in(file, !mapped.bytes().empty(), "the model file is empty");
@@ -269,7 +269,7 @@ StepOutcome Robot::step(std::span<const double> action) {
   outcome.reward = task.speed_weight * speed + task.alive_bonus - outcome.control_cost;
   outcome.terminated = !task.healthy(*s.model, *s.data);
 
-  // MuJoCo checks the state at the start of a step; what the last step made is checked here.
+  // MuJoCo checks the state at the start of a step; the result of the last step is checked here.
   const auto finite = [](mjtNum x) { return std::isfinite(x); };
   outcome.unstable = !std::all_of(s.data->qpos, s.data->qpos + s.model->nq, finite) ||
                      !std::all_of(s.data->qvel, s.data->qvel + s.model->nv, finite) || !std::isfinite(outcome.reward);

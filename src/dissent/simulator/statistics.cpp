@@ -10,7 +10,7 @@
 namespace dissent {
 namespace {
 
-// Entries of the observation; the height is the first of all robots.
+// The entry of the observation that holds the speed; the height is the first entry for all robots.
 std::size_t speed_column(const std::string& environment) {
   return environment == "pendulum" ? 2 : environment == "hopper" ? 5 : environment == "ant" ? 13 : 22;
 }

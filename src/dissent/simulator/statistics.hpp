@@ -17,7 +17,7 @@ struct TransitionStatistics {
   std::optional<double> upright = {};  // pendulum: share of rows within 0.2 rad of upright
 };
 
-// Of at least one row of one of environment_names() or a variant.
+// For at least one row of one of environment_names() or a variant.
 TransitionStatistics transition_statistics(const Transitions& rows);
 
 }  // namespace dissent

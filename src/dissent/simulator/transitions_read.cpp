@@ -1,5 +1,5 @@
-// Both layouts are read alike: arrays are asked for by name, below a group (Minari: one for each episode) or at the top
-// (D4RL, NPZ). They differ in where the next observation stands.
+// Both layouts are read the same way: arrays are looked up by name, in a group (Minari: one for each episode) or at the
+// top (D4RL, NPZ). They differ in where the next observation is.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -38,12 +38,12 @@ Field to_field(const Array& array) {
   return field;
 }
 
-// Where arrays are looked up, and how messages call the place.
+// Where arrays are looked up, and the name of the place in messages.
 struct Place {
   std::string name;
   std::function<std::optional<Field>(const std::string& name)> find;
 
-  // The first of the names that is there.
+  // The first of the names that exists.
   std::optional<Field> find_any(std::initializer_list<const char*> names) const {
     for (const char* candidate : names) {
       if (std::optional<Field> field = find(candidate)) {
@@ -82,7 +82,7 @@ Field require(const Place& place, const char* name) {
   return *std::move(field);
 }
 
-// 0 and 1 as whatever type; zeros when the field is missing.
+// 0 and 1 of any type; zeros if the field is missing.
 std::vector<std::uint8_t> to_flags(const std::optional<Field>& field, std::size_t num_rows) {
   std::vector<std::uint8_t> flags(num_rows, 0);
   if (field) {
@@ -96,7 +96,7 @@ std::vector<std::uint8_t> to_flags(const std::optional<Field>& field, std::size_
   return flags;
 }
 
-// Everything but the next observations. Without rewards they are 0.
+// Everything but the next observations. Missing rewards are 0.
 Transitions read_fields(const Place& place, Field observations, Field actions) {
   Transitions rows;
   rows.num_rows = actions.rows;
@@ -115,7 +115,7 @@ Transitions read_fields(const Place& place, Field observations, Field actions) {
   return rows;
 }
 
-// next_observations from the rows that follow; rows without one (an episode's last) go.
+// Takes next_observations from the rows that follow; drops rows without one (an episode's last).
 void derive_next_observations(Transitions& rows) {
   const auto ends = [&rows](std::size_t row) {
     return row + 1 >= rows.num_rows || rows.terminals[row] != 0 || rows.timeouts[row] != 0;
@@ -153,7 +153,7 @@ Transitions read_flat(const Place& place) {
   return rows;
 }
 
-// One observation more than actions: the last one only follows.
+// There is one observation more than actions: the last is only a next observation.
 Transitions read_episode(const Place& place) {
   Field observations = require(place, "observations");
   Field actions = require(place, "actions");

@@ -1,7 +1,7 @@
 // Variants: the same environment with another expert, or with other episodes of it, under a name of its own.
 //
 // A name is an environment's ("pendulum") or ENVIRONMENT:VARIANT ("pendulum:swing"). The random policy's episodes are
-// those of the environment, to the bit: a variant changes the rows of the expert alone.
+// those of the environment, to the bit: a variant changes only the expert's rows.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct Variant {
   std::string policy = {};    // the expert, as in make_shipped_policy()
   double start_speed = 0;     // as in EnvironmentOptions, of the expert's episodes
   std::size_t max_steps = 0;  // likewise
-  double action_noise = 0;    // stddev of what is added to the expert's actions, as a share of half their range
+  double action_noise = 0;    // stddev of the noise on the expert's actions, as a share of half their range
 
   bool is_environment() const { return name == environment; }
   // What the rows depend on beyond the environment and the policy; empty for an environment itself.

@@ -23,7 +23,7 @@ void draw_runs(const TaskRuns& runs, Stream stream, TaskRuns& drawn) {
   }
 }
 
-// Of pairs (one of ours, one of theirs); `sorted` are theirs.
+// The share of pairs (one of ours, one of theirs) in which ours is larger; `sorted` are theirs.
 double share_larger(const std::vector<double>& ours, const std::vector<double>& sorted) {
   double pairs = 0;
   for (const double run : ours) {

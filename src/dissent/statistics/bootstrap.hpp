@@ -1,7 +1,7 @@
 // Comparisons over several tasks, with a run for every seed: intervals, profiles and the probability of improvement
 // (Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021).
 //
-// Runs are listed by task: runs[t] are those of task t, of any number > 0.
+// Runs are listed by task: runs[t] are the runs of task t, any number > 0.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct BootstrapOptions {
   std::uint64_t seed = 0;
 };
 
-// The statistic of the runs, and the percentile interval of that of runs drawn with replacement within each task.
+// The statistic of the runs, and its percentile interval over runs drawn with replacement within each task.
 using RunStatistic = std::function<double(const TaskRuns& runs)>;
 Interval stratified_bootstrap(const TaskRuns& runs, const RunStatistic& statistic,
                               const BootstrapOptions& options = {});
@@ -30,8 +30,8 @@ Interval stratified_bootstrap(const TaskRuns& runs, const RunStatistic& statisti
 // Of all runs together.
 double interquartile_mean(const TaskRuns& runs);
 
-// The mean over tasks of the probability that a run of ours is larger than one of theirs; a tie counts half. Where less
-// is better, exchange them.
+// The mean over tasks of the probability that a run of ours is larger than one of theirs; a tie counts half. If less is
+// better, swap them.
 double probability_of_improvement(const TaskRuns& ours, const TaskRuns& theirs);
 
 // For each threshold the share of runs at or below it, as the mean over tasks.

@@ -20,14 +20,14 @@ struct Interval {
   double high = 0;
 };
 
-// All of these throw InputError for an empty sample and for what is not finite.
+// All of these throw InputError for an empty sample and for values that are not finite.
 Moments moments(std::span<const double> sample);
 double median(std::span<const double> sample);
 
-// The mean of what is left without the lowest and the highest `share` of the values, floor(share n) on each side, as
+// The mean without the lowest and the highest `share` of the values, floor(share n) on each side, like
 // scipy.stats.trim_mean. share is in [0, 0.5).
 double trimmed_mean(std::span<const double> sample, double share);
-// That of the middle half, of all runs of all tasks together (Agarwal et al. 2021).
+// The mean of the middle half, of all runs of all tasks together (Agarwal et al. 2021).
 double interquartile_mean(std::span<const double> sample);
 
 // The p-quantile, p in [0, 1], linear between order statistics.

@@ -74,8 +74,8 @@ double normal_rank_p(std::span<const std::size_t> ranks, std::size_t sum) {
   return 2 * boost::math::cdf(boost::math::complement(boost::math::normal(), z));
 }
 
-// How many of all choices of signs have a sum at least as far from zero as `observed`. One sign changes at a time (Gray
-// code); the sum is taken anew now and then, so that rounding does not pile up.
+// The share of all choices of signs whose sum is at least as far from zero as `observed`. One sign changes at a time
+// (Gray code); the sum is recomputed now and then, so that rounding does not pile up.
 double share_of_all_signs(std::span<const double> differences, double observed) {
   const std::size_t n = differences.size();
   const std::size_t num_choices = std::size_t{1} << n;

@@ -1,7 +1,7 @@
 // Tests of the difference between two methods, and what so few seeds can show.
 //
 // All are two-sided. Differences within pairs (same task, same seed) are `ours - theirs`; tests of pairs take these.
-// InputError for what is not finite and for samples too small for a test.
+// InputError for values that are not finite and for samples too small for a test.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ TestResult welch_test(std::span<const double> ours, std::span<const double> thei
 // out, and ties share their mean rank. Exact up to 60 differences, also with ties; by the normal approximation beyond.
 TestResult wilcoxon_test(std::span<const double> differences);
 
-// The mean difference among those under all choices of signs. All of them up to 20 differences; beyond, 100,000 drawn
-// by the seed, and the choice observed.
+// Compares the mean difference with those under other choices of signs. Takes all choices up to 20 differences; beyond,
+// 100,000 drawn with the seed, and the observed one.
 TestResult sign_flip_test(std::span<const double> differences, std::uint64_t seed = 0);
 
-// The mean, and the interval that Student's t gives for that of a normal sample of two values or more.
+// The mean, and Student's t interval for it, of a normal sample of two values or more.
 Interval mean_interval(std::span<const double> sample, double confidence = 0.95);
 
 // Holm's step-down correction: p-values that may be compared with a level for all tests at once, in the order given.
@@ -41,7 +41,7 @@ double least_paired_p(std::size_t num_pairs);
 
 // The probability that a paired t-test at `level` finds a mean difference of `effect` standard deviations.
 double paired_power(double effect, std::size_t num_pairs, double level);
-// The effect that it finds with probability `power`.
+// The effect that such a test finds with probability `power`.
 double detectable_effect(std::size_t num_pairs, double level, double power = 0.8);
 
 }  // namespace dissent

@@ -10,7 +10,7 @@
 namespace dissent {
 namespace {
 
-// The entries of a description by their names, those of settings and of a table too.
+// The entries of a description by name, including those of settings and of a table.
 std::map<std::string, Json> entries_of(const std::string& description) {
   std::map<std::string, Json> entries;
   const Json json = Json::parse(description);

@@ -27,14 +27,14 @@ struct GridTable {
   std::size_t test = 0;
   std::string content = {};  // a digest of the file; see identify_tables()
 
-  // Where the grid says so, "grid.toml:9:8": its entries by their names, and columns as "column NAME".
+  // Where the grid says so, "grid.toml:9:8": by the name of the entry, or by "column NAME" for a column.
   std::map<std::string, std::string> places = {};
 };
 
 // What differs between two texts of Cell::describe(): "rounds is 10 there, 20 in the grid".
 std::string description_changes(const std::string& known, const std::string& given);
 
-// The axes of a cell, from what Cell::describe() said.
+// The axes of a cell, from a text of Cell::describe().
 std::vector<std::pair<std::string, std::string>> described_axes(const std::string& description);
 
 // One campaign of the grid.
@@ -49,9 +49,9 @@ struct Cell {
   std::string aim = {};  // "test", a table of inputs, or nothing
   Values settings = {};  // those given
 
-  // InputError for values that cannot be.
+  // InputError for invalid values.
   CampaignSettings campaign_settings() const;
-  // All that its results follow from, as JSON: two cells of the same text are the same.
+  // Everything that determines its results, as JSON: two cells with the same text are the same.
   std::string describe() const;
 };
 

@@ -2,7 +2,7 @@
 // results say: it holds, it does not hold, or there is not enough data. docs/studies.md ("Verdicts") explains the
 // rules.
 //
-// No verdict but the last rests on fewer than kLeastSeeds seeds.
+// Only the last verdict may rest on fewer than kLeastSeeds seeds.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,18 @@ struct Finding {
   Verdict verdict = Verdict::kOpen;
   std::string says = {};      // in words and numbers: effect, interval or p-value
   std::size_t num_seeds = 0;  // pairs, or runs of the smaller side
-  // Runs that diverged and count as the worst of their problem. With more of them ours cannot hold.
+  // Runs that diverged and count as the worst of their problem. If ours has more of them, the finding cannot hold.
   std::size_t diverged_ours = 0;
   std::size_t diverged_theirs = 0;
-  // Of a claim of the paper: how it rests on less than the paper has, "10 of 100 rounds, 200 of 6000 epochs". Of ours:
-  // what it was tried on, "hetero (100 rounds)".
+  // For a claim of the paper: where it rests on less than the paper has, "10 of 100 rounds, 200 of 6000 epochs". For
+  // one of ours: what it was tried on, "hetero (100 rounds)".
   std::string note = {};
 };
 
 struct JudgedClaim {
   std::string name;      // "humanoid"; unique
   std::string claim;     // one sentence
-  bool of_paper = true;  // or what we add
+  bool of_paper = true;  // or one of ours
   std::string rule;      // one or two sentences
   Verdict verdict = Verdict::kOpen;
   std::string test;                    // "Welch, Holm within the problem"
@@ -49,17 +49,17 @@ struct JudgedClaim {
   std::size_t num_diverged() const;  // findings with runs that diverged
 };
 
-// All claims, in a fixed order, whatever the results have. Several studies may be judged together: each brings its own
+// All claims, in a fixed order, whatever the results hold. Several studies may be judged together: each brings its own
 // findings, and flows of one are compared with PNEs of another.
 std::vector<JudgedClaim> judge_claims(std::span<const StudyResults> studies);
 
-// Whether there is anything that they are about: problems of the paper, or measurements. Of campaigns on tables of
-// one's own they say nothing.
+// Whether the studies have anything that the claims are about: problems of the paper, or measurements. The claims say
+// nothing about campaigns on a user's own tables.
 bool concern_claims(std::span<const StudyResults> studies);
 
-// Which verdicts rest on runs that diverged, in a sentence; nothing where none does.
+// A sentence that names the verdicts that rest on runs that diverged; empty if none does.
 std::string diverged_note(std::span<const JudgedClaim> claims);
-// Which verdicts rest on less than the paper has, likewise.
+// Likewise for verdicts that rest on less than the paper has.
 std::string short_note(std::span<const JudgedClaim> claims);
 
 }  // namespace dissent

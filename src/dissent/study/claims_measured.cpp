@@ -20,7 +20,7 @@ bool is_pairwise(const std::string& estimator) {
 
 bool is_monte_carlo(const std::string& estimator) { return estimator.substr(0, estimator.find(':')) == "mc"; }
 
-// What is measured at one place, by seed; several at one seed are averaged.
+// Values measured at one place, by seed; several with one seed are averaged.
 using BySeed = std::map<std::uint64_t, std::vector<double>>;
 
 std::vector<double> seed_means(const BySeed& values) {
@@ -33,7 +33,7 @@ std::vector<double> seed_means(const BySeed& values) {
 
 enum class Wanted { kAbove, kBelow };
 
-// Whether the mean lies on the wanted side of the limit, for certain.
+// Whether the whole interval of the mean lies on the wanted side of the limit.
 Finding side_finding(const std::string& where, const std::vector<double>& values, Wanted wanted, double limit,
                      const std::function<std::string(const Interval& interval)>& say) {
   Finding finding{.where = where, .num_seeds = values.size()};
@@ -70,7 +70,7 @@ Place& place_of(std::vector<Place>& places, const std::string& name) {
   return found == places.end() ? places.emplace_back(Place{.name = name}) : *found;
 }
 
-// The largest number of samples is what Monte Carlo is judged by.
+// Monte Carlo is judged by its largest number of samples.
 std::map<std::pair<std::string, std::uint64_t>, double> sampling_seconds(const StudyResults& results) {
   std::map<std::pair<std::string, std::uint64_t>, std::pair<std::size_t, double>> most;
   for (const Measurement& measured : results.measurements) {

@@ -17,7 +17,7 @@ constexpr double kLevel = 0.05;  // of the tests, after Holm
 // One study with its comparisons, made once for all claims.
 struct StudyEvidence {
   const StudyResults* results;
-  std::string label;  // "quick: " where there are several studies
+  std::string label;  // "quick: " if there are several studies
   Comparison rmse;
   Comparison log_likelihood;
 };
@@ -25,7 +25,7 @@ using Evidence = std::span<const StudyEvidence>;
 using Findings = std::vector<Finding>;
 
 // Rules (docs/studies.md). Each gives a finding for every place where it could be decided.
-constexpr double kMargin = 1.10;     // "matches": an area at most so many times that of the other
+constexpr double kMargin = 1.10;     // "matches": an area at most this many times the other's
 constexpr double kRankLimit = 0.95;  // "ranks like": Spearman's correlation
 constexpr double kCheaper = 10;      // times
 constexpr double kFewSamples = 100;
@@ -43,11 +43,11 @@ struct Difference {
   std::string note = {};
 };
 
-// How the runs of a task, or measurements of a kind, fall short of the paper's: the note of a finding. Nothing where
-// they do not, or where it is not known: files of version 0.6 and before do not tell epochs.
+// How the runs of a task, or measurements of a kind, fall short of the paper's: the note of a finding. Empty if they do
+// not, or if that is not known: files of version 0.6 and before do not give epochs.
 std::string short_runs(const StudyEvidence& study, const TaskComparison& task);
 std::string short_measurements(const StudyEvidence& study, std::string_view kind);
-// Sign flip tests of all, corrected together. A tie stays open.
+// Sign flip tests of all differences, corrected together. A tie stays open.
 Findings sign_flip_findings(const std::vector<Difference>& differences, bool less_is_better);
 
 Findings match_in_low_dimension(Evidence evidence);

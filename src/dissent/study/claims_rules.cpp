@@ -11,8 +11,8 @@
 namespace dissent {
 namespace {
 
-// How findings add up. kAll: every one must hold, and one that does not is enough against it. kSome: one that holds is
-// enough, if none does not; where as many seeds as the paper has find nothing anywhere, it does not hold.
+// How findings add up. kAll: every finding must hold; one that fails makes the claim fail. kSome: one that holds is
+// enough if none fails; if as many seeds as the paper has find nothing anywhere, the claim fails.
 enum class Sum { kAll, kSome };
 
 struct Rule {
@@ -92,7 +92,7 @@ Verdict sum_of(const Findings& findings, Sum sum) {
     return Verdict::kOpen;
   }
   if (sum == Sum::kSome && !any(findings, Verdict::kHolds)) {
-    // Ten seeds, and a least p that Holm's first step could take: else nothing could have been found.
+    // Ten seeds, and a least p that could pass Holm's first step: otherwise nothing could have been found.
     const std::size_t seeds = std::ranges::min(findings, {}, &Finding::num_seeds).num_seeds;
     const bool enough = seeds >= kPaperSeeds && least_paired_p(seeds) * static_cast<double>(findings.size()) <= kLevel;
     return enough ? Verdict::kFails : Verdict::kOpen;
@@ -100,8 +100,8 @@ Verdict sum_of(const Findings& findings, Sum sum) {
   return sum == Sum::kAll && any(findings, Verdict::kOpen) ? Verdict::kOpen : Verdict::kHolds;
 }
 
-// A finding of too few seeds decides nothing, and one that holds does not where ours diverged more often: the values
-// that then stand in for its own are those of others.
+// A finding with too few seeds decides nothing. One that holds is withdrawn if ours diverged more often: then the
+// values of others stand in for its own.
 void withdraw(Finding& finding) {
   if (finding.num_seeds < kLeastSeeds ||
       (finding.verdict == Verdict::kHolds && finding.diverged_ours > finding.diverged_theirs)) {

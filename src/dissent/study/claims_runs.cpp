@@ -29,14 +29,14 @@ std::string place(const StudyEvidence& study, const TaskComparison& task) {
   return fmt::format("{}{}, {}", study.label, task.model, task.problem);
 }
 
-// What a finding of ours is seen on, which is its note.
+// What a finding of ours was tried on, which is its note.
 std::string tried_on(const TaskComparison& task) {
   return fmt::format("{} ({})", task.problem, counted(task.last, "round"));
 }
 
 Finding missing(const std::string& where) { return {.where = where, .says = "there are no runs"}; }
 
-// Each method against its counterpart on areas under RMSE curves, wherever both are.
+// Compares each method with its counterpart by areas under RMSE curves, wherever both exist.
 template <class Counterpart>
 Findings area_findings(Evidence evidence, const Counterpart& counterpart) {
   std::vector<Difference> differences;
@@ -53,7 +53,7 @@ Findings area_findings(Evidence evidence, const Counterpart& counterpart) {
   return sign_flip_findings(differences, true);
 }
 
-// "candidates=1000" is the only other axis, or one of several.
+// Whether a variant has an axis: as the only one, "candidates=1000", or as one of several.
 bool has_axis(std::string_view variant, std::string_view axis) {
   return fmt::format(", {}", variant).find(fmt::format(", {}=", axis)) != std::string::npos;
 }
@@ -63,7 +63,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return at == std::string::npos ? std::string() : text.replace(at, from.size(), to);
 }
 
-// A method that a baseline was not separated from, or was.
+// Whether Welch's test separates a method from a baseline.
 Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, std::string_view ours,
                       std::string_view baseline) {
   Finding finding{.where = fmt::format("{}: {} against {}", place(study, task), ours, baseline),
@@ -118,7 +118,7 @@ Findings match_in_low_dimension(Evidence evidence) {
   return findings;
 }
 
-// A study of some of the methods, beside one of them all, decides nothing; nor does one that varies more than methods.
+// A study of only some methods decides nothing beside one of them all; nor does one that varies more than methods.
 Findings beat_all_on_humanoid(Evidence evidence) {
   const auto has_all = [](const TaskComparison& task) {
     const auto has = [&](std::string_view method) { return task.find_acquisition(method) != nullptr; };

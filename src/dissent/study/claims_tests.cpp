@@ -1,4 +1,4 @@
-// The two tests that most claims about runs are judged by, and what runs lack beside the paper's.
+// The two tests that most claims about runs are judged by, and how runs fall short of the paper's.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,5 +1,5 @@
 // Learning curves by task and method, and the choice of what is compared with what. The tests are in
-// comparison_tests.cpp, what is said over all problems in comparison_overall.cpp.
+// comparison_tests.cpp, the results over all problems in comparison_overall.cpp.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,7 +13,8 @@
 namespace dissent {
 namespace {
 
-// By estimates without samples, or for where predictions are needed. Names that are not known are baselines.
+// Whether a method chooses by estimates without samples, or for where predictions are needed. Unknown names are
+// baselines.
 bool is_pairwise_or_aim(std::string_view name) {
   const auto known = std::ranges::find(acquisitions(), name, &AcquisitionInfo::name);
   return known != acquisitions().end() && ((known->estimates && !known->samples) || known->uses_aim);
@@ -47,7 +48,7 @@ std::size_t last_round(std::span<const StudyRun* const> runs, const CompareOptio
   return std::min(last, options.until.value_or(last));
 }
 
-// Adds the area and the end of a run that came to the last round. Whether it did.
+// Adds the area and the end of a run if it reached the last round. Returns whether it did.
 bool add_area(const StudyRun& run, const WorstValues& metric, std::size_t last, MethodCurve& curve) {
   std::vector<double> after;
   std::vector<double> height;
@@ -120,7 +121,7 @@ MethodCurve make_curve(std::span<const StudyRun* const> runs, const WorstValues&
   return curve;
 }
 
-// Groups in the order in which their keys come first.
+// Groups, in the order in which their keys first appear.
 template <class Key, class Item>
 class Groups {
  public:
@@ -153,7 +154,7 @@ TaskComparison make_task(const std::vector<const StudyRun*>& runs, const MetricT
   return task;
 }
 
-// Where no task has a method of ours, all that choose are compared with chance.
+// If no task has a method of ours, all methods but random count as ours and are compared with it.
 void compare_with_chance(std::vector<TaskComparison>& tasks) {
   const auto has_ours = [](const TaskComparison& task) {
     return std::ranges::any_of(task.methods, &MethodCurve::ours);
@@ -168,7 +169,7 @@ void compare_with_chance(std::vector<TaskComparison>& tasks) {
   }
 }
 
-// With methods by their whole names.
+// With methods given by their full names.
 Comparison compare_named(const StudyResults& results, const CompareOptions& options) {
   Comparison comparison{
       .study = results.study, .source = results.source, .options = options, .metric = &find_metric(options.metric)};

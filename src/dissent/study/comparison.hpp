@@ -1,11 +1,11 @@
 // Which methods of a study do better, and whether that can be told from chance. Plain values: no database.
 //
 // A task is a problem with a model; a method is an acquisition with the values of all other axes. Runs of two methods
-// are paired when they share seed and data_seed, for they begin with the same rows. What counts is the seed: runs of
-// one seed on several data_seeds are averaged before anything is tested, since they are no seeds of their own.
+// are paired if they share seed and data_seed, because they begin with the same rows. Only seeds count: runs of one
+// seed on several data_seeds are averaged before anything is tested, since they are not seeds of their own.
 //
-// "After r rounds" is the model that was fitted on the rows of r rounds: record r + 1 of a campaign. A campaign of 100
-// rounds ends with the model after 100.
+// "After r rounds" means the model that was fitted on the rows of r rounds: record r + 1 of a campaign. A campaign of
+// 100 rounds ends with the model after 100.
 //
 // A metric that is not finite, of a model that diverged, counts as the worst of its task (diverged.hpp).
 #pragma once
@@ -39,8 +39,8 @@ const MetricTraits& find_metric(std::string_view name);
 
 struct CompareOptions {
   std::string metric = "rmse";
-  // Methods, or acquisitions without their parameter; find_methods() says how they may be written. Empty:
-  // those by pairwise estimates and aim; where a study has none, all but random.
+  // Methods, or acquisitions without their parameter; find_methods() says how they may be written. Empty: those that
+  // use pairwise estimates or an aim; if a study has none, all but random.
   std::vector<std::string> ours = {};
   std::vector<std::string> baselines = {};  // empty: all others
   std::optional<std::size_t> until = {};    // the last round that counts; none: the last of any run of the task
@@ -73,7 +73,7 @@ struct RunSummary {
 };
 RunSummary summarize(std::span<const RunValue> runs);
 
-// One value a seed, by seeds: the mean over its data_seeds. Without those that are not known.
+// One value per seed, ordered by seed: the mean over its data_seeds. Unknown values are left out.
 std::vector<double> seed_means(std::span<const RunValue> runs);
 
 struct CurvePoint {
@@ -89,17 +89,17 @@ struct MethodCurve {
   std::string variant;      // the values of the other axes: "candidates=1000"
   bool ours = false;
   std::vector<CurvePoint> points = {};  // by rounds
-  // Of runs that came to the task's last round: the mean height of the curve, and its end.
+  // Of runs that reached the task's last round: the mean height of the curve, and its end.
   std::vector<RunValue> areas = {};
   std::vector<RunValue> ends = {};
   RunSummary area = {};
   RunSummary end = {};
   std::size_t num_seeds = 0;  // that have begun
-  // Campaigns that have not come to the task's last round, and those of them that failed.
+  // Campaigns that have not reached the task's last round, and those of them that failed.
   std::size_t num_unfinished = 0;
   std::size_t num_failed = 0;
 
-  const CurvePoint* at(std::size_t after) const;  // null: no run came so far
+  const CurvePoint* at(std::size_t after) const;  // null: no run got that far
 };
 
 enum class Outcome { kBetter, kWorse, kTie };  // of ours; a tie is what cannot be told apart
@@ -119,11 +119,11 @@ struct Contrast {
   Outcome outcome = Outcome::kTie;  // by the adjusted p-value
 };
 
-// All contrasts of one task after so many rounds: what Holm corrects together, as in the paper's appendix.
+// All contrasts of one task after some rounds: what Holm corrects together, as in the paper's appendix.
 struct ContrastFamily {
   std::size_t after = 0;
   std::vector<Contrast> contrasts = {};
-  std::vector<std::string> untested = {};  // ours that have a baseline with fewer than two seeds
+  std::vector<std::string> untested = {};  // ours that have, or have a baseline with, fewer than two seeds
 
   // The largest adjusted p-value of a method against all baselines, if it was tested against each and is better; else
   // nothing. That is what the paper highlights.
@@ -146,9 +146,9 @@ struct PairedContrast {
   double wilcoxon_adjusted = 1;
   double wilcoxon_overall = 1;
   Outcome outcome = Outcome::kTie;
-  bool reachable = true;  // so many seeds can clear Holm's first step
+  bool reachable = true;  // this many seeds can clear Holm's first step
 
-  std::string outcome_text() const;  // nothing without a pair; "open" where no tie could have been told from more
+  std::string outcome_text() const;  // empty without a pair; "open" for a tie if it is not reachable
 };
 
 struct TaskComparison {
@@ -156,23 +156,23 @@ struct TaskComparison {
   std::string model;
   std::size_t last = 0;  // rounds
   std::vector<MethodCurve> methods = {};
-  std::vector<ContrastFamily> families = {};  // by rounds; those with two values of both
+  std::vector<ContrastFamily> families = {};  // by rounds; only those with two values of both
   std::vector<PairedContrast> by_area = {};
   std::vector<PairedContrast> at_end = {};
 
   const MethodCurve* find(std::string_view method) const;
-  // That with the largest parameter, where there are several: mc:5000 before mc:10.
+  // The one with the largest parameter, if there are several: mc:5000 before mc:10.
   const MethodCurve* find_acquisition(std::string_view acquisition, std::string_view variant = {}) const;
   const ContrastFamily* family(std::size_t after) const;
 };
 
-// A method over the problems of one model. Problems differ in their units, so scores have none: the area divided by
-// that of random with the same seed; of a log-likelihood, which has no zero and grows with the outputs, the share of
-// the other methods that are better with the same seed, where a tie is half. Less is better either way.
+// A method over the problems of one model. Problems differ in their units, so scores have none. A score is the area
+// divided by that of random with the same seed. A log-likelihood has no zero and grows with the outputs, so its score
+// is the share of the other methods that are better with the same seed; a tie counts half. Less is better either way.
 struct OverallMethod {
   std::string method;
   std::size_t num_runs = 0;
-  // Interquartile mean, with its stratified bootstrap interval: NaN where a problem has one seed alone.
+  // Interquartile mean, with its stratified bootstrap interval: NaN if a problem has only one seed.
   Interval score = {};
   std::vector<double> profile = {};  // share of runs at or below each of the thresholds
 };
@@ -189,9 +189,9 @@ struct OverallContrast {
   std::size_t losses = 0;
 };
 
-// What tests paired by seed can find with so many pairs.
+// What tests paired by seed can find with this many pairs.
 struct Power {
-  std::string scope;  // "pne, 6 problems together", "one problem alone"
+  std::string scope;  // "all 6 problems together", "one problem alone"
   std::size_t num_pairs = 0;
   std::size_t num_tests = 0;
   double least_p = 1;            // of a sign flip test
@@ -205,12 +205,12 @@ Power power_of(std::string scope, std::size_t num_pairs, std::size_t num_tests, 
 
 struct ModelComparison {
   std::string model;
-  std::vector<std::string> problems = {};  // where every method has a score: those the scores are of
+  std::vector<std::string> problems = {};  // where every method has a score: the scores are over these
   std::vector<OverallMethod> methods = {};
   std::vector<double> thresholds = {};  // of the profiles
   std::vector<OverallContrast> contrasts = {};
   std::vector<Power> power = {};  // within one problem, over all
-  std::size_t num_diverged = 0;   // runs that the areas are of
+  std::size_t num_diverged = 0;   // runs among those with areas
 };
 
 struct Comparison {
@@ -224,15 +224,15 @@ struct Comparison {
   const TaskComparison* find(std::string_view problem, std::string_view model) const;
 };
 
-// InputError for a metric or a method that is not there.
+// InputError for an unknown metric or method.
 Comparison compare(const StudyResults& results, const CompareOptions& options = {});
-// Each by itself; a method that is named must be in one of them.
+// Compares each by itself; a named method must be in one of them.
 std::vector<Comparison> compare_studies(std::span<const StudyResults> studies, const CompareOptions& options = {});
 
 // All methods of the studies, and their acquisitions without a parameter.
 std::vector<std::string> method_names(std::span<const StudyResults> studies);
-// Methods as they are typed, in one text or in several. Names have commas in them: "mc, kl, candidates=1000" are two.
-// InputError, with the nearest name, for one that is not known.
+// Methods as people type them, in one text or several. Names may have commas in them: "mc, kl, candidates=1000" is two.
+// InputError, with the nearest name, for an unknown one.
 std::vector<std::string> find_methods(std::span<const std::string> typed, const std::vector<std::string>& known);
 
 std::string_view outcome_name(Outcome outcome);  // "better", "worse", "tie"

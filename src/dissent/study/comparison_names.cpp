@@ -14,7 +14,7 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// What stands between commas, of all texts.
+// The pieces between commas, of all texts.
 std::vector<std::string> pieces_of(std::span<const std::string> texts) {
   std::vector<std::string> pieces;
   for (const std::string& text : texts) {
@@ -32,7 +32,7 @@ bool is_axis(const std::string& piece) { return piece.find('=') != std::string::
 
 using Pieces = std::span<const std::string>;
 
-// The known name that most of the first pieces make, and how many they are; none where they make no name, or where the
+// The longest known name that the first pieces make, and how many pieces it takes; none if they make no name, or if the
 // next piece is an axis that no known method has.
 std::pair<std::string, std::size_t> first_name(Pieces pieces, const std::vector<std::string>& known) {
   std::pair<std::string, std::size_t> longest;

@@ -1,4 +1,4 @@
-// What can be said over all problems of a model: the probability of improvement, wins and losses.
+// Results over all problems of a model: the probability of improvement, wins and losses.
 #include <algorithm>
 
 #include "dissent/study/comparison_parts.hpp"
@@ -6,7 +6,7 @@
 namespace dissent {
 namespace {
 
-// The tasks of ours, then those of theirs: drawn together.
+// Draws the tasks of ours and those of theirs together.
 Interval improvement(const TaskRuns& ours, const TaskRuns& theirs, bool less_is_better, const CompareOptions& options) {
   TaskRuns both = ours;
   both.insert(both.end(), theirs.begin(), theirs.end());

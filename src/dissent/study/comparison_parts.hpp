@@ -16,14 +16,14 @@ struct MethodPair {
   const MethodCurve* baseline;
 };
 
-// Ours against each baseline of the same variant; of any, where both are named.
+// Ours against each baseline of the same variant; of any variant if both are named.
 std::vector<MethodPair> compared_pairs(const TaskComparison& task, const CompareOptions& options);
 
 // "mc" of "mc:5000"
 std::string acquisition_name(std::string_view acquisition);
 
-// Values of two methods for the same seed and data_seed, where both are known; of several data_seeds with one seed the
-// mean.
+// Values of two methods for the same seed and data_seed, if both are known; the mean over several data_seeds of one
+// seed.
 struct PairedValues {
   std::vector<std::uint64_t> seeds = {};
   std::vector<double> ours = {};
@@ -38,7 +38,7 @@ PairedValues paired_values(std::span<const RunValue> ours, std::span<const RunVa
 // Welch's test of two samples; not yet corrected.
 Contrast welch_contrast(const std::string& ours, const Moments& a, const std::string& baseline, const Moments& b,
                         bool less_is_better);
-// Holm's correction, and the outcomes by it.
+// Holm's correction, and the outcomes it gives.
 void correct(ContrastFamily& family, bool less_is_better, double level);
 
 // Adds those that have a pair.
@@ -47,7 +47,7 @@ void add_known(std::vector<PairedContrast>& contrasts, std::vector<PairedContras
 void correct(std::span<PairedContrast* const> contrasts, double PairedContrast::*p_value,
              double PairedContrast::*adjusted);
 
-// All tests of a task, those over all tasks left at 1.
+// Runs all tests of a task; those over all tasks stay at 1.
 void test_task(TaskComparison& task, const MetricTraits& metric, const CompareOptions& options);
 
 // What the seeds of these tasks can show: within one of them, and over all.
@@ -57,8 +57,7 @@ std::vector<Power> powers_of(const TaskList& tasks, double level);
 // Scores and profiles of the methods of one model.
 void add_scores(const TaskList& tasks, bool less_is_better, const CompareOptions& options, ModelComparison& model);
 
-// The bootstrap interval of a statistic. Its ends are NaN where a task has one run alone, which nothing can be drawn
-// from.
+// The bootstrap interval of a statistic. Its ends are NaN if a task has only one run, which nothing can be drawn from.
 Interval run_interval(const TaskRuns& runs, const RunStatistic& statistic, const CompareOptions& options);
 
 // Scores, profiles, wins and power, by model; and the correction of paired tests over all tasks of a model.

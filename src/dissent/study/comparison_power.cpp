@@ -1,4 +1,4 @@
-// What tests paired by seed can find with as many seeds as there are.
+// What tests paired by seed can find with the seeds there are.
 #include <algorithm>
 #include <map>
 

@@ -36,7 +36,7 @@ std::vector<Value> paper_values(const Comparison& comparison, const TaskComparis
   return paper == nullptr ? record(std::monostate(), std::monostate()) : record(paper->mean, paper->stddev);
 }
 
-// The largest adjusted p where a method of ours is better than every baseline.
+// The largest adjusted p, if a method of ours is better than every baseline.
 Value highlight(const TaskComparison& task, const MethodCurve& curve, std::size_t after) {
   const ContrastFamily* family = curve.ours ? task.family(after) : nullptr;
   const std::optional<double> p = family == nullptr ? std::nullopt : family->better_than_all(curve.method);

@@ -79,7 +79,7 @@ std::vector<std::string> methods_of(const TaskList& tasks) {
   return names;
 }
 
-// Scores by method and problem, of the problems that every method with a score anywhere has.
+// Scores by method and problem, for the problems where every method that has any score has one.
 class Scores {
  public:
   Scores(const TaskList& tasks, bool less_is_better) {

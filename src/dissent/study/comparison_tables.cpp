@@ -88,7 +88,7 @@ std::size_t diverged_models(const MethodCurve& curve) {
 std::size_t diverged_areas(const MethodCurve& curve) { return curve.area.num_diverged; }
 std::size_t diverged_ends(const MethodCurve& curve) { return curve.end.num_diverged; }
 
-// Adds that seeds have several data_seeds each, where they have.
+// Adds that seeds have several data_seeds each, if they do.
 void note_data_seeds(const TaskComparison& task, TextTable& table) {
   const bool several = std::ranges::any_of(task.methods, [](const MethodCurve& curve) {
     return curve.areas.size() > curve.area.count && curve.area.count > 0;

@@ -16,7 +16,7 @@ Outcome outcome_of(double difference, double adjusted, bool less_is_better, doub
   return (difference < 0) == less_is_better ? Outcome::kBetter : Outcome::kWorse;
 }
 
-// In units of `stddev`, positive where ours is better. No spread: nothing, or infinitely much.
+// In units of `stddev`, positive if ours is better. Without spread it is 0 or infinite.
 double effect_of(double difference, double stddev, bool less_is_better) {
   return difference == 0 ? 0 : (less_is_better ? -difference : difference) / stddev;
 }

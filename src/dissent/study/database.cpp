@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kFirstPause = 0.05;  // seconds; twice as long each time
 constexpr double kLongestPause = 2;
-constexpr double kLastPatience = 1;  // when it is to stop
+constexpr double kLastPatience = 1;  // once it is asked to stop
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -33,7 +33,7 @@ std::string plain_message(const soci::soci_error& error) {
   return named ? message.substr(end + 2) : message;
 }
 
-// What a server that shuts down has to say is not for the user: it is waited for.
+// Notices of a server that shuts down are not for the user: we wait for it.
 void keep_quiet(soci::session& session) {
   auto* backend = static_cast<soci::postgresql_session_backend*>(session.get_backend());
   PQsetNoticeProcessor(
@@ -70,7 +70,7 @@ void Database::connect() {
     session_ = std::make_unique<soci::session>(soci::postgresql, with_timeouts(url_.target));
     keep_quiet(*session_);
     *session_ << "SET client_min_messages TO warning";
-    // What a server that crashes loses then, rounds of the last moments, is done again; see make_durable().
+    // A server that crashes may then lose the rounds of the last moments; they are done again. See make_durable().
     *session_ << "SET synchronous_commit TO off";
   }
 }

@@ -1,5 +1,5 @@
-// A connection to a database by SOCI: opened by URL, with the patience to wait for a server that went away, and with
-// errors that say what to do. Internal.
+// A connection to a database through SOCI: opened by URL, it waits for a server that went away, and its errors say what
+// to do. Internal.
 #pragma once
 
 #include <soci/soci.h>
@@ -23,24 +23,24 @@ struct DatabaseUrl {
   std::string shown;   // without the password
 };
 
-// InputError, with the two forms there are, for anything else.
+// InputError, with the two valid forms, for anything else.
 DatabaseUrl parse_database_url(const std::string& url);
 
-// The server's URL with limits on how long a connection may be silent, where it does not set them itself: a machine
-// that is gone does not answer, and would be waited for without end.
+// The server's URL with limits on how long a connection may be silent, unless it sets them itself: a machine that is
+// gone does not answer, and we would wait for it without end.
 std::string with_timeouts(const std::string& url);
 
-// A file's name for a connection that only reads. Where its folder may not be written SQLite cannot keep the notes that
-// readers and writers share; a file without writers is read without them. SystemError where it has some.
+// A file's name for a connection that only reads. If its folder is not writable, SQLite cannot keep the notes that
+// readers and writers share; a file without writers is read without them. SystemError if it has writers.
 std::string readable_file(const std::string& path);
 
 class Database {
  public:
-  // SystemError when it cannot be opened.
+  // SystemError if it cannot be opened.
   // `writes`: a file may be set up for writers; else it is left as it is.
   Database(DatabaseUrl url, double patience, bool writes);
 
-  // Ends the wait for a server that went away when the answer is true. Called from any thread that works on it.
+  // Ends the wait for a server that went away when `stop` returns true. It is called from any thread that works on it.
   void set_stop(std::function<bool()> stop) { stop_ = std::move(stop); }
 
   const DatabaseUrl& url() const { return url_; }
@@ -48,15 +48,14 @@ class Database {
   std::string_view now() const;  // an SQL expression: seconds since 1970
 
   // Runs `work` in a transaction that excludes other writers (a file) or locks what it touches (a server). Begins again
-  // when the connection was lost or the database busy, until it has been so for as long as the patience lasts. One
-  // thread at a time: others wait.
+  // if the connection was lost or the database is busy, until the patience runs out. One thread at a time: others wait.
   void write(const std::function<void(soci::session& sql)>& work);
   void read(const std::function<void(soci::session& sql)>& work);
 
-  // Inside of write(): waits for the server's disk, so that not even a crash of the server loses what is written.
-  // Elsewhere the last moments may be lost then.
+  // Inside write(): waits for the server's disk, so that not even a crash of the server loses what is written. Without
+  // this a crash may lose the last moments.
   void make_durable(soci::session& sql) const;
-  // For the rest of a write, others that ask for the same wait; on a file every write is so.
+  // For the rest of a write, others that call this wait; on a file every write excludes others.
   void exclude_others(soci::session& sql) const;
 
  private:

@@ -29,7 +29,7 @@ constexpr Timeout kTimeouts[] = {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// postgresql://user:secret@host/database -> postgresql://user@host/database. Of what is no URL, all that may be a
+// postgresql://user:secret@host/database -> postgresql://user@host/database. If it is not a URL, all that may be a
 // password is left out: postgresql:host=h password=secret -> postgresql:host=h ...
 std::string without_password(const std::string& url) {
   std::string shown = url;
@@ -45,7 +45,7 @@ std::string without_password(const std::string& url) {
   return word == std::string::npos || !contains(shown, "=") ? shown : shown.substr(0, word) + "...";
 }
 
-// A password as it is, with signs that end one, would be taken for a host, which messages name.
+// An unescaped password, with signs that end one, would be taken for a host, which messages name.
 void check_escaped(const std::string& url) {
   const std::string text = url.substr(url.find("://") + 3);
   const std::size_t end = text.find_first_of("/?@");

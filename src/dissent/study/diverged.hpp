@@ -1,5 +1,5 @@
-// Models that diverged: their metric is not finite. Left out, such runs would flatter their method. So they count as
-// the worst model of the task, of any method in any round: no better than what one has before anything is learned.
+// Models that diverged: their metric is not finite. Leaving such runs out would flatter their method. So they count as
+// the worst model of the task, of any method in any round: no better than before anything is learned.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class WorstValues {
   // Of the runs of one task.
   WorstValues(std::span<const StudyRun* const> runs, const MetricTraits& metric);
 
-  // The metric of a model; NaN where none of the task is finite: nothing is known then, and nothing diverged.
+  // The metric of a model; NaN if none of the task is finite: then nothing is known, and nothing diverged.
   double of(const RoundRecord& record) const;
   bool diverged(const RoundRecord& record) const;
 
@@ -24,7 +24,7 @@ class WorstValues {
   double worst_ = std::numeric_limits<double>::quiet_NaN();
 };
 
-// Puts the worst of its task in the place of each metric that is not finite. How many there were.
+// Replaces each metric that is not finite with the worst of its task. Returns how many there were.
 std::size_t count_as_worst(StudyResults& results, const MetricTraits& metric);
 
 }  // namespace dissent

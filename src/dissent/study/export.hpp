@@ -1,9 +1,9 @@
-// A study as one table, for other programs; read_results() takes it back.
+// A study as one table, for other programs; read_results() reads it back.
 //
 //   study, cell, problem, model, acquisition, seed, data_seed, other axes of the grid,
 //   state, worker, version, error, started, changed, fit_epochs, and the fields of a round or of a chosen row
 //
-// One row a round of a campaign, or one a chosen row; a campaign that has none yet has one row without them. Times are
+// One row per round of a campaign, or per chosen row; a campaign that has none yet has one row without them. Times are
 // seconds since 1970. Measurements are a table of their own: study, and the fields of a measurement.
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace dissent {
 
-// The campaigns of these acquisitions, as typed ("mc:5000") or whatever their parameter ("mc"). InputError for one that
-// no campaign has.
+// Keeps the campaigns of these acquisitions, as typed ("mc:5000") or whatever their parameter ("mc"). InputError for
+// one that no campaign has.
 void keep_methods(StudyResults& results, const std::vector<std::string>& names);
 
-// Of each problem and model the rounds that all of its campaigns have; those that have none yet do not count. Methods
-// of a study that has not ended are then as far as each other.
+// Keeps, for each problem and model, the rounds that all of its campaigns have; campaigns that have none yet do not
+// count. Then all methods of a study that has not ended have come equally far.
 void keep_common_rounds(StudyResults& results);
 
 std::string rounds_csv(const StudyResults& results);

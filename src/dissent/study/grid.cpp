@@ -181,7 +181,7 @@ std::map<std::string, std::string> find_aims(const GridReader& reader, const tom
   return places;
 }
 
-// What all campaigns have.
+// The values that all campaigns share.
 Values read_common(const GridReader& reader, const toml::table& file) {
   Values common;
   for (const char* name : {"rounds", "data_seed", "pool_policy", "aim"}) {

@@ -21,7 +21,7 @@
 //     labelled = 60                      # rows to begin with, drawn by the campaign's seed
 //     test = 200                         # drawn by data_seed; the rest is the pool
 //
-// A problem is one of the program's, a file of transitions, or a table of the grid. What is wrong is an InputError with
+// A problem is one of the program's, a file of transitions, or a table of the grid. A mistake is an InputError with
 // line and column: "quick.toml:9:1: 'acquisiton' is not known; did you mean 'acquisition'?".
 #pragma once
 
@@ -43,8 +43,9 @@ struct Grid {
   const Cell& find(const std::string& name) const;
 };
 
-// Notes what the tables hold, so that campaigns of a file that has changed are told from those before. InputError, with
-// line and column of the grid, for one that cannot be read or lacks columns or rows, and for such a file of an aim.
+// Notes what the tables hold, so that campaigns on a changed file are told apart from earlier ones. InputError, with
+// line and column of the grid, for a table that cannot be read or lacks columns or rows, and likewise for the file of
+// an aim.
 void identify_tables(Grid& grid);
 
 Grid read_grid(const std::string& path);

@@ -54,7 +54,7 @@ bool matches(const GridChange& change, const Values& cell) {
   });
 }
 
-// Calls visit(values) for every combination, the seed changing last.
+// Calls visit(values) for every combination; the seed changes slowest.
 template <class Visit>
 void for_each_combination(std::vector<GridAxis> axes, const Values& common, const Visit& visit) {
   std::stable_partition(axes.begin(), axes.end(), [](const GridAxis& axis) { return axis.name == "seed"; });

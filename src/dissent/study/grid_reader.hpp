@@ -37,7 +37,7 @@ class GridReader {
   // The value of a field; InputErrors of the field's own rule get the place.
   Value value(const FieldInfo& field, const toml::node& node) const;
 
-  // One value, several in a list, or of seeds "0-9".
+  // One value, several in a list, or "0-9" for seeds.
   std::vector<Value> values(const FieldInfo& field, const toml::node& node) const;
   std::string text(const toml::node& node, std::string_view what) const;
   std::vector<std::string> texts(const toml::node& node, std::string_view what) const;

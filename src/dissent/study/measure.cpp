@@ -45,7 +45,7 @@ Ensemble fitted_model(const Problem& problem, Model kind, std::uint64_t seed, co
       .model;
 }
 
-// What is measured of a model has these in common.
+// The fields that all measurements of a model share.
 Measurement of_model(const char* kind, const Problem& problem, const Ensemble& model, std::uint64_t seed) {
   return {.kind = kind,
           .problem = problem.name,
@@ -113,7 +113,7 @@ void add_bias(const Problem& problem, const Ensemble& model, std::uint64_t seed,
   }
 }
 
-// What the model was fitted to, and what it makes of it.
+// The rows that the model was fitted to, and rows that it draws.
 void add_picture(const Problem& problem, const Ensemble& model, const MeasureOptions& options,
                  std::vector<Measurement>& all) {
   constexpr std::size_t kDraws = 5;  // at each place

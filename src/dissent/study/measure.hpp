@@ -1,15 +1,15 @@
 // The paper's side studies of its estimators, as numbers for a store:
 //
 //   seconds          of an estimate, for one input, by outputs and by components; on one thread. The mixtures are drawn
-//                    at random, so that nothing but the shape counts.
+//                    at random, so that only the shape counts.
 //   matched_samples  the K for which mc:K takes as long as a pairwise estimate, between the K that were timed
 //   spearman         of the ranks of pool rows by a pairwise estimate with those by mc:K, for models fitted to the
 //                    first rows of a problem
 //   bias             pairwise estimate minus true value, by x, for such models of the one-dimensional problems
-//   epistemic        the estimates themselves, and the true value; of seed 0, as are
-//   data, sample     rows that such a model was fitted to, and rows that it draws
+//   epistemic        the estimates themselves, and the true value; only for seed 0
+//   data, sample     rows that such a model was fitted to, and rows that it draws; only for seed 0
 //
-// All but the times, and what follows from them, depend on the options alone.
+// All but the times, and what follows from them, depend only on the options.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +33,11 @@ struct MeasureOptions {
   std::size_t repeats = 7;                                     // of a time; their median counts
   double sampled_values = 1e7;                                 // log densities in a timed estimate by samples
   std::vector<std::string> problems = {};                      // to fit; empty: all that this build has
-  std::size_t epochs = 6000;                                   // of a fit, by the paper's settings otherwise
+  std::size_t epochs = 6000;                                   // of a fit; otherwise the paper's settings
   std::size_t ranked_rows = 1000;                              // of the pool
   std::size_t points = 81;                                     // of x, over the range of the test rows
   ProblemOptions problem = {};
-  Executor* executor = nullptr;  // of fits; times are those of one thread
+  Executor* executor = nullptr;  // for fits; times are those of one thread
   std::function<void(std::string_view of, std::size_t done, std::size_t total)> progress;  // "times", then "models"
 };
 

@@ -58,7 +58,7 @@ std::size_t num_inputs(double values, double values_per_input) {
   return std::clamp(static_cast<std::size_t>(values / values_per_input), std::size_t{2}, kMostInputs);
 }
 
-// For one input, the median of several.
+// Seconds for one input, the median of several runs.
 double seconds_of(const Estimator& estimator, const MixtureView<double>& mixture, std::size_t repeats) {
   std::vector<double> seconds;
   for (std::size_t k = 0; k < repeats; ++k) {
@@ -105,7 +105,7 @@ std::vector<Measurement> measure_seconds(const MeasureOptions& options) {
 
 namespace {
 
-// Linear between the numbers that were timed, and through no samples in no time below the least of them.
+// Linear between the numbers of samples that were timed; below the least of them, linear from 0 samples in no time.
 double samples_in(double seconds, const std::vector<std::pair<double, double>>& timed) {
   std::pair<double, double> below{0, 0};  // samples, seconds
   for (const auto& at : timed) {

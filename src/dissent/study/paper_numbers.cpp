@@ -37,7 +37,7 @@ std::vector<PaperPoint> read_points(std::string_view name) {
   return points;
 }
 
-// One item a row.
+// One item per row.
 template <class Item, class Make>
 std::vector<Item> read_items(std::string_view name, const Make& make) {
   const Table table = paper_table(name);

@@ -37,17 +37,17 @@ struct PaperPoint {
 const std::vector<PaperPoint>& paper_curves();
 const std::vector<PaperPoint>& paper_main_table();
 
-// Null where the tables of the appendix have none.
+// Null if the tables of the appendix have none.
 const PaperPoint* find_paper_point(std::string_view model, std::string_view metric, std::string_view problem,
                                    std::size_t after, std::string_view method);
 
-// That of a study's method. Null for variants, and of several parameters all but the largest: the paper has none of
-// them.
+// The paper's point for a study's method. Null for variants and, among several parameters, for all but the largest: the
+// paper has none of them.
 const PaperPoint* paper_point_of(const Comparison& comparison, const TaskComparison& task, const MethodCurve& curve,
                                  std::size_t after);
 
 // The paper's own tests, from its printed means and deviations: Welch's, of kl and bhattacharyya against the others,
-// corrected by Holm. Empty where it has no numbers.
+// corrected by Holm. Empty if it has no numbers.
 ContrastFamily paper_contrasts(const std::vector<PaperPoint>& table, std::string_view model, std::string_view metric,
                                std::string_view problem, std::size_t after);
 

@@ -13,7 +13,7 @@ bool is_campaign(const std::string& path) {
   return std::filesystem::exists(std::filesystem::path(path) / "state.safetensors", unknown);
 }
 
-// What to do with a file of that kind; empty where nothing is to be said.
+// What to do with a file of that kind; empty if there is no advice.
 std::string advice_for(FileKind kind, const std::string& path) {
   if (kind == FileKind::kFolder && is_campaign(path)) {
     return fmt::format("; it is a campaign, which 'dissent report {}' shows", path);

@@ -12,8 +12,8 @@
 namespace dissent {
 namespace {
 
-// What was given for a campaign, from Cell::describe(). A setting that this version does not know is left out: none of
-// those has anything to do with the results' names.
+// The settings given for a campaign, from Cell::describe(). Those that this version does not know are left out: none of
+// them affects the results' names.
 CampaignSettings described_settings(const Json& description) {
   Values given;
   if (const auto settings = description.find("settings"); settings != description.end()) {
@@ -85,7 +85,7 @@ StudyResults read_results(StudyStore& store, const std::string& study) {
     results.runs.push_back(run_of(cell));
   }
   for (const CellRound& round : store.rounds(results.study)) {
-    // A campaign may have been added since its cells were read.
+    // A campaign may have been added since the cells were read.
     if (const auto found = position.find(round.cell); found != position.end()) {
       results.runs[found->second].rounds.push_back(round.record);
     }

@@ -40,15 +40,15 @@ struct StudyResults {
   std::vector<Measurement> measurements = {};
 };
 
-// Of what every run has a field, whether or not its grid has such an axis.
+// Whether every run has a field for this axis, even if its grid has no such axis.
 bool is_task_axis(std::string_view name);
 
-// "kl, candidates=1000": StudyRun::method, of its acquisition and axes.
+// "kl, candidates=1000": StudyRun::method, from its acquisition and axes.
 std::string method_name(const StudyRun& run);
 
-// InputError when there is no such study; an empty name is the only one there is.
+// InputError if there is no such study; an empty name means the only one there is.
 StudyResults read_results(StudyStore& store, const std::string& study = {});
-// A file of `dissent study export`, .csv or .csv.gz: rounds, or measurements alone.
+// A file of `dissent study export`, .csv or .csv.gz: rounds, or only measurements.
 StudyResults read_results(const std::string& path);
 
 }  // namespace dissent

@@ -46,7 +46,7 @@ Table read_export(const std::string& path) {
   return parse_csv(text, path, options);
 }
 
-// The first few: who gave another table sees which one it was.
+// The first few, so that whoever gave the wrong table sees which one it was.
 std::string shown_columns(const Table& table) {
   constexpr std::size_t kShown = 5;
   std::vector<std::string> names;
@@ -65,7 +65,7 @@ void check_columns(const Table& table, const std::string& path, const std::vecto
   }
 }
 
-// Tables that have the columns of an export (check_columns).
+// Reads tables that have the columns of an export (check_columns).
 class ExportReader {
  public:
   explicit ExportReader(const Table& table) : table_(table) {
@@ -102,7 +102,7 @@ class ExportReader {
     return run;
   }
 
-  // None of a campaign that has no model yet.
+  // None for a campaign that has no model yet.
   std::optional<RoundRecord> record(std::size_t row) const {
     if (table_.column("round").is_missing(row)) {
       return std::nullopt;
@@ -170,7 +170,7 @@ class ExportReader {
   std::vector<const Column*> axes_;
 };
 
-// The study that all rows are of.
+// The study that all rows belong to.
 template <class Text>
 std::string only_study(const Table& table, const Text& text) {
   check(table.num_rows > 0, "it has no rows");

@@ -21,14 +21,14 @@
 namespace dissent {
 namespace {
 
-constexpr double kLongestWait = 0.25;  // seconds, until it is asked again whether a cell is free
+constexpr double kLongestWait = 0.25;  // seconds, before it checks again whether a cell is free
 
-// A cell of the store as the place of its campaign. It is recorded once a round: models are not kept, so that a step
-// inside of one would be taken again all the same, to the same bits. Targets come from the pool again, but for rows
-// that waited for them when the campaign was stopped.
+// A cell of the store as the place of its campaign. It is recorded once per round: models are not kept, so a step
+// inside a round would be repeated anyway, to the same bits. Targets come from the pool again, except for rows that
+// waited for them when the campaign was stopped.
 class CellStore final : public CampaignStore {
  public:
-  // data: with a pool whose targets are known.
+  // `data` has a pool whose targets are known.
   CellStore(StudyStore& store, Claim claim, const Problem& data)
       : store_(store), claim_(std::move(claim)), data_(data), campaign_(store.load(claim_)) {}
 
@@ -38,7 +38,7 @@ class CellStore final : public CampaignStore {
   Campaign load() const override {
     Campaign campaign = campaign_.value();
     const std::size_t D = data_.target_names.size();
-    // The model of a round that is recorded has chosen, and new labels would have ended it.
+    // If the round of the fitted model is recorded, it has chosen, and its rows still wait: labels would have reset it.
     const std::size_t waiting = campaign.fitted && campaign.fitted->round == campaign.rounds.size()
                                     ? campaign.rounds.size()
                                     : campaign.rounds.size() + 1;
@@ -94,7 +94,7 @@ class Heartbeat {
         store.renew(claim);
       } catch (const LeaseLost&) {
         return;                          // the next round that is recorded will find out
-      } catch (const std::exception&) {  // it may pass until the next time
+      } catch (const std::exception&) {  // it may pass by the next time
       }
     }
   }
@@ -126,7 +126,7 @@ LearnEnd run_cell(StudyStore& store, const Cell& cell, const Claim& claim, const
   return end;
 }
 
-// Runs a cell and records how it ended; what is wrong with its input is `error`. A worker that cannot go on gives the
+// Runs a cell and records how it ended; `error` says what is wrong with its input. A worker that cannot go on gives the
 // cell back, if it still can.
 LearnEnd run_claimed(StudyStore& store, const Cell& cell, const Claim& claim, const StudyControl& control,
                      std::string& error) {
@@ -214,7 +214,7 @@ std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& c
       continue;
     }
     const auto cell = by_name.find(claim->name);
-    if (cell == by_name.end()) {  // another worker has brought more of them
+    if (cell == by_name.end()) {  // another worker has added more of them
       store.release(*claim);
       break;
     }
@@ -224,7 +224,7 @@ std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& c
         break;
       }
     } catch (const LeaseLost&) {
-      continue;  // it is in other hands
+      continue;  // another worker has it
     }
     ++ended;
     if (control.ended) {

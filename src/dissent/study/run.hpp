@@ -15,16 +15,15 @@
 
 namespace dissent {
 
-// What a cell's campaign learns from. Tables are read, and problems collected, as `options` say; its seeds are the
-// cell's.
+// What a cell's campaign learns from. Tables are read, and problems collected, as `options` say, with the cell's seeds.
 Problem cell_problem(const Cell& cell, ProblemOptions options = {});
 
 class FitDevice;
 class ScoreDevice;
 
 struct StudyControl {
-  std::string worker;  // HOST:PROCESS, unique; see worker_name()
-  double lease = 60;   // seconds; a worker is taken for dead when it has not renewed its claim for so long
+  std::string worker;  // HOST:PROCESS:THREAD:START, unique; see worker_name()
+  double lease = 60;   // seconds; a worker is taken for dead if it has not renewed its claim for this long
   std::string only;    // a cell; empty: all
   Executor* executor = nullptr;
   FitDevice* device = nullptr;    // that trains networks; null: this processor
@@ -36,14 +35,14 @@ struct StudyControl {
   std::function<bool()> stop;                                       // asked between steps
 };
 
-// This process and, to tell threads apart, a number. And the process alone: HOST:PROCESS.
+// This process and, to tell threads apart, a number. And only the process: HOST:PROCESS.
 std::string worker_name(std::size_t thread = 0);
 std::string worker_process(std::string_view worker);
 
-// Claims cells and runs them until all have ended, or it is stopped; a cell in the middle waits again then. While
-// others have the last cells it waits, to take them over if their workers die. A campaign that fails is recorded as
-// failed, with its message, and the next begins. Cells that another worker has added and
-// the grid has not are left to that one. How many cells it ended.
+// Claims cells and runs them until all have ended or it is stopped; a cell that was stopped waits again. While others
+// have the last cells, it waits to take them over if their workers die. A campaign that fails is recorded as failed,
+// with its message, and the next begins. Cells that another worker has added and the grid lacks are left to that
+// worker. Returns how many cells it ended.
 std::size_t run_cells(StudyStore& store, const Grid& grid, const StudyControl& control);
 
 }  // namespace dissent

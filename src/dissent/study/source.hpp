@@ -1,5 +1,5 @@
-// What a name of results means: the one place where stores and exported tables are told apart. Nothing here needs a
-// database, so that a program without studies can say what it was given.
+// What a name of results means: the one place that tells stores and exported tables apart. Nothing here needs a
+// database, so a program without studies can say what it was given.
 #pragma once
 
 #include <string>
@@ -22,18 +22,19 @@ enum class SourceKind { kNone, kStoreFile, kServer, kExport };
 
 struct StudySource {
   SourceKind kind = SourceKind::kNone;
-  std::string place;  // a path; of a server its URL
+  std::string place;  // a path, or the URL of a server
 
   explicit operator bool() const { return kind != SourceKind::kNone; }
   bool is_store() const { return kind == SourceKind::kStoreFile || kind == SourceKind::kServer; }
-  // That StudyStore::open() takes.
+  // The URL that StudyStore::open() takes.
   std::string url() const { return kind == SourceKind::kStoreFile ? std::string(kSqliteScheme) + place : place; }
-  // That is read; empty for a server.
+  // The file that is read; empty for a server.
   std::string file() const { return kind == SourceKind::kServer ? "" : place; }
 };
 
-// By the name's beginning; else a store by the file's content, and an export by its ending. kNone for the rest. What
-// looks like a URL is a server's, though perhaps misspelt: it may hold a password, which no message of a file may show.
+// Decides by the name's beginning; else tells a store by the file's content, and an export by its ending. kNone for the
+// rest. Anything that looks like a URL is a server's, though perhaps misspelt: it may hold a password, which no message
+// about a file may show.
 inline StudySource study_source(const std::string& name) {
   if (name.starts_with(kSqliteScheme)) {
     return {SourceKind::kStoreFile, name.substr(kSqliteScheme.size())};

@@ -14,7 +14,7 @@
 namespace dissent {
 namespace {
 
-// Those of the names that the store has; its only study where no name is given.
+// The named studies that the store has; its only study if no name is given.
 std::vector<StudyResults> studies_of(StudyStore& store, std::span<const std::string> names) {
   if (names.empty()) {
     return {read_results(store)};
@@ -29,8 +29,8 @@ std::vector<StudyResults> studies_of(StudyStore& store, std::span<const std::str
   return studies;
 }
 
-// All but what says how far it came. A file of version 0.6 or before does not tell epochs, nor an axis without a value.
-// What all runs have is compared by itself: a file has columns of it, a store an axis only where the grid has one.
+// Compares all but how far the runs came. A file of version 0.6 or before does not give epochs, nor an axis without a
+// value. What all runs have is compared by itself: a file has columns for it, a store an axis only if the grid has one.
 bool same_settings(const StudyRun& one, const StudyRun& other) {
   const auto axes = [](const StudyRun& run) {
     std::map<std::string, std::string> given(run.axes.begin(), run.axes.end());
@@ -42,7 +42,8 @@ bool same_settings(const StudyRun& one, const StudyRun& other) {
          axes(one) == axes(other) && (one.epochs == 0 || other.epochs == 0 || one.epochs == other.epochs);
 }
 
-// What of a campaign counts where two sources have it: more rounds, then that it has ended, then what is newer.
+// Which version of a campaign counts if two sources have it: the one with more rounds, then one that is done, then the
+// newer.
 auto progress_of(const StudyRun& run) {
   return std::tuple(run.rounds.size(), run.state == CellState::kDone, run.changed);
 }
@@ -52,7 +53,7 @@ auto values_of(const Measurement& one) {
                   one.at, one.value);
 }
 
-// Without those that are there: a store may stand beside its own export.
+// Adds only those that are not there: a store may be given beside its own export.
 void add_measurements(StudyResults& whole, const StudyResults& more) {
   const auto less = [](const Measurement& one, const Measurement& other) { return values_of(one) < values_of(other); };
   const std::set<Measurement, decltype(less)> known(whole.measurements.begin(), whole.measurements.end(), less);

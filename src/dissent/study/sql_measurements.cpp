@@ -1,4 +1,4 @@
-// What side studies measure: one row a number.
+// What side studies measure: one row per number.
 #include <soci/soci.h>
 
 #include <cmath>

@@ -141,7 +141,7 @@ void SqlStudyStore::record(const Claim& claim, const Campaign& campaign) {
     update_in(sql, claim, fmt::format("lease_end = {}", lease_end(claim)));
     sql << "SELECT rounds, chosen FROM cell WHERE id = :i", soci::use(id), soci::into(num_rounds),
         soci::into(num_chosen);
-    // The last one may have been of a model that had not chosen yet.
+    // The last record may be of a model that had not chosen yet.
     put(sql, claim, "round", static_cast<std::size_t>(std::max(num_rounds - 1, 0LL)), measured);
     put(sql, claim, "choice", static_cast<std::size_t>(num_chosen), campaign.chosen);
     num_rounds = static_cast<long long>(measured.size());

@@ -5,11 +5,11 @@
 //   postgresql://user@host/database       a server
 // A file that is a store already may be named without its scheme.
 //
-// A worker claims a cell for as long as its lease lasts and renews it while it works; the cell of a worker that died is
-// claimed by another, which goes on from the last saved step. Nothing is recorded without the lease, and a step is
-// recorded whole or not at all, so no round is lost or counted twice.
+// A worker claims a cell for the time of a lease, which it renews while it works. If a worker dies, another claims its
+// cell and continues from the last saved step. Nothing is recorded without the lease, and a step is recorded whole or
+// not at all, so no round is lost or counted twice.
 //
-// A server that goes away is waited for (`patience` seconds). InputError for a URL that is none, a store of a later
+// If a server goes away, the store waits for it (`patience` seconds). InputError for an invalid URL, a store of a later
 // version, and a cell that was begun with other settings; SystemError for what the database refuses.
 #pragma once
 
@@ -38,7 +38,7 @@ struct CellRecord {
   std::string description;  // Cell::describe()
   CellState state = CellState::kWaiting;
   std::size_t rounds = 0;    // recorded
-  std::string worker = {};   // that has it, or had it last: HOST:PROCESS
+  std::string worker = {};   // that has it, or had it last: HOST:PROCESS:THREAD:START
   std::string version = {};  // of the program
   std::string error = {};
   double started = 0;  // seconds since 1970, by the clock of the database; 0: not yet
@@ -57,7 +57,7 @@ struct CellChoice {
 
 // A number of a side study: how long an estimator takes, how far it is off, how it ranks.
 struct Measurement {
-  std::string kind;  // "seconds", "bias", "spearman", "matched_samples"
+  std::string kind;  // "seconds", "bias", ...; measure.hpp lists them
   std::string problem = {};
   std::string model = {};
   std::string estimator = {};
@@ -65,7 +65,7 @@ struct Measurement {
   std::size_t components = 0;
   std::size_t samples = 0;  // of a Monte Carlo estimate
   std::uint64_t seed = 0;
-  double at = 0;  // the input, where it has one
+  double at = 0;  // the input, if it has one
   double value = 0;
 };
 template <>
@@ -86,7 +86,7 @@ struct HeldCell {
   double seconds = 0;  // until its lease is over, unless the worker renews it
 };
 
-// Thrown when a claim has passed to another worker: what was done since is theirs to do.
+// Thrown when a claim has passed to another worker: that worker redoes what was done since.
 class LeaseLost : public Error {
  public:
   using Error::Error;
@@ -96,7 +96,7 @@ class StudyStore {
  public:
   static constexpr double kPatience = 300;  // seconds
 
-  // For reading alone the store must exist; else it is made, or brought up to this version.
+  // To be read only, the store must exist; otherwise it is made, or brought up to this version.
   enum class Access { kRead, kWrite };
   static std::unique_ptr<StudyStore> open(const std::string& url, Access access = Access::kWrite,
                                           double patience = kPatience);
@@ -104,35 +104,37 @@ class StudyStore {
 
   virtual std::string name() const = 0;  // its URL without a password, for messages
 
-  // A server that went away is not waited for any longer when the answer is true.
+  // Ends the wait for a server that went away when `stop` returns true.
   virtual void set_stop(std::function<bool()> stop) = 0;
 
-  // The cells of the grid that are not there yet wait from now on. InputError for one that is there with other
-  // settings, and where the store has cells of the study that the grid has not.
+  // Adds the cells of the grid that are not there yet; they wait from now on. A cell that failed before its first round
+  // gets the settings of the grid. InputError for any other that is there with other settings, and if the store has
+  // cells of the study that the grid lacks.
   virtual void add(const Grid& grid) = 0;
 
-  // A cell that waits, or whose lease is over; of the study, or the one that is named. None when there is none.
+  // Claims a cell that waits, or whose lease is over: any of the study, or the one that is named. None if there is
+  // none.
   virtual std::optional<Claim> claim(const std::string& study, const std::string& worker, double lease,
                                      const std::string& only = {}) = 0;
-  // These throw LeaseLost when the claim is another's by now.
+  // These throw LeaseLost if another worker has the claim by now.
   virtual void renew(const Claim& claim) = 0;
   virtual void record(const Claim& claim, const Campaign& campaign) = 0;  // state, rounds and choices
   virtual void finish(const Claim& claim) = 0;
   virtual void fail(const Claim& claim, const std::string& error) = 0;
   virtual void release(const Claim& claim) = 0;  // it waits again
-  // The cells that are claimed, by anyone; of the study, or the one that is named.
+  // The cells that anyone has claimed: all of the study, or the one that is named.
   virtual std::vector<HeldCell> held(const std::string& study, const std::string& only = {}) = 0;
-  // How many cells are done or have failed, and how many have failed; of the study, or the one that is named.
+  // How many cells of the study are done or have failed; and how many have failed, of all or of the one that is named.
   virtual std::size_t num_ended(const std::string& study) = 0;
   virtual std::size_t num_failed(const std::string& study, const std::string& only = {}) = 0;
-  // Cells that failed wait again; how many.
+  // Makes cells that failed wait again; returns how many.
   virtual std::size_t retry(const std::string& study) = 0;
 
-  // The state that was recorded last, but for the targets of chosen rows, which wait for them again: the pool has them.
-  // None at the beginning.
+  // The state that was recorded last, without the targets of chosen rows: these wait again, and the pool has the
+  // targets. None at the beginning.
   virtual std::optional<Campaign> load(const Claim& claim) = 0;
 
-  // Replaces the measurements of these kinds of the same problems.
+  // Replaces the measurements of the same kinds and problems.
   virtual void record(const std::string& study, const std::vector<Measurement>& measurements) = 0;
   virtual std::vector<Measurement> measurements(const std::string& study) = 0;
 

@@ -51,7 +51,7 @@ void create_measurements(soci::session& sql, const Database& database) {
   sql << "UPDATE dissent SET version = 2";
 }
 
-// Fields that a record has since the table was made.
+// Adds columns for fields that records have gained since the table was made.
 template <class S>
 void add_columns(soci::session& sql, const Database& database, const std::string& table) {
   const std::set<std::string> known = table_columns(sql, database, table);
@@ -77,7 +77,7 @@ int schema_version(soci::session& sql, const Database& database) {
   return version;
 }
 
-// A file with tables of others is theirs. On a server many share a database.
+// A file with other tables is not ours. On a server many share a database.
 void check_empty(soci::session& sql, const Database& database) {
   if (database.is_sqlite()) {
     int count = 0;

@@ -2,8 +2,8 @@
 //
 //   dissent      version of the schema, one row
 //   cell         one campaign each: where it stands, who has it until when, its state
-//   round        one row a round of a cell, and the last model: the fields of RoundRecord
-//   choice       one row a chosen row: the fields of ChosenRow
+//   round        one row per round of a cell, and the last model: the fields of RoundRecord
+//   choice       one row per chosen row: the fields of ChosenRow
 //   measurement  one number of a side study each; since version 2
 #pragma once
 
@@ -28,11 +28,11 @@ std::string column_list() {
   return list;
 }
 
-// Makes the tables, or brings those of an earlier version up to this one: tables that were added since, and columns for
-// fields that records have since. InputError for a later version, which is left as it is.
+// Makes the tables, or brings those of an earlier version up to this one: adds the tables and the columns for fields
+// that are new since. InputError for a later version, which is left as it is.
 void prepare_schema(soci::session& sql, const Database& database);
-// InputError for a database without studies, and for a later version. An earlier one can be read: what it lacks is not
-// there.
+// InputError for a database without studies, and for a later version. An earlier one can be read, without what it
+// lacks.
 void check_schema(soci::session& sql, const Database& database);
 
 // Names of a table's columns; none if there is no such table.

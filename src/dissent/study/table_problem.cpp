@@ -39,7 +39,7 @@ Table rows_of(const Table& table, std::span<const std::size_t> rows) {
   return part;
 }
 
-// What is wrong is found at the place in the grid, "grid.toml:9:8".
+// Gives InputErrors the place in the grid, "grid.toml:9:8".
 template <class Work>
 decltype(auto) at_source(const std::string& place, Work&& work) {
   try {
@@ -100,7 +100,7 @@ Problem table_problem(const Cell& cell, const CampaignSettings& settings, const 
 
 namespace {
 
-// All that can be wrong with the table, as the cell wants it.
+// Checks all that can be wrong with the table, as the cell uses it.
 Examined examine(const Cell& cell) {
   const GridTable& spec = cell.table.value();
   const CampaignSettings settings = cell.campaign_settings();
@@ -114,8 +114,8 @@ Examined examine(const Cell& cell) {
   return result;
 }
 
-// That each file of an aim can be read, and has the inputs of the tables of the grid. What the inputs of other problems
-// are is known only when their rows are there.
+// Checks that each file of an aim can be read, and has the inputs of the grid's tables. The inputs of other problems
+// are known only once their rows are there.
 void examine_aims(const Grid& grid) {
   std::set<std::pair<std::string, std::string>> known;
   for (const Cell& cell : grid.cells) {

@@ -8,8 +8,8 @@
 
 namespace dissent {
 
-// The test rows are drawn by data_seed, the first labelled ones among the others by the campaign's seed. InputError
-// where `all` has not the rows or the columns that the cell asks for.
+// data_seed draws the test rows, and the campaign's seed the first labelled ones from the rest. InputError if `all`
+// lacks the rows or the columns that the cell asks for.
 Problem table_problem(const Cell& cell, const CampaignSettings& settings, const Table& all);
 
 }  // namespace dissent

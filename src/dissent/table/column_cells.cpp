@@ -17,7 +17,7 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kFewValues = 10;    // never numbers with mistakes among them
+constexpr std::size_t kFewValues = 10;    // so few are never numbers with mistakes among them
 constexpr double kMostly = 0.8;           // of the cells: the others look like mistakes
 constexpr std::size_t kShownLength = 40;  // of a text in a message
 constexpr std::array<DateOrder, 3> kDateOrders{DateOrder::kYearFirst, DateOrder::kDayFirst, DateOrder::kMonthFirst};
@@ -34,7 +34,7 @@ std::vector<std::string> texts_of(const ColumnCells& cells) {
   return texts;
 }
 
-// Numbers count for the text that has them already, in whatever spelling.
+// A number counts towards a text that already stands for it, in whatever spelling.
 void add_counts(const Column* column, ColumnCells& cells) {
   if (column == nullptr) {
     return;
@@ -70,7 +70,7 @@ bool looks_like_number(std::string text) {
   return !text.empty() && is_number(text);
 }
 
-// Whether `is` holds for most cells. Most columns have none at all, which is soon known.
+// Whether `is` holds for most cells. Most columns have no such cells, which is soon known.
 bool mostly(const ColumnCells& cells, bool (*is)(std::string_view)) {
   const double most_others = (1 - kMostly) * static_cast<double>(cells.num_present());
   std::size_t num_others = 0;
@@ -114,7 +114,7 @@ DateOrder usual_order(const Column& column) {
   return *std::ranges::max_element(kDateOrders, {}, num_read);
 }
 
-// What is said of the first cell that is no date as those around it.
+// What to say of the first cell that is not a date like those around it.
 std::string date_mistake_text(const ColumnCells& cells, const CellPlaces& places) {
   for (const Column* column : {cells.labelled, cells.pool}) {
     const DateOrder order = column == nullptr ? DateOrder() : usual_order(*column);

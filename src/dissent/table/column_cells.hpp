@@ -1,5 +1,5 @@
-// The cells of one column, of the labelled rows and of the pool, and what they look like: words for true and false,
-// dates, or numbers with mistakes among them (encoding_fit.hpp decides by it).
+// The cells of one column, from the labelled rows and the pool, and what they look like: words for true and false,
+// dates, or numbers with mistakes among them (which encoding_fit.hpp decides by).
 #pragma once
 
 #include <cstddef>
@@ -21,28 +21,29 @@ struct ColumnCells {
   std::size_t num_missing = 0;          // of the labelled rows
   std::size_t num_missing_in_pool = 0;  // of the others
   bool is_text = false;
-  std::map<std::string, std::size_t> counts = {};  // of different texts; numbers alone are not counted
+  std::map<std::string, std::size_t> counts = {};  // of each text; columns of only numbers are not counted
 
   std::size_t num_present() const { return num_rows - num_missing - num_missing_in_pool; }
   bool any_missing() const { return num_missing + num_missing_in_pool > 0; }
 };
 
-// Where cells stand, for messages: the labelled rows may be a part of those in the file, and the pool is another file.
+// Where cells are, for messages: the labelled rows may be only some of those in the file, and the pool is another file.
 struct CellPlaces {
   std::span<const std::size_t> labelled_rows = {};  // their numbers in the file; empty: all of them
   std::string_view pool = {};                       // its source
 };
 
-// As text, all that are not missing, from top to bottom.
+// All cells that are not missing, as text, from top to bottom.
 std::vector<std::string> present_cells(const Column& column);
 
 ColumnCells collect_cells(const Column& labelled, const Column* pool, bool as_text);
 
-// Words of one pair, such as yes and no: both of them, unless one alone is unmistakable (true, false, yes, no).
+// Whether cells are words of one pair, such as yes and no: both must occur, unless one is unmistakable by itself (true,
+// false, yes, no).
 bool are_booleans(const ColumnCells& cells);
 
-// Dates of one style in each table, which need not be the same; or why they are refused: ambiguous, of several styles,
-// or mostly dates. Neither for any other column.
+// Dates of one style in each table, not necessarily the same; or why they are refused: ambiguous, of several styles, or
+// only mostly dates. Neither for any other column.
 struct DateCells {
   bool are_dates = false;
   DateOrder order = DateOrder::kYearFirst;  // of the labelled rows
@@ -51,11 +52,11 @@ struct DateCells {
 };
 DateCells judge_date_cells(const ColumnCells& cells, const CellPlaces& places);
 
-// Numbers with a few cells of text among them, and what to say of it; empty for any other column.
+// What to say of a column of numbers with a few cells of text among them; empty for any other column.
 std::string mistake_text(const ColumnCells& cells, const CellPlaces& places);
 
-// Likewise numbers with signs or units, and dates and times that parse_date() does not read. Nearly all of their cells
-// differ, as those of identifiers do.
+// Likewise for numbers with signs or units, and for dates and times that parse_date() does not read. Nearly all of
+// their cells differ, like those of identifiers.
 std::string unread_text(const ColumnCells& cells, const CellPlaces& places);
 
 }  // namespace dissent

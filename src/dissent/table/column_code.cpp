@@ -21,7 +21,7 @@ double median(std::vector<double> values) {
   return values.empty() ? 0 : values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// The values of a code's only feature, where cells have them.
+// The values of a code's only feature, for cells that are not missing.
 std::vector<double> present_values(const ColumnCode& code, const Column* column) {
   std::vector<double> values;
   if (column == nullptr) {
@@ -48,7 +48,7 @@ void set_fill(const ColumnCells& cells, std::span<const std::size_t> labelled_ro
   std::vector<double> values = in_rows(labelled_rows, [&] { return present_values(code, cells.labelled); });
   code.fill = median(values.empty() ? present_values(code, cells.pool) : std::move(values));
   if (code.kind != ColumnKind::kNumber && code.kind != ColumnKind::kDate) {
-    code.fill = std::floor(code.fill);  // one there is
+    code.fill = std::floor(code.fill);  // a value that exists
   }
 }
 

@@ -1,11 +1,11 @@
-// CSV in and out, after RFC 4180: a header line, fields in "quotes" where they hold a delimiter, a quote ("" inside) or
-// a line break, LF or CRLF. A byte order mark is skipped, and so are blank lines. A first line "sep=;", as Excel has
-// it, names the delimiter. Text is UTF-8; a field that is not is taken for Windows-1252, which the table's notes say.
+// CSV in and out, after RFC 4180: a header line, fields in "quotes" if they hold a delimiter, a quote ("" inside) or a
+// line break, LF or CRLF. A byte order mark is skipped, and so are blank lines. A first line "sep=;", as Excel writes
+// it, names the delimiter. Text is UTF-8; a field that is not is read as Windows-1252, and the table's notes say so.
 //
 // Numbers are read and written independently of the locale: decimal or scientific, an optional sign, and nan, inf or
-// infinity in any case; spaces around them do not count, nor do quotes. Anything else is text. A field is missing where
-// it is empty or says NA, N/A, #N/A, null, ? or - in any case. A number beyond float64 (1e999, 1e-999) is an error: it
-// is neither rounded to infinity nor to zero. A column without a name is called by its place, "column 1".
+// infinity in any case; spaces and quotes around them do not count. Anything else is text. A field is missing if it is
+// empty or says NA, N/A, #N/A, null, ? or - in any case. A number beyond float64 (1e999, 1e-999) is an error: it is not
+// rounded to infinity or zero. A column without a name is named by its place, "column 1".
 #pragma once
 
 #include <concepts>
@@ -22,9 +22,9 @@
 namespace dissent {
 
 struct CsvOptions {
-  char delimiter = 0;                                   // 0: as the header line has it, of , ; and tab
+  char delimiter = 0;                                   // 0: found in the header line, one of , ; and tab
   std::size_t max_record_bytes = std::size_t{1} << 24;  // a longer line is taken for a damaged file
-  // Columns that are text whatever they hold: digits are no numbers there, and only an empty field is missing.
+  // Columns that are text whatever they hold: digits are not numbers there, and only an empty field is missing.
   std::vector<std::string> text_columns = {};
 };
 
@@ -66,7 +66,7 @@ class CsvText {
  private:
   void integer(std::string_view digits);
   void begin_field();
-  // In quotes where it holds one of the delimiters: in a header any of those that a reader looks for.
+  // In quotes if it holds one of the delimiters: in a header, any that a reader looks for.
   void put_text(std::string_view text, std::string_view delimiters);
 
   std::string source_;
@@ -76,7 +76,7 @@ class CsvText {
   TextStyle style_;
 };
 
-// Writes row after row; the file appears, whole, on commit(). "-" is standard output, which receives all of it then.
+// Writes row by row; the file appears, whole, on commit(). "-" is standard output, which then receives all of it.
 //
 //     CsvWriter writer("scores.csv", {"index", "epistemic"});
 //     writer.row(0, 0.25);
@@ -106,7 +106,8 @@ class CsvWriter {
   CsvText text_;
 };
 
-// One cell of a table into a CsvText or CsvWriter, as it was spelled. A missing one that says so ("NA") stays as it is.
+// Writes one cell of a table to a CsvText or CsvWriter, as it was spelled. A missing cell that says so ("NA") stays as
+// it is.
 template <class Writer>
 void put_cell(Writer& writer, const Column& column, std::size_t row) {
   if (column.is_missing(row) && (!column.is_text() || column.text[row].empty())) {
@@ -120,7 +121,7 @@ void put_cell(Writer& writer, const Column& column, std::size_t row) {
   }
 }
 
-// In the style of the file that it came from, if that is given; a single column has no delimiter to be known by, and is
+// In the style of the file it came from, if given. A single column has no delimiter to recognise it by, so it is
 // written with points.
 std::string format_csv(const Table& table, TextStyle style = {});
 

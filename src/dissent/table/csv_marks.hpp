@@ -1,4 +1,4 @@
-// Points and commas in the numbers of a table whose delimiter is no comma: which are decimal marks, and which may be
+// Points and commas in the numbers of a table whose delimiter is not a comma: which are decimal marks, and which may be
 // thousands.
 #pragma once
 
@@ -22,9 +22,9 @@ struct ColumnMarks {
   bool any_large = false;                       // whole numbers of three digits or more
   bool any_fraction = false;                    // commas that cannot be between thousands
   std::optional<std::size_t> first_comma = {};  // the row
-  std::string comma_text = {};                  // what stands there
+  std::string comma_text = {};                  // the field there
 
-  // A number without commas.
+  // Notes a number without commas.
   void note(std::string_view text, double value) {
     constexpr double kLarge = 100;  // with a comma for thousands, numbers next to it may have none
     const bool has_point = text.find('.') != std::string_view::npos;
@@ -32,17 +32,18 @@ struct ColumnMarks {
     any_large = any_large || (!has_point && std::abs(value) >= kLarge);
   }
 
-  // A field that is no number without commas; sets `value` for kNumber alone.
+  // Reads a field that is not a number without commas; sets `value` only for kNumber.
   NumberText read_commas(std::string_view field, std::size_t row, double& value);
 };
 
-// 1.234 beside 1,5 may be a thousand or a bit more than one, and so may 1,234 beside 731: the commas are text then.
+// 1.234 beside 1,5 may be a thousand or a bit more than one, and so may 1,234 beside 731: then the commas are text.
 void refuse_mixed_marks(std::span<const ColumnMarks> marks, Table& table);
 
-// Once for a table, so that nobody takes thousands for read.
+// One note per table, so that nobody thinks commas were read as thousands.
 void note_commas(std::span<const ColumnMarks> marks, Table& table);
 
-// What a spreadsheet that wrote it opens again. A table with points in some numbers has no decimal commas.
+// A style that the spreadsheet which wrote the table opens again. A table with points in some numbers has no decimal
+// commas.
 TextStyle style_of(std::span<const ColumnMarks> marks, const Table& table, char delimiter);
 
 }  // namespace dissent

@@ -56,7 +56,7 @@ class CsvParser {
   }
 
  private:
-  // A field that is not UTF-8 is what Windows writes.
+  // A field that is not UTF-8 is read as what Windows writes.
   std::string utf8(std::string_view field) {
     if (is_utf8(field)) [[likely]] {
       return std::string(field);
@@ -146,7 +146,7 @@ class CsvParser {
     }
   }
 
-  // Everything but a plain number: missing, quoted, text, or a number with a plus sign or spaces behind it.
+  // Everything but a plain number: missing, quoted, text, or a number with a plus sign or spaces after it.
   void read_unusual(Column& column, ColumnMarks& marks, std::size_t row) {
     const CsvScanner::Position start = scan_.position();
     const std::string_view field = scan_.next_field();

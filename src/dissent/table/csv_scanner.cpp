@@ -82,8 +82,8 @@ void CsvScanner::end_record() {
   }
 }
 
-// How often each candidate stands outside of quotes in the record at p, and where that ends. A quote opens at the
-// beginning of a field alone, or again behind one that closed.
+// How often each candidate occurs outside quotes in the record at p; moves p to the record's end. A quote opens only at
+// the beginning of a field, or right after one that closed.
 CsvScanner::Counts CsvScanner::count_delimiters(const char*& p) const {
   Counts counts{};
   bool quoted = false;
@@ -100,8 +100,8 @@ CsvScanner::Counts CsvScanner::count_delimiters(const char*& p) const {
   return counts;
 }
 
-// The most frequent candidate of the header that the next line has as often, or without one the most frequent; the
-// comma when there is none. (A name may hold another: "depth, m;salt".)
+// The most frequent candidate in the header that the next line has equally often; without one, the most frequent; the
+// comma if there is none. (A name may hold another: "depth, m;salt".)
 char CsvScanner::detect_delimiter() const {
   const char* p = at_;
   const Counts header = count_delimiters(p);

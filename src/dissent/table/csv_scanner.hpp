@@ -1,5 +1,5 @@
-// Walks over CSV text (csv.hpp) field by field, and knows where it is: for whoever reads numbers straight from the
-// text, and for messages.
+// Walks over CSV text (csv.hpp) field by field, and keeps its position, for callers that read numbers straight from the
+// text and for messages.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,8 +24,8 @@ class CsvScanner {
     std::size_t line;
   };
 
-  // `file` is the mapping that holds the text, or null. Without a delimiter it is found: Excel's first line "sep=;"
-  // says which, else the header does. Stands at the header then.
+  // `file` is the mapping that holds the text, or null. If no delimiter is given, it is found: from Excel's first line
+  // "sep=;", else from the header. Starts at the header.
   CsvScanner(std::string_view text, const std::string& source, char delimiter, std::size_t max_record_bytes,
              const MappedFile* file);
 
@@ -37,21 +37,21 @@ class CsvScanner {
   std::size_t line() const { return line_; }
 
   void go_to(const Position& position);
-  // Over a field that was read from the text itself.
+  // Skips a field that was read from the text itself.
   void skip_to(const char* field_end) { at_ = field_end; }
 
-  // Whether there is another record; stands at its first field then.
+  // Whether there is another record; if so, stands at its first field.
   bool begin_record();
-  // After the last field of a record: over the line break.
+  // After the last field of a record: skips the line break.
   void end_record();
 
   bool at_field_end(const char* p) const { return p == end_ || *p == delimiter_ || line_break(p) != 0; }
 
-  // Reads a field as text and stops at what ends it. The result holds until the next one.
+  // Reads a field as text and stops at what ends it. The result is valid until the next call.
   std::string_view next_field();
   bool at_quote() const { return at_ != end_ && *at_ == '"'; }
 
-  // Over the delimiter, unless the record ends here.
+  // Skips the delimiter; false if the record ends here.
   bool next_delimiter() {
     if (at_ != end_ && *at_ == delimiter_) {
       ++at_;

@@ -15,8 +15,8 @@
 namespace dissent {
 namespace {
 
-// Fewest digits that read back to the same bits; nan and inf as words. Behind a decimal comma three digits would look
-// like thousands, so that 1.234 becomes 1,2340.
+// Fewest digits that read back to the same bits; nan and inf as words. After a decimal comma three digits would look
+// like thousands, so 1.234 becomes 1,2340.
 template <class T>
 void append_number(std::string& line, T value, bool decimal_comma) {
   std::array<char, 32> digits;

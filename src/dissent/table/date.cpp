@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kSecondsPerDay = 86400;
 
-// Digits at the front of `text`, at most `most` of them; none if there is none. They are taken off.
+// Takes the digits off the front of `text`, at most `most` of them; none if there are no digits.
 std::optional<int> take_number(std::string_view& text, std::size_t most) {
   std::size_t length = 0;
   int number = 0;
@@ -62,7 +62,7 @@ std::optional<Parts> take_parts(std::string_view& text, bool year_first) {
   return Parts{{*first, *second, *third}, mark};
 }
 
-// "14:30", "14:30:05.25", each below its bound.
+// "14:30", "14:30:05.25", each within its bound.
 std::optional<double> take_clock(std::string_view& text) {
   const std::optional<int> hours = take_number(text, 2);
   if (!hours || *hours > 24 || !take(text, ':')) {
@@ -89,7 +89,7 @@ std::optional<double> take_clock(std::string_view& text) {
   return seconds;
 }
 
-// Seconds after midnight of what follows a date; 0 where nothing does.
+// Seconds after midnight of what follows a date; 0 if nothing does.
 std::optional<double> time_of_day(std::string_view text) {
   if (text.empty()) {
     return 0;

@@ -1,9 +1,9 @@
 // Dates in tables, as days since 1970-01-01: 2020-03-01 (also with slashes), 1.3.2020, 1/3/2020 and 1-3-2020, and any
-// of them with a time of day: "2020-03-01T14:30:00Z", "2020-03-01 14:30", an offset as +02:00. A time without one is
-// taken as it stands.
+// of them with a time of day: "2020-03-01T14:30:00Z", "2020-03-01 14:30", an offset like +02:00. A time without one is
+// taken as it is.
 //
-// Which of 1/3/2020 is the day is told by the whole column: one that is greater than 12 settles it. With dots it is
-// always the first.
+// The whole column decides which number of 1/3/2020 is the day: one greater than 12 settles it. With dots it is always
+// the first.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace dissent {
 
 enum class DateOrder { kYearFirst, kDayFirst, kMonthFirst };
 
-// None unless the text is a date of this order that the calendar has.
+// None unless the text is a date in this order that the calendar has.
 std::optional<double> parse_date(std::string_view text, DateOrder order);
 
 struct DateColumn {
@@ -24,10 +24,10 @@ struct DateColumn {
   DateOrder order = DateOrder::kYearFirst;
 };
 
-// What texts are; those that are empty do not count.
+// Whether texts are dates, and in which order; empty texts do not count.
 DateColumn judge_dates(std::span<const std::string> texts);
 
-// "2020-03-01", with the time of day where it is not midnight, to the second.
+// "2020-03-01", with the time of day if it is not midnight, to the second.
 std::string date_text(double days);
 
 }  // namespace dissent

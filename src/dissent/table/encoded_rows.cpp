@@ -16,7 +16,7 @@
 namespace dissent {
 namespace {
 
-// As a reader has it that sees these rows alone.
+// Turns a column without text into numbers, like a reader that sees only these rows.
 void make_numbers(Column& column) {
   std::vector<double> values(column.text.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t row = 0; row < values.size(); ++row) {
@@ -29,7 +29,7 @@ void make_numbers(Column& column) {
   column.first_text_row.reset();
 }
 
-// Those that the encoding has as numbers; "01" stays a category's name.
+// Only for columns that the encoding has as numbers; "01" stays a category's name.
 void make_numbers_where(Table& table, const TableEncoding& encoding) {
   std::unordered_set<std::string_view> numbers;
   for (const ColumnCode& code : encoding.columns) {

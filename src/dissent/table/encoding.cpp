@@ -100,7 +100,7 @@ bool TableEncoding::is_plain() const {
 std::vector<std::string> TableEncoding::features() const {
   std::vector<std::string> names;
   std::unordered_set<std::string> taken;
-  for (const ColumnCode& code : columns) {  // what is a column itself keeps its name
+  for (const ColumnCode& code : columns) {  // a feature that is a column itself keeps its name
     if (code.kind != ColumnKind::kCategory) {
       taken.insert(code.column);
     }

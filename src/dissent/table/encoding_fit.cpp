@@ -19,13 +19,13 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kFewValues = 10;    // never an identifier
+constexpr std::size_t kFewValues = 10;    // so few are never identifiers
 constexpr std::size_t kShownLength = 40;  // of a text in a message
 constexpr double kIdentifier = 0.5;       // different texts as a share of the rows
 
-// 0 or 1 where each value is the row's number in the file, counted from there; else none.
+// 0 or 1 if each value is its row's number in the file, counted from there; else none.
 std::optional<int> first_row_number(const Column& column, std::span<const std::size_t> rows) {
-  constexpr std::size_t kFewest = 10;  // fewer may be so by chance
+  constexpr std::size_t kFewest = 10;  // fewer may match by chance
   const auto in_file = [&](std::size_t row) { return static_cast<double>(rows.empty() ? row : rows[row]); };
   if (column.values.size() < kFewest) {
     return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<int> first_row_number(const Column& column, std::span<const std::s
 
 class Judge {
  public:
-  // `rows` are the numbers in the file of the labelled ones.
+  // `rows` are the labelled rows' numbers in the file.
   Judge(const ColumnOptions& options, const Table& labelled, std::span<const std::size_t> rows, const Table* pool)
       : named_(!options.inputs.empty()),
         labelled_(labelled),
@@ -71,7 +71,7 @@ class Judge {
   FittedEncoding take() { return std::move(fitted_); }
 
  private:
-  // Notes beside the labelled rows are common.
+  // Columns of notes beside the labelled rows are common.
   void check_pool() const {
     if (absent_.empty()) {
       return;
@@ -142,7 +142,7 @@ class Judge {
     }
   }
 
-  // False where the column is left out or refused.
+  // False if the column is left out or refused.
   bool judge_text(const ColumnCells& cells, ColumnCode& code) {
     if (are_booleans(cells)) {
       code.kind = ColumnKind::kBoolean;
@@ -186,7 +186,7 @@ class Judge {
     fitted_.encoding.columns.push_back(std::move(code));
   }
 
-  // One line for many categories, in place of the first.
+  // Joins the lines of many categories into one, in place of the first.
   void group_categories() {
     constexpr std::size_t kMostLines = 6;
     if (categories_.size() <= kMostLines) {
@@ -207,12 +207,12 @@ class Judge {
   }
 
   struct CategoryLine {
-    std::size_t place;  // in what is told
+    std::size_t place;  // in fitted_.told
     std::string column;
     std::string count;
   };
 
-  bool named_;  // whoever names inputs gets them
+  bool named_;  // the user named the inputs, so none is left out
   const Table& labelled_;
   const Table* pool_;
   CellPlaces places_;

@@ -1,5 +1,5 @@
-// An encoding as JSON: {"columns": [{"column": "cut", "kind": "category", "levels": [...]}, ...], "ids": [...]}. What
-// is as by default is left out. A reader believes nothing.
+// An encoding as JSON: {"columns": [{"column": "cut", "kind": "category", "levels": [...]}, ...], "ids": [...]}.
+// Defaults are left out. The reader trusts nothing.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Cells into features, column by column, and what is said of cells that the fit never saw.
+// Turns cells into features, column by column, and reports cells that the fit never saw.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
   throw InputError(Fault{.value = std::move(value), .rule = std::move(rule), .column = column.name, .row = row});
 }
 
-// How a table writes its dates: as the fit's, or else in a style of its own that nobody can mistake.
+// How a table writes its dates: like the fit's, or else in a style of its own if that is unambiguous.
 DateOrder order_in(const Column& column, DateOrder fitted) {
   const std::vector<std::string> texts = present_cells(column);
   const auto is_date = [fitted](const std::string& text) { return parse_date(text, fitted).has_value(); };
@@ -31,7 +31,7 @@ DateOrder order_in(const Column& column, DateOrder fitted) {
   return own.are_dates && !own.ambiguous ? own.order : fitted;
 }
 
-// What a column had that the fit did not.
+// What a column has that the fit did not.
 struct Unseen {
   std::set<std::string> values = {};
   std::size_t num_rows = 0;
@@ -69,7 +69,7 @@ void tell(const ColumnCode& code, const Unseen& unseen, std::vector<std::string>
   }
 }
 
-// One column into its features: to[row * stride + k] for feature k.
+// Writes one column as its features: to[row * stride + k] for feature k.
 class CellWriter {
  public:
   CellWriter(const ColumnCode& code, const Column& column, Unseen& unseen)
@@ -116,7 +116,7 @@ class CellWriter {
       return;
     }
     if (code_.has_other) {
-      to[code_.levels.size()] = 1;  // whether rare or new is not known any more
+      to[code_.levels.size()] = 1;  // whether it is rare or new is no longer known
       return;
     }
     note_unseen(std::move(text));

@@ -13,13 +13,13 @@ class LevelPlaces {
  public:
   explicit LevelPlaces(const std::vector<std::string>& levels);
 
-  // The level with this spelling. `as_number`: where there is none, also the only one that is the same number, as 1 is
-  // for 1.0; not where two are, as 1 and 01.
+  // The level with this spelling. `as_number`: if there is none, the only level that is the same number, as 1 is for
+  // 1.0; none if two are, like 1 and 01.
   std::optional<std::size_t> find(const std::string& text, bool as_number) const;
 
  private:
   std::unordered_map<std::string, std::size_t> by_spelling_;
-  std::unordered_map<double, std::optional<std::size_t>> by_number_;  // none: of several
+  std::unordered_map<double, std::optional<std::size_t>> by_number_;  // none: several levels
 };
 
 }  // namespace dissent

@@ -12,13 +12,13 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFewestValues = 40;
 constexpr std::size_t kFewestDistinct = 16;
 constexpr std::size_t kFewestInTail = 20;
-constexpr double kTail = 0.005;        // share of the values that tell how a tail goes on
+constexpr double kTail = 0.005;        // share of the values that show how a tail goes on
 constexpr double kSteps = 10;          // a gap of so many steps of the tail, which e^-10 of columns have, and
 constexpr double kShareOfWay = 0.3;    // of so much of the way from the middle to its inner end
 constexpr double kMostAlone = 0.0025;  // share of rows that may lie beyond a gap
 constexpr std::size_t kAlwaysAlone = 2;
 
-// Half of those that are not the median itself lie nearer: a column may be zero nearly everywhere.
+// The median distance of values other than the median itself: a column may be zero nearly everywhere.
 double scale_around(std::span<const double> values, double median) {
   std::vector<double> distance;
   for (const double value : values) {
@@ -31,8 +31,8 @@ double scale_around(std::span<const double> values, double median) {
   return *middle;
 }
 
-// The largest distance from the middle that is usual, and that of the outermost value within; `u` are distances from
-// the middle, ascending, of which those below 0 are on the other side.
+// The largest usual distance from the middle, and the outermost value within it. `u` are distances from the middle,
+// ascending; those below 0 are on the other side.
 struct Reach {
   double usual = 0;
   std::size_t last = 0;  // index of the outermost usual value
@@ -47,7 +47,7 @@ Reach reach(std::span<const double> u) {
   for (std::size_t k = n - in_tail - 1; k > 0 && step <= 0; --k) {  // ties: the next value inwards is a step away
     step = begin - u[k - 1];
   }
-  // The j-th gap from outside has 1/j of the mean of the first.
+  // On average the j-th gap from outside is 1/j of the first. The allowance falls more slowly: fewer false alarms.
   const auto allowed = [&](double inner, std::size_t alone) {
     return std::max(kSteps * step / std::sqrt(static_cast<double>(alone)), kShareOfWay * std::max(inner, 0.0));
   };

@@ -1,12 +1,12 @@
-// Values that look like errors, such as a typing error in a table: far outside of the middle of their column, and alone
+// Values that look like errors, such as a typing error in a table: far from the middle of their column, and alone
 // there.
 //
 // Per column, u = asinh((v - median) / scale) turns heavy tails (log-normal, Pareto, Cauchy) into exponential ones and
-// leaves light ones light. On each side the median excess over the tail's beginning gives the step that such a tail
-// takes from value to value; a gap of more than ten times that, and of a good part of the way from the middle, comes
-// about by chance in a few columns of 1,000 with heavy tails, and in none of the others that were tried. What lies
-// beyond a gap is an error if it is at most one row of 400 (or two rows): more are a group of their own. Columns of
-// few distinct values have no errors.
+// leaves light ones light. On each side, the median excess over the tail's beginning gives the step that such a tail
+// takes from value to value. A gap of more than ten steps, and of a good part of the way from the middle, occurs by
+// chance in a few columns of 1,000 with heavy tails, and in none of the others that were tried. Rows beyond a gap are
+// errors if they are at most one row in 400 (or two rows): more are a group of their own. Columns of few distinct
+// values have no errors.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace dissent {
 
-// What is usual in a column; values outside of [low, high] look like errors.
+// What is usual in a column; values outside [low, high] look like errors.
 struct UsualRange {
   double low = 0;
   double high = 0;
@@ -26,7 +26,7 @@ struct UsualRange {
   bool holds(double value) const { return value >= low && value <= high; }
 };
 
-// Of one column; infinite where there are too few values to say. The values must be finite.
+// Of one column; infinite if there are too few values to say. The values must be finite.
 UsualRange usual_range(std::vector<double> values);
 
 // Of every column of rows [N][C].

@@ -1,5 +1,5 @@
-// Names of columns that we add to those of a user's table. The user's come first: where one is called as ours would be,
-// ours gets underscores behind it, "score_", until it is alone.
+// Names of columns that we add to those of a user's table. The user's come first: if one already has our name, ours
+// gets underscores at its end, "score_", until it is unique.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@
 namespace dissent {
 namespace {
 
-// The system may map two megabytes around an item that is looked at, in each column of an array in Fortran order; rows
-// here and there would soon be the whole file in memory.
+// The system may map two megabytes around each item read, in each column of an array in Fortran order; scattered rows
+// would soon bring the whole file into memory.
 constexpr std::size_t kItemsBetweenReleases = 16;
 constexpr std::size_t kRowsAtATime = 8192;
 
@@ -165,7 +165,7 @@ void PoolFile::read_values(const std::vector<std::string>& names, std::size_t be
       }
     }
     if (values != nullptr) {
-      array.release(0, end);  // a read of rows maps pages before them again
+      array.release(0, end);  // reading rows maps the pages before them again
     }
   }
 }

@@ -27,19 +27,20 @@ class PoolFile {
   bool has(const std::string& name) const;
   void check_columns(const std::vector<std::string>& names) const;  // InputError that names the first missing one
 
-  // The table itself, of a file that is read whole; null for an archive that stays on disk.
+  // The table itself, for a file that is read whole; null for an archive that stays on disk.
   const Table* table() const { return table_ ? &*table_ : nullptr; }
 
-  // From now on read() and pick() take names of features, which columns are made into. `told` as in TableEncoding.
+  // From now on read() and pick() take the names of features, which are made from the columns. `told` as in
+  // TableEncoding.
   void encode(const TableEncoding& encoding, std::vector<std::string>& told);
 
-  // From now on rows that are handed out pass through `check` first, which throws for those that it does not like: row
-  // k of `rows` is number row_of(k) here.
+  // From now on rows of read() and pick() pass through `check` first; it throws for those that it rejects. Row k of
+  // `rows` is number row_of(k) here.
   using RowNumber = std::function<std::size_t(std::size_t k)>;
   using Check = std::function<void(std::span<const double> rows, const RowNumber& row_of)>;
   void set_check(Check check) { check_ = std::move(check); }
 
-  // Rows [begin, end) of the named columns, row-major into `out`. InputError for what is not a finite number.
+  // Rows [begin, end) of the named columns, row-major into `out`. InputError for a value that is not a finite number.
   void read(const std::vector<std::string>& names, std::size_t begin, std::size_t end, std::span<double> out) const;
 
   // The same for chosen rows.
@@ -63,7 +64,7 @@ class PoolFile {
   // Without the check.
   void read_values(const std::vector<std::string>& names, std::size_t begin, std::size_t end,
                    std::span<double> out) const;
-  // Calls visit(k, values) for each of the rows of an array, in constant memory.
+  // Calls visit(k, values) for each given row of an array, in constant memory.
   template <class Visit>
   void visit(std::size_t array, std::span<const std::size_t> rows, const Visit& visit) const;
   std::vector<const ArrayColumn*> find(const std::vector<std::string>& names) const;
@@ -71,7 +72,7 @@ class PoolFile {
   std::string source_;
   std::size_t num_rows_ = 0;
   std::optional<Table> features_;  // in place of the table's columns
-  std::optional<Table> table_;     // or
+  std::optional<Table> table_;     // of a file read whole, or
   Table columns_read_;             // of an archive, by with_columns()
   std::vector<NpyFile> arrays_;    // of an archive
   std::vector<ArrayColumn> columns_;

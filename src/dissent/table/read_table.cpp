@@ -67,7 +67,7 @@ Table read_table(const std::string& path) {
   } else if (path.ends_with(".h5") || path.ends_with(".hdf5")) {
     const Hdf5File file(path);
     for (const std::string& name : file.names()) {
-      if (file.is_dataset(name)) {  // groups, as the infos of experience files, are no columns
+      if (file.is_dataset(name)) {  // groups, like the infos of experience files, are not columns
         add_array(name, file.load(name), table);
       }
     }

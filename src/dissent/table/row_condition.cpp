@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, Operator>, 7> kOperators{{
     {"=", Operator::kEqual},
 }};
 
-// Where the text first holds what `found` says, outside of quotes; its size if nowhere.
+// The first place outside quotes where `found` holds for the rest of the text; the text's size if there is none.
 template <class Found>
 std::size_t find_unquoted(std::string_view text, const Found& found) {
   bool quoted = false;
@@ -78,7 +78,7 @@ RowCondition parse_condition(std::string_view argument, std::string_view text) {
   return condition;
 }
 
-// What is neither less nor greater nor equal, as NaN, is different.
+// A cell that is neither less nor greater nor equal, like NaN, is different.
 bool compare(Operator relation, double cell, double value) {
   switch (relation) {
     case Operator::kLess:
@@ -133,7 +133,7 @@ std::optional<double> parse_day(const std::string& value, DateOrder order) {
   return day ? day : parse_date(value, order);
 }
 
-// Likewise where both are words such as TRUE and true.
+// Equal, or both the same truth word, like TRUE and true.
 bool same_text(const std::string& cell, const std::string& value) {
   std::size_t pair = 0;
   std::size_t other = 0;
@@ -149,7 +149,7 @@ bool same_letters(std::string_view a, std::string_view b) {
 // "'site' has A, B, C", and which of them may be meant.
 std::string values_text(const Column& column, const std::string& value) {
   constexpr std::size_t kMostNamed = 10;
-  constexpr std::size_t kShort = 3;  // of one or two letters every value is near
+  constexpr std::size_t kShort = 3;  // every value is near to one or two letters
   const std::vector<std::string> cells = present_cells(column);
   const std::set<std::string> different(cells.begin(), cells.end());
   std::vector<std::string> names(different.begin(), different.end());

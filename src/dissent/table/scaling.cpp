@@ -24,7 +24,7 @@ constexpr std::array<std::pair<ScalingKind, std::string_view>, 4> kNames{{
     {ScalingKind::kNone, "none"},
 }};
 
-// A spread that rounds to nothing beside the values is that of a constant column.
+// A spread that is mere rounding beside the values counts as that of a constant column.
 double usable_scale(double spread, double magnitude) {
   const bool constant = !(spread > 16 * std::numeric_limits<double>::epsilon() * magnitude) ||
                         spread < std::numeric_limits<double>::min();
@@ -43,8 +43,8 @@ void fit_min_max(std::span<const double> values, std::size_t column, Scaling& sc
   scaling.scale[column] = usable_scale(high - low, std::max(std::abs(low), std::abs(high)));
 }
 
-// Squares of numbers beyond 1e150 or below 1e-150 leave the range of doubles; the power of two that brings them back
-// costs no digits.
+// Squares of numbers beyond 1e150 or below 1e-150 leave the range of doubles; dividing by a power of two brings them
+// back and costs no digits.
 void fit_standard(std::span<const double> values, std::size_t column, Scaling& scaling) {
   const std::size_t num_columns = scaling.num_columns();
   const double num_rows = static_cast<double>(values.size() / num_columns);
@@ -66,7 +66,7 @@ void fit_standard(std::span<const double> values, std::size_t column, Scaling& s
   scaling.scale[column] = usable_scale(std::sqrt(variance) * unit, largest);
 }
 
-// Between the two nearest of ascending values.
+// Interpolates between the two nearest of ascending values.
 double quantile(const std::vector<double>& ascending, double share) {
   const double at = share * static_cast<double>(ascending.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -75,7 +75,7 @@ double quantile(const std::vector<double>& ascending, double share) {
   return (1 - weight) * ascending[below] + weight * ascending[above];
 }
 
-// The stddev of a Gaussian with the quartiles of the values, or with their outer twentieths where those are equal; 0 if
+// The stddev of a Gaussian with the quartiles of the values, or, if those are equal, with their outer twentieths; 0 if
 // these are equal too.
 double robust_stddev(const std::vector<double>& ascending) {
   struct Range {

@@ -2,9 +2,9 @@
 // from. Min-max maps them to [0, 1], standardising to mean 0 and stddev 1. A constant column keeps scale 1, so it maps
 // to 0 and back to itself, and values that differ from it later stay finite.
 //
-// Robust scaling is for inputs: the min-max scaling of values within six standard deviations of the median, as the
-// quartiles tell them. Scaled values beyond +-1.5 bend (`knee`) and never reach +-3. So a few outliers neither squeeze
-// the other rows together nor reach far out.
+// Robust scaling is for inputs: the min-max scaling of values within six standard deviations, estimated from the
+// quartiles, of the median. Scaled values beyond +-1.5 bend (`knee`) and never reach +-3. So a few outliers neither
+// squeeze the other rows together nor reach far out.
 //
 // A log density of scaled values becomes one of the values themselves by subtracting log_scale_sum().
 #pragma once
@@ -25,7 +25,7 @@ std::string_view scaling_name(ScalingKind kind);       // "robust", "minmax", "s
 ScalingKind scaling_from_name(std::string_view name);  // InputError for any other name
 std::vector<std::string> scaling_names();
 
-// Targets need a linear scaling: min-max where inputs are scaled robustly, else the same.
+// Targets need a linear scaling: min-max if inputs are scaled robustly, else the same.
 constexpr ScalingKind target_scaling_kind(ScalingKind kind) {
   return kind == ScalingKind::kRobust ? ScalingKind::kMinMax : kind;
 }
@@ -42,7 +42,7 @@ struct Scaling {
     const double distance = std::abs(linear);
     return distance > knee ? std::copysign(knee * (2 - knee / distance), linear) : linear;
   }
-  // The way back, of a scaling without a knee.
+  // The way back, for a scaling without a knee.
   double original(std::size_t column, double value) const { return offset[column] + scale[column] * value; }
 
   // sum over columns of ln scale

@@ -1,4 +1,4 @@
-// How numbers are spelled in text, and what of that is kept (table.hpp).
+// How numbers are spelled in text, and how much of that is kept (table.hpp).
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,9 +10,9 @@
 namespace dissent {
 namespace {
 
-constexpr std::size_t kExactDigits = 15;  // so many always read back
+constexpr std::size_t kExactDigits = 15;  // this many always read back
 
-// Without its sign: whether it is a fraction that to_chars() writes with the same digits.
+// Whether a number, without its sign, is a fraction that to_chars() writes with the same digits.
 bool is_plain_fraction(std::string_view digits) {
   const bool small = digits.starts_with("0.000");  // 1e-04
   const bool padded = digits.front() == '0' && digits[1] != '.';

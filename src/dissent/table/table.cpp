@@ -32,7 +32,7 @@ bool is_number(const std::string& text) {
   return parse_cell(text, ignored) != NumberText::kText;
 }
 
-// A guess at what is meant. Of one or two letters every name is near, but one in other case is meant.
+// A guess at the name meant. Every name is near to one or two letters, so these only match a name in another case.
 std::string near_text(const std::string& name, const std::vector<std::string>& names) {
   constexpr std::size_t kShortest = 3;
   const auto in_other_case = [&](const std::string& known) {

@@ -7,14 +7,14 @@
 namespace dissent {
 namespace {
 
-// Of the bytes 0x80 to 0x9F; those before and behind are their own number.
+// Code points of the bytes 0x80 to 0x9F; all other bytes are their own code point.
 constexpr std::array<std::uint16_t, 32> kWindows = {0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                                     0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008D, 0x017D, 0x008F,
                                                     0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
                                                     0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178};
 
-// The bytes that follow a first one, or -1 for one that cannot be first; `least` receives the smallest number that may
-// be written so, since longer forms than needed are not UTF-8.
+// How many bytes follow a first one, or -1 if it cannot be first. `least` receives the smallest number that may be
+// written this way, since longer forms than needed are not UTF-8.
 int num_following(unsigned char first, std::uint32_t& least) {
   if (first < 0x80) {
     return 0;

@@ -45,7 +45,7 @@ std::string unpack_gzip(std::span<const std::byte> packed, const std::string& so
   Stream stream(source);
   while (!packed.empty()) {
     const std::size_t given = std::min<std::size_t>(packed.size(), std::numeric_limits<uInt>::max());
-    // zlib takes what it reads for writable and never writes to it.
+    // zlib declares its input writable but never writes to it.
     stream.z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
     stream.z.avail_in = static_cast<uInt>(given);
     stream.z.next_out = reinterpret_cast<Bytef*>(block.data());

@@ -1,6 +1,6 @@
-// Text tables as LaTeX, for the packages booktabs and longtable. Tables float, but for long ones, which break across
-// pages. Columns of sentences wrap, and wide tables are set in a small size, so that lines of the class `article` hold
-// them.
+// Text tables as LaTeX, for the packages booktabs and longtable. Tables float, except long ones, which break across
+// pages. Columns of sentences wrap, and wide tables are set in a small size, so that they fit the lines of the class
+// `article`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace dissent {
 namespace {
 
 constexpr std::size_t kMostLines = 40;        // of a table that stays on one page
-constexpr std::size_t kComfortableLine = 20;  // characters of a sentence; with fewer, a smaller type is taken
+constexpr std::size_t kComfortableLine = 20;  // characters of a sentence; with fewer, a smaller type is used
 
-// What a line of the class `article` takes: its text is 345 pt wide. A size takes so many characters of plain words;
-// between columns there are two spaces of `gap` characters each.
+// What fits on a line of the class `article`, whose text is 345 pt wide. A size fits `characters` characters of plain
+// words; between columns there are two spaces of `gap` characters each.
 struct TypeSize {
   std::string_view command;
   std::size_t characters;
@@ -26,7 +26,7 @@ constexpr TypeSize kSizes[] = {
     {"\\tiny\\setlength{\\tabcolsep}{1.2pt}\n", 98, 0.35},
 };
 
-constexpr std::size_t kWidestWord = 30;  // that is counted on
+constexpr std::size_t kWidestWord = 30;  // longer ones count as this wide
 
 // How wide columns are at least and at most, in characters: a word does not break.
 struct Widths {
@@ -82,7 +82,7 @@ std::size_t column_width(const Widths& widths, std::size_t column, std::size_t l
   return std::max(widths.words[column], std::min(widths.whole[column], line));
 }
 
-// The longest line with which the table fits; 0 where words alone are too wide.
+// The longest line with which the table fits; 0 if words alone are too wide.
 std::size_t longest_line(const Widths& widths, const TypeSize& size) {
   const auto total = [&](std::size_t line) {
     double sum = 2 * size.gap * static_cast<double>(widths.whole.size());
@@ -102,7 +102,7 @@ struct Layout {
   std::string columns;
   std::string_view size;       // a command, or nothing
   std::vector<bool> wraps;     // whether a column does
-  std::vector<bool> is_words;  // or it is of numbers, which stand to the right
+  std::vector<bool> is_words;  // or it holds numbers, which are aligned right
   std::size_t num_lines = 0;   // that all rows take, about
 };
 
@@ -152,8 +152,8 @@ Layout layout_of(const TextTable& table) {
   return layout;
 }
 
-// Cells of columns that wrap are ragged, for lines of a few words would be torn apart. Then "\\\\" ends no row after
-// them.
+// Cells of columns that wrap are ragged, since justified lines of a few words would be torn apart. After them "\\\\"
+// does not end a row.
 std::string latex_row(const std::vector<TextCell>& row, const Layout& layout) {
   std::vector<std::string> cells;
   for (std::size_t k = 0; k < row.size(); ++k) {

@@ -10,13 +10,13 @@
 
 namespace dissent {
 
-// Characters as they are seen: bytes that go on a character of UTF-8 do not count.
+// Visible characters: bytes that continue a character of UTF-8 do not count.
 std::size_t width_of(std::string_view text);
-// Of the widest cell or heading of each column.
+// The width of the widest cell or heading of each column.
 std::vector<std::size_t> column_widths(const TextTable& table);
-// Line breaks and control characters would break a row apart.
+// Replaces line breaks and control characters, which would break a row apart, with spaces.
 std::string one_line(std::string_view text);
-// With what bold stands for, in formats that have it.
+// The notes, and what bold stands for, in formats that have it.
 std::vector<std::string> notes_of(const TextTable& table);
 
 std::string as_latex(const TextTable& table);

@@ -12,12 +12,11 @@
 namespace dissent {
 namespace {
 
-// What stands before numbers: signs, currencies, and what says at most, at least, about, plus or minus; and a minus as
-// printers set it.
+// What comes before numbers: signs, currencies, marks for at most, at least, about, plus or minus; and a typeset minus.
 constexpr std::string_view kBeforeNumbers[] = {"<",      ">",      "=",      "~",      "+",      "-",      "$",     " ",
                                                "\u2264", "\u2265", "\u2248", "\u00b1", "\u2212", "\u20ac", "\u00a3"};
 
-// Units as people write them behind numbers, and parts of such as mg/L or m2.
+// Units as people write them after numbers, and parts of units like mg/L or m2.
 constexpr std::string_view kUnits[] = {
     "%",       "\u2030", "\u00b0", "\u00b0C", "\u00b0F", "\u20ac",  "$",       "\u00a3", "EUR",  "USD",  "GBP", "CHF",
     "ppm",     "ppb",    "nm",     "um",      "\u00b5m", "\u03bcm", "mm",      "cm",     "dm",   "m",    "km",  "in",

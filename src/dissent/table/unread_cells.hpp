@@ -5,8 +5,8 @@
 
 namespace dissent {
 
-// A number, with or without a sign before it and a unit behind it. A capital letter right behind, as in 304L, is no
-// unit.
+// A number, with or without a sign before it and a unit after it. A single capital letter right after it, as in 304L,
+// is not a unit.
 bool is_measurement(std::string_view text);
 
 // A date or a time of day as people write it, whether or not parse_date() reads it.
