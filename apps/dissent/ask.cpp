@@ -203,7 +203,7 @@ void add_ask(Command& app) {
   add_table_options(command, arguments->tables);
   add_choice_options(command, arguments->choice);
   command.option("-o,--output", arguments->output,
-                 {.help = "The table to fill in; - is standard output. Answers not yet told are not replaced",
+                 {.help = "The table to fill in; - is standard output. Answers not yet told are never overwritten",
                   .shown = "FILE.csv"});
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);

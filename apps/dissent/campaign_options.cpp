@@ -31,7 +31,7 @@ void add_table_options(Command& command, TablePaths& tables) {
 
 void add_aim_option(Command& command, std::string& path) {
   command.option("--aim", path,
-                 {.help = "Inputs at which predictions will be needed; the choice is for those", .shown = "FILE"});
+                 {.help = "Inputs where predictions will be needed; rows are chosen for those", .shown = "FILE"});
 }
 
 void add_choice_options(Command& command, ChoiceOptions& options) {

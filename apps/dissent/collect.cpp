@@ -140,7 +140,7 @@ void add_collect(Command& app) {
   command.option("-p,--policy", arguments->policy,
                  {.help = "random, expert, mixed:SHARE, or a policy's file", .shown = "POLICY"});
   command.option("--model", arguments->model_file,
-                 {.help = "A MuJoCo XML file in place of the robot's built-in model", .shown = "FILE"});
+                 {.help = "A MuJoCo XML file instead of the robot's built-in model", .shown = "FILE"});
   add_threads(command, arguments->threads);
   add_seed(command, arguments->seed);
   add_json(command, arguments->json);

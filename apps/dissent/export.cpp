@@ -64,7 +64,7 @@ void run_export(const ExportArguments& arguments) {
 
 void add_export(Command& app) {
   Command& command =
-      app.add("export", "Write a campaign of ask and tell whole: its labelled rows, where they are from, its rounds",
+      app.add("export", "Write out a campaign of ask and tell: its labelled rows, their sources, its rounds",
               "  dissent export DIR -o rows.csv\n"
               "  dissent export DIR -o whole.json\n"
               "The table has every labelled row with its source; JSON has the rounds and settings as well.");

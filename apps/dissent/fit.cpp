@@ -198,7 +198,7 @@ void add_fit(Command& app) {
                  Need::kRequired);
   add_fit_options(command, arguments->fit, arguments->given_fit);
   command.option("--checkpoint", arguments->checkpoint,
-                 {.help = "Where the state is kept until done; resumed if it is there", .shown = "FILE"});
+                 {.help = "Where to keep the state until done; resumed if it exists", .shown = "FILE"});
   command.option("--checkpoint-every", arguments->checkpoint_every,
                  {.help = "Seconds between checkpoints, at least", .shown = "S", .least = 0});
   add_threads(command, arguments->threads);

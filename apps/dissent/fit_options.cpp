@@ -21,7 +21,7 @@ void add_column_options(Command& command, ColumnOptions& options, Need need) {
                 {.help = "Columns to predict from; all others by default", .shown = "X1,X2"});
   command.names("--ignore", options.ignore, {.help = "Columns to leave out", .shown = "Z1,Z2"});
   command.names("--id", options.ids,
-                {.help = "Columns that tell rows apart: no inputs, passed on to what is written", .shown = "ID"});
+                {.help = "Columns that identify rows: not inputs, copied to the output", .shown = "ID"});
   command.name_lists(
       "--order", options.order,
       {.help = "Categories from least to most, as 0, 1, 2, ...: cut=Fair,Good,Ideal", .shown = "COLUMN=A,B,C"});

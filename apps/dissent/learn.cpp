@@ -295,7 +295,7 @@ void add_learn(Command& app) {
                  {.help = "Command that labels rows: CSV of inputs on its standard input, CSV of targets on its output",
                   .shown = "CMD"});
   command.option("--oracle-timeout", arguments->oracle_timeout,
-                 {.help = "Kill it after so many seconds; 0: never", .shown = "S", .least = 0});
+                 {.help = "Kill it after S seconds; 0: never", .shown = "S", .least = 0});
   command.option("-n,--rounds", arguments->rounds,
                  {.help = "Rounds of the whole campaign; more prolong a finished one",
                   .shown = "N",

@@ -36,7 +36,7 @@ void add_json(Command& command, bool& json) {
 }
 
 void add_quiet(Command& command, bool& quiet) {
-  command.flag("-q,--quiet", quiet, "Print no summary and no progress, only errors and what was asked for");
+  command.flag("-q,--quiet", quiet, "Print only errors and what was asked for: no summary, no progress");
 }
 
 }  // namespace dissent::cli

@@ -17,7 +17,7 @@ void check_csv_output(const std::string& path);
 
 void add_threads(Command& command, int& threads);
 void add_device(Command& command, std::string& device,
-                std::string_view help = "Where networks are trained: cpu, cuda, or cuda:N, the card of that number");
+                std::string_view help = "Where networks are trained: cpu, cuda, or cuda:N for card N");
 void add_seed(Command& command, std::uint64_t& seed);
 void add_json(Command& command, bool& json);
 void add_quiet(Command& command, bool& quiet);

@@ -138,15 +138,15 @@ void add_search_options(Command& command, ArsOptions& o) {
   };
   count("-n,--iterations", o.num_iterations, "Updates of the policy");
   count("--directions", o.num_directions, "Random directions an iteration");
-  count("--top", o.num_top_directions, "How many of them, the best, are followed");
+  count("--top", o.num_top_directions, "How many of the best ones to follow");
   number("--step-size", o.step_size, "Step size alpha");
   number("--noise", o.noise, "Size nu of the perturbations");
-  count("--observe", o.num_observed, "Let the policy see only so many first entries of the observation");
+  count("--observe", o.num_observed, "Let the policy see only the first N entries of the observation");
   number("--clock", o.clock_hz, "Let the policy see a clock of this frequency in Hz; 0: none");
   number("--control-weight", o.control_weight, "Weight of the control cost in training");
   number("--alive-weight", o.alive_weight, "Weight of the alive bonus in training");
   command.flag("--euler", o.euler, "Train with Euler's integrator, several times faster; evaluation stays exact");
-  count("--episode-steps", o.episode_steps, "Cut training episodes off after so many steps");
+  count("--episode-steps", o.episode_steps, "End training episodes after N steps");
   count("--evaluate-every", o.evaluate_every, "Iterations between evaluations");
   count("--evaluation-episodes", o.num_evaluation_episodes, "Episodes of an evaluation");
   file("--start", o.start_file, "Start from this policy instead of zero");

@@ -179,7 +179,7 @@ CommandFiles files_of(const ReportOptions& options) {
 }  // namespace
 
 void add_report(Command& app) {
-  Command& command = app.add("report", "Write a page about a model, a campaign or a study, to look at in a browser",
+  Command& command = app.add("report", "Write a page about a model, a campaign or a study, for a browser",
                              "  dissent report y.model --table held_out.csv --output report.html\n"
                              "  dissent report DIR --output report.html\n"
                              "  dissent report sqlite:runs.db --output report.html\n"

@@ -157,12 +157,13 @@ void add_score(Command& app) {
               "  dissent score classifier.npz --estimator exact,kl\n"
               "Arrays: mean [N, M, D] and stddev [N, M, D] or covariance [N, M, D, D]; weights [M], if not uniform.\n"
               "N inputs, M components, D outputs; [N, M] will do for D = 1. Input is streamed, except for refine.\n"
-              "Of a classifier: probabilities [N, M, K] of K classes instead.");
+              "For a classifier: probabilities [N, M, K] of K classes instead.");
   const auto options = std::make_shared<ScoreOptions>();
   command.argument("INPUT", options->input, "FILE.npz, or MEAN.npy,STDDEV.npy, or MEAN.npy,COVARIANCE.npy");
-  command.texts("-e,--estimator", options->estimators,
-                {.help = "Estimators, by commas; see 'dissent estimators'. Of classes: exact, or a divergence",
-                 .shown = "NAME=kl"});
+  command.texts(
+      "-e,--estimator", options->estimators,
+      {.help = "Estimators, separated by commas; see 'dissent estimators'. For classes: exact, or a divergence",
+       .shown = "NAME=kl"});
   command.option("-w,--weights", options->weights,
                  {.help = "Weights of the components: 0.5,0.3,0.2 or a .npy or .csv file", .shown = "W"});
   command.option(
@@ -171,8 +172,7 @@ void add_score(Command& app) {
   command.option("-o,--output", options->output,
                  {.help = "Scores as .csv, .npy or .npz; - is CSV on standard output", .shown = "FILE"});
   add_threads(command, options->threads);
-  add_device(command, options->device,
-             "Where pairwise estimates are made: cpu, cuda, or cuda:N, the card of that number");
+  add_device(command, options->device, "Where pairwise estimates are computed: cpu, cuda, or cuda:N for card N");
   add_seed(command, options->seed);
   add_json(command, options->json);
   add_quiet(command, options->quiet);

@@ -149,7 +149,7 @@ void add_status(Command& app) {
   Command& command = app.add("status", "Where a campaign stands: what waits and since when, its curve, the time left",
                              "  dissent status DIR\n"
                              "  dissent status DIR --metric rmse\n"
-                             "It changes nothing, and can be asked while another process works on the campaign.");
+                             "It changes nothing, and may run while another process works on the campaign.");
   const auto arguments = std::make_shared<StatusArguments>();
   command.argument("DIR", arguments->directory, "The directory of a campaign of ask or learn");
   command.option("--metric", arguments->metric,

@@ -218,7 +218,7 @@ void add_study_run(Command& study) {
   command.option("-s,--store", arguments->store,
                  {.help = "Where results are kept: sqlite:FILE or postgresql://USER@HOST/DATABASE", .shown = "URL"});
   command.option("-j,--jobs", arguments->jobs,
-                 {.help = "Campaigns at a time in this process; unless given one, on a device four per core",
+                 {.help = "Campaigns at a time in this process; by default one, or four per core on a device",
                   .shown = "J",
                   .least = 1,
                   .most = 1024});

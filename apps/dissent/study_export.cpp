@@ -109,7 +109,7 @@ void add_study_export(Command& study) {
       "--methods", arguments->methods,
       {.help = "Only campaigns that choose by these: kl, mc:5000, or mc for all of that kind", .shown = "NAMES"});
   command.flag("--common", arguments->common,
-               "Of each problem and model only the rounds that all campaigns there have");
+               "For each problem and model, only the rounds that all its campaigns have");
   command.option("-o,--output", arguments->output,
                  {.help = "Where to write; - is standard output", .shown = "FILE.csv|FILE.csv.gz"});
   add_quiet(command, arguments->quiet);

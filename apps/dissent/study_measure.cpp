@@ -93,15 +93,16 @@ void add_study_measure(Command& study) {
                                "Measurements of the same study and problem are replaced.");
   const auto arguments = std::make_shared<StudyMeasureArguments>();
   command.argument("STORE", arguments->store, "sqlite:FILE or postgresql://USER@HOST/DATABASE");
-  command.option("--study", arguments->study,
-                 {.help = "The study they are recorded for; the one in the store, or 'estimators' in an empty one",
-                  .shown = "NAME"});
+  command.option(
+      "--study", arguments->study,
+      {.help = "The study to record them for; by default the one in the store, or 'estimators' in an empty one",
+       .shown = "NAME"});
   command.texts("--problem", arguments->problems,
-                {.help = "Fit models to these problems, separated by commas; all without it", .shown = "NAMES"});
+                {.help = "Fit models to these problems, separated by commas; by default all", .shown = "NAMES"});
   command.option(
       "--seeds", arguments->seeds,
       {.help = "How many seeds; verdicts need 5, which is the default", .shown = "N", .least = 1, .most = 1000});
-  command.flag("--quick", arguments->quick, "Short fits, in place of the paper's, and fewer samples");
+  command.flag("--quick", arguments->quick, "Shorter fits than the paper's, and fewer samples");
   add_threads(command, arguments->threads);
   add_json(command, arguments->json);
   add_quiet(command, arguments->quiet);

@@ -188,15 +188,14 @@ void add_study_show(Command& study) {
   const auto arguments = std::make_shared<StudyShowArguments>();
   command.arguments("STORE", arguments->sources,
                     "sqlite:FILE, postgresql://USER@HOST/DATABASE, a .csv of 'dissent study export'; or several");
-  command.texts("--study", arguments->studies,
-                {.help = "Those of the studies to show, judged together", .shown = "NAMES"});
+  command.texts("--study", arguments->studies, {.help = "Studies to show, judged together", .shown = "NAMES"});
   command.option("--metric", arguments->metric, {.help = "rmse, rmse_paper or log_likelihood", .shown = "NAME"});
   command.option("--rounds", arguments->rounds, {.help = "Rounds with a column of their own", .shown = "R"});
   command.texts(
       "--ours", arguments->ours,
-      {.help = "Methods to test, as tables name them, if not all by pairwise estimates and aim", .shown = "NAMES"});
+      {.help = "Methods to test, as tables name them; by default pairwise estimates and aim", .shown = "NAMES"});
   command.texts("--against", arguments->baselines,
-                {.help = "Methods to test them against, if not all others", .shown = "NAMES"});
+                {.help = "Methods to test them against; by default all others", .shown = "NAMES"});
   command.option("--until", arguments->until, {.help = "The last round that counts", .shown = "R"});
   command.option(
       "--format", arguments->format,

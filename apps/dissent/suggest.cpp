@@ -292,7 +292,7 @@ void run_suggest(const SuggestArguments& arguments) {
 
 void add_suggest(Command& app) {
   Command& command = app.add(
-      "suggest", "Choose the rows of a pool that are worth a label most, and say why",
+      "suggest", "Choose the rows of a pool most worth labelling, and say why",
       "  dissent suggest --labelled L.csv --pool P.csv --targets y --batch 10 --output next.csv\n"
       "  dissent suggest --labelled L.csv --pool P.csv --targets y --aim future.csv --cost hours --output next.csv\n"
       "  dissent suggest --fitted y.model --pool P.csv --output next.csv\n"
@@ -305,14 +305,15 @@ void add_suggest(Command& app) {
   add_aim_option(command, arguments->tables.aim);
   add_column_options(command, arguments->tables.columns, Need::kOptional);
   command.option("--fitted", arguments->fitted,
-                 {.help = "A model of 'dissent fit', in place of a fit", .shown = "MODEL"});
+                 {.help = "A model of 'dissent fit', instead of fitting one", .shown = "MODEL"});
   command.option(
       "--mixture", arguments->mixture,
-      {.help = "Predictions of any ensemble, as 'score' takes them, in place of model and pool", .shown = "FILE.npz"});
+      {.help = "Predictions of any ensemble, as 'score' takes them, instead of model and pool", .shown = "FILE.npz"});
   add_choice_options(command, arguments->choice);
   command.option("-o,--output", arguments->output,
                  {.help = "The rows chosen, best first; - is standard output", .shown = "OUT.csv"}, Need::kRequired);
-  command.flag("--once", arguments->once, "Do not fit a second time to see how many rows another fit would choose too");
+  command.flag("--once", arguments->once,
+               "Skip the second fit, which shows how many rows another fit would also choose");
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);
   add_device(command, arguments->device);

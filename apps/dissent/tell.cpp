@@ -203,11 +203,12 @@ void add_tell(Command& app) {
   const auto arguments = std::make_shared<TellArguments>();
   command.argument("DIR", arguments->directory, "The campaign's directory");
   command.argument("ANSWERS", arguments->answers, "Table with the columns 'row' and the targets", Need::kOptional);
-  command.texts("--drop", arguments->drop,
-                {.help = "Rows whose experiments failed: they have no label and never come again", .shown = "ROWS"});
-  command.flag("--correct", arguments->correct,
-               "Answers may replace those told before, and rows that have theirs be dropped");
-  command.flag("--extra", arguments->extra, "The answers are of rows that nobody asked for, known by their inputs");
+  command.texts(
+      "--drop", arguments->drop,
+      {.help = "Rows whose experiments failed: they get no label and are not asked for again", .shown = "ROWS"});
+  command.flag("--correct", arguments->correct, "Let answers replace earlier ones, and --drop drop rows that have one");
+  command.flag("--extra", arguments->extra,
+               "The answers are for rows that nobody asked for, identified by their inputs");
   command.flag("--no-refit", arguments->no_refit, "Leave the fit to a later tell or ask");
   add_fit_options(command, arguments->fit, arguments->given_fit);
   add_threads(command, arguments->threads);

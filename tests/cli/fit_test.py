@@ -327,7 +327,7 @@ class Fit(CliTest):
         self.assertEqual((options["components"], options["hidden"], options["weight_decay"]), (3, [], None))
         self.assertRegex(text, r"-c,--components M +Components of the ensemble; 5 for flow, 5 for pne, 16 for gp\n")
         self.assertRegex(text, r"--flow-hidden H1,H2=20,20\s")
-        self.assertRegex(text, r"--weight-decay W +Of the components")  # no default: it depends on the rows
+        self.assertRegex(text, r"--weight-decay W +For the components")  # no default: it depends on the rows
 
     def test_options_reach_the_fit(self):
         for typed, name, value in (("--no-bootstrap", "bootstrap", False), ("--same-weights", "own_initial_weights", False),

@@ -227,7 +227,9 @@ TEST_F(LaboratoryTest, RulesThatLeaveNothingAreNotKept) {
   const std::string none =
       dir_.file("lab") + ": no row may be chosen: none of the 10 rows left in the pool meets the conditions";
   EXPECT_EQ(message_of<InputError>([&] { open({.settings = {{"require", "x<0.3,x>2"}}}); }), none);
-  EXPECT_EQ(message_of<InputError>([&] { open({.settings = {{"require", "x>9"}}}); }),
+  EXPECT_EQ(message_of<InputError>([&] {
+              open({.settings = {{"require", "x>9"}}});
+            }),
             dir_.file("lab/pool.csv") + ": no row meets require x>9: column 'x' has 0 to 2.2");
   Laboratory laboratory = open();
   EXPECT_EQ(laboratory.campaign().settings.require, "");

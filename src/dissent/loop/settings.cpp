@@ -194,7 +194,7 @@ std::span<const Field<CampaignSettings>> fields() {
              .shown = "NAME",
              .names = ranking_names}),
         text_field("cost", &S::cost,
-                   {.help = "Column of the pool that says what a label costs: choose by what it tells per cost",
+                   {.help = "Column of the pool with the cost of each label: choose by information per cost",
                     .shown = "COLUMN"},
                    check_any),
         text_field(
