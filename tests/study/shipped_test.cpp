@@ -17,6 +17,7 @@ const std::map<std::string, std::size_t> kCampaigns = {
     {"quick", (5 * 5 + 2) * 2 * 7},
     // Two numbers of candidates; by value; pools of the four robots by one policy.
     {"beyond", (2 * 6 * 10 + 6 * 3 + 2 * 4 * 3) * 10},
+    {"beyond-pne", 4 * (8 + 2) * 10},
     {"mc-samples", 2 * 8 * 10},
     {"ensemble-size", 2 * 5 * 10},
     {"full-data", 6 * 2 * 5},
