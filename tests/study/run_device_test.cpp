@@ -93,6 +93,31 @@ TEST_F(RunOnDevice, JobsOfOneProcessRunEachCampaignOnce) {
   }
 }
 
+// Rounds are measured on threads beside the jobs. Wherever a job is stopped, they are measured before they are
+// recorded.
+TEST_F(RunOnDevice, StoppedAnywhereItEndsWithTheSameMetrics) {
+  const auto metrics_of = [](StudyStore& store) {
+    std::string text;
+    for (const CellRound& round : store.rounds("small")) {
+      text +=
+          fmt::format("{} {} {} {}\n", round.cell, round.record.round, round.record.rmse, round.record.log_likelihood);
+      EXPECT_GT(round.record.rmse, 0);
+    }
+    return text;
+  };
+  run_cells(*store_, grid_, control(0));
+  const auto broken = StudyStore::open("sqlite:" + directory_.file("broken.db"));
+  broken->add(grid_);
+  for (int steps = 1; broken->num_ended("small") < grid_.cells.size(); ++steps) {
+    int asked = 0;
+    StudyControl stopped = control(1);
+    stopped.stop = [&] { return ++asked > steps; };
+    run_cells(*broken, grid_, stopped);
+    metrics_of(*broken);
+  }
+  EXPECT_EQ(metrics_of(*broken), metrics_of(*store_));
+}
+
 TEST_F(RunOnDevice, AFullMemoryGivesTheCampaignBack) {
   device_.fails_at = 4;
   EXPECT_THROW(run_cells(*store_, grid_, control(0)), DeviceMemoryError);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -23,6 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::string source_of(const ProblemRows& rows, const char* otherwise) {
@@ -41,19 +45,37 @@ Model model_to_fit(const Campaign& campaign, std::size_t num_rows) {
   return suits ? settled : given;
 }
 
-// Measures only what a round reports: the other metrics of `evaluate` take longer than a fit.
-void measure(const Ensemble& model, const ProblemRows& test, Executor* executor, RoundRecord& record) {
+// What a round reports of its model; NaN without test rows.
+struct RoundMetrics {
+  double rmse = kNan;
+  double rmse_paper = kNan;
+  double log_likelihood = kNan;
+  double seconds = 0;
+};
+
+// Measures only what a round reports: the other metrics of `evaluate` take longer than a fit. The test rows are those
+// that fit_unmeasured() has checked.
+RoundMetrics measure(const Ensemble& model, const ProblemRows& test, Executor* executor) {
+  RoundMetrics metrics;
   if (test.num_rows == 0) {
-    record.rmse = record.rmse_paper = record.log_likelihood = std::numeric_limits<double>::quiet_NaN();
-    return;
+    return metrics;
   }
-  model.check_rows(test.inputs, source_of(test, "the test rows"));
+  const Clock::time_point start = Clock::now();
   const std::vector<double> log_density = model.log_density(test.inputs, test.targets, executor);
-  record.log_likelihood =
+  metrics.log_likelihood =
       std::accumulate(log_density.begin(), log_density.end(), 0.0) / static_cast<double>(test.num_rows);
   const std::vector<double> mean = predictive_mean(model, test.inputs, executor);
-  record.rmse = rmse(mean, test.targets);
-  record.rmse_paper = rmse_paper(mean, test.targets, model.num_outputs());
+  metrics.rmse = rmse(mean, test.targets);
+  metrics.rmse_paper = rmse_paper(mean, test.targets, model.num_outputs());
+  metrics.seconds = seconds_since(start);
+  return metrics;
+}
+
+void add_metrics(RoundRecord& record, const RoundMetrics& metrics) {
+  record.rmse = metrics.rmse;
+  record.rmse_paper = metrics.rmse_paper;
+  record.log_likelihood = metrics.log_likelihood;
+  record.fit_seconds += metrics.seconds;
 }
 
 std::vector<std::size_t> pending_rows(const Campaign& campaign) {
@@ -83,7 +105,7 @@ void check_rows_of(const Problem& data, const Ensemble& model, std::vector<std::
 // NaN if the problem does not know.
 double expert_share(const Problem& data, std::span<const ChosenRow> chosen) {
   if (data.from_expert.empty()) {
-    return std::numeric_limits<double>::quiet_NaN();
+    return kNan;
   }
   const auto count =
       std::ranges::count_if(chosen, [&](const ChosenRow& row) { return data.from_expert[row.row] != 0; });
@@ -159,7 +181,10 @@ void check_extra(const Campaign& campaign, const Problem& data, const ExtraRows&
   }
 }
 
-FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitControl& control) {
+namespace {
+
+// Everything of fit_round() but the metrics, which are NaN. The test rows are checked already.
+FittedRound fit_unmeasured(const Campaign& campaign, const Problem& data, const FitControl& control) {
   const Clock::time_point start = Clock::now();
   const ProblemRows rows = labelled_rows(campaign, data);
   const FitOptions& options = campaign.settings.fit;
@@ -184,8 +209,19 @@ FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitCo
   RoundRecord& record = result.record;
   record.round = round;
   record.labelled = rows.num_rows;
-  measure(result.model, data.test, control.executor, record);
+  add_metrics(record, {});
+  if (data.test.num_rows > 0) {
+    result.model.check_rows(data.test.inputs, source_of(data.test, "the test rows"));
+  }
   record.fit_seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace
+
+FittedRound fit_round(const Campaign& campaign, const Problem& data, const FitControl& control) {
+  FittedRound result = fit_unmeasured(campaign, data, control);
+  add_metrics(result.record, measure(result.model, data.test, control.executor));
   return result;
 }
 
@@ -251,6 +287,25 @@ class Learning {
   Learning(CampaignStore& store, Campaign& campaign, const Problem& data, Oracle& oracle, const LearnControl& control)
       : store_(store), campaign_(campaign), data_(data), oracle_(oracle), control_(control) {}
 
+  // Runs steps until there is none, and returns why.
+  LearnEnd run(std::size_t num_rounds) {
+    try {
+      std::optional<LearnEnd> end;
+      while (!end) {
+        if (is_measured()) {
+          finish_measuring();
+        }
+        end = step(num_rounds);
+      }
+      finish_measuring();
+      return *end;
+    } catch (...) {
+      keep_steps_done();
+      throw;
+    }
+  }
+
+ private:
   // Runs the next step, or returns why there is none.
   std::optional<LearnEnd> step(std::size_t num_rounds) {
     if (control_.stop && control_.stop()) {
@@ -273,49 +328,113 @@ class Learning {
     return std::nullopt;
   }
 
- private:
   bool label() {
     if (!label_pending(campaign_, data_, oracle_)) {
       return false;
     }
+    model_.reset();
+    if (!measuring_.valid()) {
+      end_round();
+    }
+    return true;
+  }
+
+  // The round has its labels and its metrics.
+  void end_round() {
     store_.save(campaign_);
     store_.write_tables(campaign_, data_);
-    model_.reset();
     if (control_.finished) {
       control_.finished(campaign_.rounds.back());
     }
-    return true;
   }
 
   // From the step before or, if that was in another process, from the store.
   bool has_model() {
     if (campaign_.fitted && !model_) {
-      model_ = store_.load_model(campaign_.model_fingerprint);
+      if (std::optional<Ensemble> model = store_.load_model(campaign_.model_fingerprint)) {
+        model_ = std::make_shared<const Ensemble>(std::move(*model));
+      }
     }
-    return model_.has_value();
+    return model_ != nullptr;
   }
 
   void fit() {
     const auto fitting = [&](const FitProgress& progress) {
+      if (is_measured()) {  // saved at once, so that a kill during a long fit does not lose the round before
+        finish_measuring();
+      }
       if (control_.fitting) {
         control_.fitting(progress);
       }
       return true;
     };
-    FittedRound fitted =
-        fit_round(campaign_, data_, {.executor = control_.executor, .progress = fitting, .device = control_.device});
+    FittedRound fitted = fit_unmeasured(
+        campaign_, data_, {.executor = control_.executor, .progress = fitting, .device = control_.device});
+    finish_measuring();
+    if (!control_.measure_beside) {
+      add_metrics(fitted.record, measure(fitted.model, data_.test, control_.executor));
+    }
     take_model(campaign_, fitted);
-    model_ = std::move(fitted.model);
+    model_ = std::make_shared<const Ensemble>(std::move(fitted.model));
+    if (control_.measure_beside) {
+      begin_measuring();
+    }
     if (control_.fitted) {
       control_.fitted(fitted.report);
     }
     store_.save_model(*model_);
-    store_.save(campaign_);
+    save();
   }
 
   void choose() {
     choose_rows(campaign_, data_, *model_, campaign_.settings.batch, control_.executor, control_.scores);
-    store_.save(campaign_);
+    save();
+  }
+
+  // A campaign that lacks metrics is saved when they are there.
+  void save() {
+    if (!measuring_.valid()) {
+      store_.save(campaign_);
+    }
+  }
+
+  // Measures the present model on a thread of its own, which shares the model with the choice and keeps it until it is
+  // done. It has no executor: that runs one loop at a time, and the next steps use it.
+  void begin_measuring() {
+    measured_round_ = campaign_.fitted->round;
+    measuring_ =
+        std::async(std::launch::async, [model = model_, &test = data_.test] { return measure(*model, test, nullptr); });
+  }
+
+  bool is_measured() const {
+    return measuring_.valid() && measuring_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+
+  // Waits for the metrics, if any are on their way, and does what was put off until they are there.
+  void finish_measuring() {
+    if (!measuring_.valid()) {
+      return;
+    }
+    const RoundMetrics metrics = measuring_.get();
+    if (campaign_.fitted) {
+      add_metrics(*campaign_.fitted, metrics);
+    }
+    if (!campaign_.rounds.empty() && campaign_.rounds.back().round == measured_round_) {
+      add_metrics(campaign_.rounds.back(), metrics);
+    }
+    if (campaign_.fitted || campaign_.num_pending() > 0) {
+      store_.save(campaign_);
+    } else {
+      end_round();
+    }
+  }
+
+  // After an error: nothing done before it is lost.
+  void keep_steps_done() noexcept {
+    try {
+      finish_measuring();
+    } catch (...) {  // the first error says more
+    }
   }
 
   CampaignStore& store_;
@@ -323,20 +442,18 @@ class Learning {
   const Problem& data_;
   Oracle& oracle_;
   const LearnControl& control_;
-  std::optional<Ensemble> model_;
+  std::shared_ptr<const Ensemble> model_;
+  std::size_t measured_round_ = 0;
+  std::future<RoundMetrics> measuring_;  // of that round's model; its destructor waits for the thread
 };
 
 }  // namespace
 
 LearnEnd learn(CampaignStore& store, Campaign& campaign, const Problem& data, Oracle& oracle, std::size_t num_rounds,
                const LearnControl& control) {
-  Learning learning(store, campaign, data, oracle, control);
-  while (true) {
-    if (const std::optional<LearnEnd> end = learning.step(num_rounds)) {
-      store.write_tables(campaign, data);  // a kill may have come between the state and them
-      return *end;
-    }
-  }
+  const LearnEnd end = Learning(store, campaign, data, oracle, control).run(num_rounds);
+  store.write_tables(campaign, data);  // a kill may have come between the state and them
+  return end;
 }
 
 }  // namespace dissent

@@ -59,6 +59,11 @@ struct LearnControl {
   std::function<void(const FitReport&)> fitted;      // after each fit
   std::function<void(const RoundRecord&)> finished;  // after each round
   std::function<bool()> stop;                        // asked between steps
+  // Measures a round's model on a thread of its own while rows are chosen and the next model is fitted: for fits on a
+  // device, which leave this processor idle. Nothing is saved until the metrics are there, so only the end of a round
+  // may be, and `finished` comes during the next fit: for stores that save once a round. Results are the same. If
+  // measuring fails, its error ends the run, and the round is not saved.
+  bool measure_beside = false;
 };
 
 enum class LearnEnd {
@@ -70,7 +75,7 @@ enum class LearnEnd {
 
 // Runs the campaign from where it stands through round `num_rounds`, saving after each step. It ends with a model of
 // all labels, campaign.fitted; a later call for more rounds continues from it. If the oracle fails, its InputError ends
-// the run; the rows it was asked for stay pending.
+// the run; the rows it was asked for stay pending. However it ends, metrics on their way are waited for and saved.
 LearnEnd learn(CampaignStore& store, Campaign& campaign, const Problem& data, Oracle& oracle, std::size_t num_rounds,
                const LearnControl& control = {});
 

@@ -115,6 +115,7 @@ LearnEnd run_cell(StudyStore& store, const Cell& cell, const Claim& claim, const
   learning.executor = control.executor;
   learning.device = control.device;
   learning.scores = control.scores;
+  learning.measure_beside = control.device != nullptr;
   learning.stop = control.stop;
   learning.finished = [&](const RoundRecord& record) {
     if (control.finished_round) {
