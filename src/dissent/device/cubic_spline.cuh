@@ -119,21 +119,27 @@ struct SteffenKnot {
   }
 };
 
-// Replaces the sizes of an axis with the gradient with respect to their raw parameters. g: the gradient with respect to
-// the start and size of the chosen bin `index`, and to the sizes of bins index - 1 and index + 1.
-template <int kBins>
-DISSENT_DEVICE_INLINE void spline_axis_gradient(float* size, const SplineAxis& axis, int index, const SplineAxis& g) {
+// Passes the gradient with respect to each raw parameter of an axis to put(parameter, gradient), given the sizes of its
+// bins. g: the gradient with respect to the start and size of the chosen bin `index`, and to the sizes of bins index -
+// 1 and index + 1. Those three come once more at the end, at places that the compiler does not know.
+template <int kBins, class Put>
+DISSENT_DEVICE_INLINE void spline_axis_gradient(const float* size, const SplineAxis& axis, int index,
+                                                const SplineAxis& g, int first, const Put& put) {
   constexpr auto kLeast = static_cast<float>(kMinBin);
   const float total = g.start * (axis.start - static_cast<float>(index) * kLeast) + g.size * (axis.size - kLeast) +
                       g.before * (axis.before - kLeast) + g.after * (axis.after - kLeast);
   const float mean = total * static_cast<float>(1 / (1 - kMinBin * kBins));
+  const float left = g.start - mean;
   DISSENT_UNROLL
   for (int j = 0; j < kBins; ++j) {
-    float direct = index >= j - 1 ? g.after : 0.0F;
-    direct = index >= j ? g.size : direct;
-    direct = index >= j + 1 ? g.start + g.before : direct;
-    direct = index >= j + 2 ? g.start : direct;
-    size[j] = (size[j] - kLeast) * (direct - mean);
+    put(first + j, (size[j] - kLeast) * (j < index ? left : -mean));
+  }
+  put(first + index, (axis.size - kLeast) * (g.size - mean));
+  if (index > 0) {
+    put(first + index - 1, (axis.before - kLeast) * (left + g.before));
+  }
+  if (index + 1 < kBins) {
+    put(first + index + 1, (axis.after - kLeast) * (g.after - mean));
   }
 }
 
@@ -197,10 +203,11 @@ struct SplineShape {
   }
 };
 
-// raw: the parameters of the bins' widths [kBins] and heights [kBins] and of both end slopes; replaced with the
-// gradient of the loss.
-template <int kBins>
-DISSENT_DEVICE_INLINE SplineResult cubic_step(float x, float bound, const SplinePull& pull, float* raw) {
+// raw: the parameters of the bins' widths [kBins] and heights [kBins] and of both end slopes; overwritten. Passes the
+// gradient of the loss with respect to parameter p to put(p, gradient), the last time with its value.
+template <int kBins, class Put>
+DISSENT_DEVICE_INLINE SplineResult cubic_step(float x, float bound, const SplinePull& pull, float* raw,
+                                              const Put& put) {
   const float span = 2 * bound;
   const bool inside = x >= -bound && x <= bound;
   const float at = larger(-bound, smaller(x, bound));
@@ -236,10 +243,10 @@ DISSENT_DEVICE_INLINE SplineResult cubic_step(float x, float bound, const Spline
                     gy.before);
   right.add_gradient(last ? 0.0F : grad_beta, bin.x.size, over_w, over_h, bin.y.after, gx.size, gy.size, gx.after,
                      gy.after);
-  spline_axis_gradient<kBins>(raw, bin.x, bin.index, gx);
-  spline_axis_gradient<kBins>(raw + kBins, bin.y, bin.index, gy);
-  raw[2 * kBins] = first ? border_gradient(raw_left, alpha, grad_alpha) : 0.0F;
-  raw[2 * kBins + 1] = last ? border_gradient(raw_right, beta, grad_beta) : 0.0F;
+  spline_axis_gradient<kBins>(raw, bin.x, bin.index, gx, 0, put);
+  spline_axis_gradient<kBins>(raw + kBins, bin.y, bin.index, gy, kBins, put);
+  put(2 * kBins, first ? border_gradient(raw_left, alpha, grad_alpha) : 0.0F);
+  put(2 * kBins + 1, last ? border_gradient(raw_right, beta, grad_beta) : 0.0F);
   return result;
 }
 

@@ -5,7 +5,7 @@ namespace dissent::device {
 
 void launch_training_128(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
                          cudaStream_t stream) {
-  launch_rows<128>(kind.flow_width, tasks, group, memory, stream);
+  launch_rows<128, false>(kind.flow_width, tasks, group, memory, stream);
 }
 
 }  // namespace dissent::device

@@ -5,7 +5,7 @@ namespace dissent::device {
 
 void launch_training_256(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
                          cudaStream_t stream) {
-  launch_rows<256>(kind.flow_width, tasks, group, memory, stream);
+  launch_rows<256, false>(kind.flow_width, tasks, group, memory, stream);
 }
 
 }  // namespace dissent::device

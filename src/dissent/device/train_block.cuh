@@ -19,7 +19,7 @@ __device__ __forceinline__ int lane_of_warp() { return static_cast<int>(threadId
 __device__ __forceinline__ int warp_of_block() { return static_cast<int>(threadIdx.x) / 32; }
 
 // A thread loads this many numbers before it waits for them.
-constexpr int kAhead = 8;
+constexpr int kAhead = 16;
 
 // The thread's own row of a column.
 __device__ __forceinline__ float& own_row(int panel, int column) {
@@ -34,22 +34,24 @@ struct Block {
   int panels;            // size of one warp's panels
   int base;              // units of the component's last hidden layer, then gradients of its layers
   int flow;              // the same for the conditioner
-  int columns;           // [kProductColumns]: an operand of a product, then the warp's part of the result
+  int columns;           // [operand_columns]: an operand of a product, then the warp's part of the result
   int heads;             // [2 kOutputsAtOnce]: means and log-stddevs of some outputs
-  int stage;             // weights of the spline's outputs (train_loss.cuh); behind them are copies of parameters
+  int units;             // of roomy blocks: the conditioner's last hidden units and the bias, split
+  int stage;             // weights of a spline's output (train_loss.cuh); behind them are copies of parameters
   float* scratch;        // [..][kRows], in the card's memory: only a row's own warp reads it
   bool active;           // the thread has a row
   bool busy;             // the warp has such a thread: otherwise it only takes part in what all threads do
   std::uint32_t source;  // which row of the data it is
 
   // The tile has `count` rows.
-  __device__ __forceinline__ Block(int base_units, int flow_units, float* scratch_memory, int count,
+  __device__ __forceinline__ Block(const TrainMemory& memory, float* scratch_memory, int count,
                                    std::uint32_t source_row)
-      : panels(panel_size(base_units, flow_units)),
+      : panels(panel_size(memory)),
         base(panels * warp_of_block()),
-        flow(base + base_units * kPanelStride),
-        columns(flow + flow_units * kPanelStride),
-        heads(columns + kProductColumns * kPanelStride),
+        flow(base + memory.base_units * kPanelStride),
+        columns(flow + memory.flow_units * kPanelStride),
+        heads(columns + operand_columns(memory.flow_units) * kPanelStride),
+        units(heads + 2 * kOutputsAtOnce * kPanelStride),
         stage(panels * kWarps),
         scratch(scratch_memory),
         active(static_cast<int>(threadIdx.x) < count),
@@ -76,11 +78,13 @@ __device__ __forceinline__ void copy_ahead(int count, const From& from, const To
     float value[kAhead];
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) {
-      value[a] = from(k + a);
+      value[a] = k + a / 8 * 8 < count ? from(k + a) : 0.0F;
     }
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) {
-      to(k + a, value[a]);
+      if (k + a / 8 * 8 < count) {
+        to(k + a, value[a]);
+      }
     }
   }
 }

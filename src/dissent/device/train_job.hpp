@@ -62,8 +62,8 @@ constexpr int kept_units(const DenseNet& net) {
 // The flow width of the kernel that has room for the conditioner's last hidden layer and a bias; 0 without a flow.
 constexpr int padded_flow_width(int units) { return units == 0 ? 0 : rounded_up(units + 1) <= 24 ? 24 : 32; }
 
-// Weights of one output's spline in shared memory, {high, low} for each. stage_stride: numbers from one parameter's to
-// the next; stage_size: floats in all.
+// Weights of one output's spline in shared memory, in two planes. stage_stride: numbers from one parameter's to the
+// next; stage_size: floats in all.
 constexpr int stage_stride(int flow_width) { return flow_width + 4; }
 constexpr int stage_size(int flow_width) { return 2 * rounded_up(kSplineParams) * stage_stride(flow_width); }
 
@@ -73,8 +73,11 @@ inline constexpr int kFewRows = 64;
 inline constexpr int kSomeRows = 128;
 inline constexpr int kMostRows = 256;
 
-// Blocks that share a multiprocessor.
-constexpr int blocks_together(int rows) { return rows == kSomeRows ? 3 : (rows < kSomeRows ? 6 : 2); }
+// Blocks that share a multiprocessor. Blocks of kSomeRows may be roomy: if there are few, each has more registers and
+// memory.
+constexpr int blocks_together(int rows, bool roomy) {
+  return rows == kSomeRows ? (roomy ? 2 : 3) : (rows < kSomeRows ? 6 : 2);
+}
 
 // Rows of a slice of a batch, except for the last: whole tiles of `rows` threads.
 constexpr int slice_rows(int batch, int slices, int rows) {
@@ -145,16 +148,24 @@ struct TrainTasks {
 struct TrainMemory {
   int flow_units = 0;     // columns of a panel for the widest hidden layer of the conditioner and the bias ...
   int base_units = 0;     // ... and of the components
-  int stage = 0;          // floats: weights of the spline's outputs, one or two at a time, ...
+  int split_units = 0;    // columns for the conditioner's units in two parts; 0: there are none
+  int stage = 0;          // floats: weights of one of the spline's outputs and of the next, ...
   int flow_copy = 0;      // ... copies of the hidden layers of the flow ...
   int base_copy = 0;      // ... and of a component; 0: none, ...
   int flow_gradient = 0;  // ... and the gradients of all their parameters; 0: in the card's memory
   int base_gradient = 0;
 };
 
+// Columns of a warp's operands and results: with a flow, also the gradients of a spline's parameters in two parts.
+constexpr int operand_columns(int flow_units) {
+  return flow_units == 0 || kProductColumns > 2 * kSplineParams ? kProductColumns : 2 * kSplineParams;
+}
+
 // Floats of a warp's panels.
-constexpr int panel_size(int base_units, int flow_units) {
-  return (base_units + flow_units + kProductColumns + 2 * kOutputsAtOnce) * kPanelStride;
+constexpr int panel_size(const TrainMemory& memory) {
+  return (memory.base_units + memory.flow_units + operand_columns(memory.flow_units) + 2 * kOutputsAtOnce +
+          2 * memory.split_units) *
+         kPanelStride;
 }
 
 inline constexpr std::size_t kMostShared = 225 * 1024;  // bytes, of a block

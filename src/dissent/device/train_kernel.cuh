@@ -45,12 +45,12 @@ __device__ __forceinline__ Resident make_resident(int stage, const TrainMemory& 
 }
 
 // Runs epochs [begin, end) of a job. Returns the mean loss of the last, or NaN.
-template <int kRows, int kFlowWidth>
+template <int kRows, bool kRoomy, int kFlowWidth>
 __device__ __forceinline__ double run_epochs(BlockState<kRows>& state, const TrainMemory& memory,
                                              const cg::cluster_group& cluster, int begin, int end) {
   const TrainJob& job = state.job;
   const Slices own(job, static_cast<int>(cluster.block_rank()), static_cast<int>(cluster.num_blocks()));
-  const int stage = kRows / 32 * panel_size(memory.base_units, memory.flow_units);  // the panels come before
+  const int stage = kRows / 32 * panel_size(memory);  // the panels come before
   const Resident resident = make_resident<kRows>(stage, memory);
   const int steps = (job.num_rows + job.batch_size - 1) / job.batch_size;
   const StepFactors* step = job.steps + static_cast<std::ptrdiff_t>(begin) * steps;
@@ -68,8 +68,8 @@ __device__ __forceinline__ double run_epochs(BlockState<kRows>& state, const Tra
     for (int first = 0; first < job.num_rows; first += job.batch_size, ++step) {
       const int last = min(job.num_rows, first + job.batch_size);
       double* exchange = job.exchange + (step - job.steps) % 2 * 2 * kMaxSlices;
-      batch_gradient<kRows, kFlowWidth>(memory, job, state.network, state.nets, own, first, last, resident, exchange,
-                                        state.warps);
+      batch_gradient<kRows, kRoomy, kFlowWidth>(memory, job, state.network, state.nets, own, first, last, resident,
+                                                exchange, state.warps);
       const double mean = update<kRows>(job, *step, cluster, own, exchange, state.warps);
       sum += mean * (last - first);
       if (!(fabs(sum) <= DBL_MAX)) {
@@ -106,8 +106,8 @@ __device__ __forceinline__ void wait_for(int* done, int stretches) {
   __syncthreads();
 }
 
-template <int kRows, int kFlowWidth>
-__global__ void __launch_bounds__(kRows, blocks_together(kRows)) train(TrainTasks tasks, TrainMemory memory) {
+template <int kRows, bool kRoomy, int kFlowWidth>
+__global__ void __launch_bounds__(kRows, blocks_together(kRows, kRoomy)) train(TrainTasks tasks, TrainMemory memory) {
   static_assert(sizeof(BlockState<kRows>) <= kStaticShared);
   __shared__ BlockState<kRows> state;
   cg::cluster_group cluster = cg::this_cluster();
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(kRows, blocks_together(kRows)) train(TrainTask
     double* result = state.job.loss;
     const bool sound = stretch == 0 || fabs(__ldcg(result)) <= DBL_MAX;
     if (sound && begin < end) {
-      const double loss = run_epochs<kRows, kFlowWidth>(state, memory, cluster, begin, end);
+      const double loss = run_epochs<kRows, kRoomy, kFlowWidth>(state, memory, cluster, begin, end);
       if (cluster.thread_rank() == 0) {
         *result = loss;
       }
@@ -142,9 +142,9 @@ __global__ void __launch_bounds__(kRows, blocks_together(kRows)) train(TrainTask
 }
 
 // group: blocks of a job.
-template <int kRows, int kFlowWidth>
+template <int kRows, bool kRoomy, int kFlowWidth>
 void launch_as(TrainTasks tasks, int group, const TrainMemory& memory, cudaStream_t stream) {
-  const auto kernel = train<kRows, kFlowWidth>;
+  const auto kernel = train<kRows, kRoomy, kFlowWidth>;
   const std::size_t bytes = shared_bytes(kRows, memory);
   // All threads set the same value: it applies to the kernel, whoever launches it.
   DISSENT_CUDA(
@@ -174,14 +174,14 @@ void launch_as(TrainTasks tasks, int group, const TrainMemory& memory, cudaStrea
   DISSENT_CUDA(cudaLaunchKernelEx(&config, kernel, tasks, memory));
 }
 
-template <int kRows>
+template <int kRows, bool kRoomy>
 void launch_rows(int flow_width, const TrainTasks& tasks, int group, const TrainMemory& memory, cudaStream_t stream) {
   if (flow_width == 0) {
-    launch_as<kRows, 0>(tasks, group, memory, stream);
+    launch_as<kRows, kRoomy, 0>(tasks, group, memory, stream);
   } else if (flow_width == padded_flow_width(1)) {
-    launch_as<kRows, padded_flow_width(1)>(tasks, group, memory, stream);
+    launch_as<kRows, kRoomy, padded_flow_width(1)>(tasks, group, memory, stream);
   } else {
-    launch_as<kRows, padded_flow_width(kMaxFlowWidth)>(tasks, group, memory, stream);
+    launch_as<kRows, kRoomy, padded_flow_width(kMaxFlowWidth)>(tasks, group, memory, stream);
   }
 }
 

@@ -29,6 +29,8 @@ void launch_training_64(const TrainKind& kind, int group, const TrainTasks& task
                         cudaStream_t stream);
 void launch_training_128(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
                          cudaStream_t stream);
+void launch_training_128_roomy(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
+                               cudaStream_t stream);
 void launch_training_256(const TrainKind& kind, int group, const TrainTasks& tasks, const TrainMemory& memory,
                          cudaStream_t stream);
 

@@ -39,95 +39,151 @@ __device__ __forceinline__ void compute_heads(const Block<kRows>& block, const N
   put_sums(block.heads, sums);
 }
 
-// The weights of one output's spline parameters, in shared memory and in two parts: [parameter][kStride], with the
-// biases in the column after the last, then zeros. All warps read them.
+// The conditioner's last layer, with all that the loop over outputs needs of it.
+struct SplineLayer {
+  int inputs;  // units of the last hidden layer
+  int bias;    // where biases begin, counted from the weights; likewise in the gradient
+  const float* weight;
+  float* gradient;
+  bool add;
+
+  template <int kRows>
+  __device__ __forceinline__ explicit SplineLayer(const Net<kRows>& net)
+      : inputs(net.heads().inputs),
+        bias(net.heads().bias - net.heads().weight),
+        weight(net.parameters + net.heads().weight),
+        gradient(net.gradient + net.heads().weight),
+        add(net.add) {}
+
+  // Where the gradient of one output's parameters goes, for the lane's unit; the one after the last is the bias.
+  __device__ __forceinline__ ProductColumn column(int output) const {
+    const int first = output * kSplineParams;
+    return lane_of_warp() == inputs ? ProductColumn{gradient + bias + first, 1}
+                                    : ProductColumn{gradient + first * inputs + lane_of_warp(), inputs};
+  }
+};
+
+// Nothing without a flow.
+template <int kTiles, int kRows>
+__device__ __forceinline__ auto spline_layer(const Net<kRows>& conditioner) {
+  if constexpr (kTiles > 0) {
+    return SplineLayer(conditioner);
+  } else {
+    return 0;
+  }
+}
+
+// The weights of one output's spline parameters, in shared memory and in two planes: [parameter][kStride], with the
+// biases in the column after the last, then zeros. All warps read them. Behind them are those of the next output on
+// their way from the card's memory, as they are there: [parameter][inputs + 1].
 template <int kRows, int kFlowWidth>
 struct SplineWeights {
   static constexpr int kStride = stage_stride(kFlowWidth);
+  static constexpr int kPlane = stage_size(kFlowWidth) / 2;
   static constexpr int kWarps = Block<kRows>::kWarps;
 
-  static __device__ __forceinline__ int place(const Block<kRows>& block, int output) {
-    return block.stage + output % 2 * stage_size(kFlowWidth);
-  }
-
-  // Calls each(k, from) for parameters k + the warp's number, with k = 0, kWarps, ..., in the lane's column; from:
-  // where the number is.
+  // Calls each(p) for the warp's parameters p, in the lanes that have a column.
   template <class Each>
-  static __device__ __forceinline__ void for_own(const Net<kRows>& net, int output, const Each& each) {
-    const DenseLayer& last = net.heads();
-    const int lane = lane_of_warp();
-    const int row = output * kSplineParams + warp_of_block();
-    const bool bias = lane == last.inputs;
-    const float* from = net.parameters + (bias ? last.bias + row : last.weight + row * last.inputs + lane);
-    const int step = kWarps * (bias ? 1 : last.inputs);
-    __builtin_assume(__isGlobal(from));
-    if (lane <= last.inputs) {
+  static __device__ __forceinline__ void for_own(const SplineLayer& layer, const Each& each) {
+    if (lane_of_warp() <= layer.inputs) {
 #pragma unroll
       for (int k = 0; k < kSplineParams; k += kWarps) {
         if (warp_of_block() + k < kSplineParams) {
-          each(k, from);
+          each(warp_of_block() + k);
         }
-        from += step;
       }
     }
   }
 
-  // Prefetches them, ...
-  static __device__ __forceinline__ void expect(const Net<kRows>& net, int output) {
-    for_own(net, output, [](int, const float* from) { asm volatile("prefetch.global.L1 [%0];" ::"l"(from)); });
+  static __device__ __forceinline__ float* raw(const Block<kRows>& block, const SplineLayer& layer, int parameter) {
+    return shared_floats() + block.stage + stage_size(kFlowWidth) + parameter * (layer.inputs + 1) + lane_of_warp();
   }
 
-  // ... and puts them in their place.
-  static __device__ __forceinline__ void put(const Block<kRows>& block, const Net<kRows>& net, int output) {
-    float* to = shared_floats() + place(block, output) + 2 * (warp_of_block() * kStride + lane_of_warp());
-    for_own(net, output, [&](int k, const float* from) {
-      const Split parts = split(*from);
-      *reinterpret_cast<float2*>(to + 2 * k * kStride) = {__uint_as_float(parts.high), __uint_as_float(parts.low)};
+  // Sends for those of an output, ...
+  static __device__ __forceinline__ void expect(const Block<kRows>& block, const SplineLayer& layer, int output) {
+    const bool bias = lane_of_warp() == layer.inputs;
+    const float* const from = layer.weight + (bias ? layer.bias : lane_of_warp());
+    const int step = bias ? 1 : layer.inputs;
+    for_own(layer, [&](int p) {
+      const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(raw(block, layer, p)));
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from + (output * kSplineParams + p) * step)
+                   : "memory");
+    });
+  }
+
+  // ... and puts them in their place. Each thread splits what it has sent for.
+  static __device__ __forceinline__ void put(const Block<kRows>& block, const SplineLayer& layer) {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    for_own(layer, [&](int p) {
+      const Split parts = split(*raw(block, layer, p));
+      float* to = shared_floats() + block.stage + p * kStride + lane_of_warp();
+      to[0] = __uint_as_float(parts.high);
+      to[kPlane] = __uint_as_float(parts.low);
     });
   }
 };
 
-// The spline of one output: raw parameters, value, gradient. Leaves the gradient of the parameters in block.columns and
-// adds that of the conditioner's last hidden units to `grad`.
-template <int kRows, int kTiles>
-__device__ __forceinline__ SplineResult spline_output(const Block<kRows>& block, const Net<kRows>& net, int output,
-                                                      float y, float bound, const SplinePull& pull,
-                                                      Sums<kTiles>& grad) {
+// The gradients of one output's spline parameters, in block.columns.
+using SplineGradients = SplitColumns<kSplineParams>;
+
+// Where sums over the conditioner's last hidden units and the bias find them: in a panel or, in roomy blocks, split.
+template <int kRows, bool kRoomy, int kFlowWidth>
+struct UnitColumns : std::conditional_t<kRoomy, SplitColumns<kFlowWidth>, PanelColumns> {
+  static __device__ __forceinline__ int at(const Block<kRows>& block) { return kRoomy ? block.units : block.flow; }
+
+  // Once they are known.
+  static __device__ __forceinline__ void prepare(const Block<kRows>& block, int count) {
+    if constexpr (kRoomy) {
+#pragma unroll 4
+      for (int k = 0; k < count; ++k) {
+        SplitColumns<kFlowWidth>::put(block.units, k, own_row(block.flow, k));
+      }
+      __syncwarp();
+    }
+  }
+};
+
+// The spline of one output: raw parameters, value, gradient. Leaves the gradient of the parameters in block.columns, in
+// two parts, and adds that of the conditioner's last hidden units to `grad`. pull: zero if the thread has no row.
+template <int kRows, bool kRoomy, int kTiles>
+__device__ __forceinline__ SplineResult spline_output(const Block<kRows>& block, int inputs, float y, float bound,
+                                                      const SplinePull& pull, Sums<kTiles>& grad) {
   using Weights = SplineWeights<kRows, 8 * kTiles>;
-  const int weights = Weights::place(block, output);
   Sums<kSplineTiles> sums;
-  few_products<kTiles>(block.flow, net.heads().inputs + 1, PairWeights<kSplineTiles, Weights::kStride, false>(weights),
-                       sums);
+  using Units = UnitColumns<kRows, kRoomy, 8 * kTiles>;
+  few_products<kTiles, Units>(Units::at(block), inputs + 1,
+                              SplitWeights<kSplineTiles, Weights::kStride, Weights::kPlane, false>(block.stage), sums);
   put_sums(block.columns, sums);
   float raw[kSplineParams];
 #pragma unroll
   for (int p = 0; p < kSplineParams; ++p) {
     raw[p] = own_row(block.columns, p);
   }
-  const SplineResult result = cubic_step<kSplineBins>(y, bound, pull, raw);
-#pragma unroll
-  for (int p = 0; p < kSplineParams; ++p) {
-    own_row(block.columns, p) = block.active ? raw[p] : 0.0F;
-  }
+  __syncwarp();  // other lanes have read what was there
+  const SplineResult result = cubic_step<kSplineBins>(
+      y, bound, pull, raw, [&](int p, float value) { SplineGradients::put(block.columns, p, value); });
   __syncwarp();
   Sums<kTiles> part;
-  few_products<kSplineTiles>(block.columns, kSplineParams, PairWeights<kTiles, Weights::kStride, true>(weights), part);
+  few_products<kSplineTiles, SplineGradients>(
+      block.columns, kSplineParams, SplitWeights<kTiles, Weights::kStride, Weights::kPlane, true>(block.stage), part);
   add_sums(part, grad);
   return result;
 }
 
 // The gradient of the conditioner's last layer for one output, from that of the spline's parameters in block.columns.
-template <int kRows, int kTiles>
-__device__ __forceinline__ void spline_gradient(const Block<kRows>& block, const Net<kRows>& conditioner, int output) {
-  const DenseLayer& last = conditioner.heads();
-  product<kRows, 2, kTiles>(
-      block.columns, block.panels, block.busy, block.columns, kSplineParams, block.flow, last.inputs + 1,
-      layer_column(last, conditioner.gradient, output * kSplineParams, 0, lane_of_warp()), conditioner.add);
+// Calls between() when all warps have done with the output's weights; what it writes is there afterwards.
+template <int kRows, bool kRoomy, int kTiles, class Between>
+__device__ __forceinline__ void spline_gradient(const Block<kRows>& block, const SplineLayer& layer, int output,
+                                                const Between& between) {
+  using Units = UnitColumns<kRows, kRoomy, 8 * kTiles>;
+  product<kRows, 2, kTiles, SplineGradients, Units, kSplineParams>(
+      block.columns, block.panels, block.busy, block.columns, kSplineParams, Units::at(block), layer.inputs + 1,
+      layer.column(output), layer.add, between);
 }
 
 // The row's loss, summed over outputs. Gradients with respect to heads go to `head_gradients` [2 D][kRows], those of
 // the conditioner's last layer to its gradient, those of its last hidden units to `grad`.
-template <int kRows, int kTiles>
+template <int kRows, bool kRoomy, int kTiles>
 __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, const TrainJob& job, const Net<kRows>& base,
                                                  const Net<kRows>& conditioner, float scale, Sums<kTiles>& grad,
                                                  float* head_gradients) {
@@ -135,22 +191,34 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
   const float* targets = job.targets + static_cast<std::size_t>(block.source) * D;
   const ScratchColumn<kRows> own_gradients(head_gradients);
   using Weights = SplineWeights<kRows, 8 * kTiles>;
+  [[maybe_unused]] const auto layer = spline_layer<kTiles>(conditioner);
   if constexpr (kTiles > 0) {
-    Weights::put(block, conditioner, 0);
+    Weights::expect(block, layer, 0);
+    if (block.busy) {
+      UnitColumns<kRows, kRoomy, 8 * kTiles>::prepare(block, layer.inputs + 1);
+    }
+    Weights::put(block, layer);
     __syncthreads();
   }
   float loss = 0;
-  float next = __ldg(targets);
   for (int first = 0; first < D; first += kOutputsAtOnce) {
     const int count = min(kOutputsAtOnce, D - first);
+    float own[kOutputsAtOnce];  // targets: under way while the heads are computed
+#pragma unroll
+    for (int k = 0; k < kOutputsAtOnce; ++k) {
+      own[k] = __ldg(targets + min(first + k, D - 1));
+    }
     if (block.busy) {
       compute_heads(block, base, first, D);
     }
 #pragma unroll 1
     for (int k = 0; k < count; ++k) {
       const int output = first + k;
-      const float y = next;
-      next = __ldg(targets + min(output + 1, D - 1));
+      const float y = own[0];
+#pragma unroll
+      for (int n = 1; n < kOutputsAtOnce; ++n) {
+        own[n - 1] = own[n];
+      }
       const float mean = own_row(block.heads, k);
       const float raw = own_row(block.heads, kOutputsAtOnce + k);
       const float log_stddev = raw < kLogStddevMin ? kLogStddevMin : (raw > kLogStddevMax ? kLogStddevMax : raw);
@@ -160,16 +228,18 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
         if (output < job.num_transformed) {
           const bool more = output + 1 < job.num_transformed;
           if (more) {
-            Weights::expect(conditioner, output + 1);
+            Weights::expect(block, layer, output + 1);
           }
           if (block.busy) {
-            z = spline_output<kRows, kTiles>(block, conditioner, output, y, job.tail_bound,
-                                             {mean, precision * scale, -scale}, grad);
+            const float own_scale = block.active ? scale : 0.0F;
+            z = spline_output<kRows, kRoomy, kTiles>(block, layer.inputs, y, job.tail_bound,
+                                                     {mean, precision * own_scale, -own_scale}, grad);
           }
-          if (more) {
-            Weights::put(block, conditioner, output + 1);
-          }
-          spline_gradient<kRows, kTiles>(block, conditioner, output);
+          spline_gradient<kRows, kRoomy, kTiles>(block, layer, output, [&] {
+            if (more) {
+              Weights::put(block, layer);
+            }
+          });
         }
       }
       const float residual = mean - z.value;

@@ -37,8 +37,8 @@ struct Net {
   }
 };
 
-// Copies the first `count` columns of the warp's 32 rows of a row-major matrix into a panel, four rows and eight
-// columns at a time.
+// Copies the first `count` columns, at most kProductColumns, of the warp's 32 rows of a row-major matrix into a panel,
+// four rows and eight columns at a time. All are asked for before the first is waited for.
 template <int kRows>
 __device__ __noinline__ void gather_columns(int to, std::uint32_t row_of_lane, const float* data, int width,
                                             int count) {
@@ -59,16 +59,24 @@ __device__ __noinline__ void gather_columns(int to, std::uint32_t row_of_lane, c
     const std::uint32_t row = __shfl_sync(0xffffffffU, row_of_lane, 4 * k + lane % 4);
     from[k] = data + static_cast<std::size_t>(row) * width;
   }
-#pragma unroll 1
-  for (int c = lane / 4; c < count; c += 8) {
-    float value[8];
+  constexpr int kGroups = kProductColumns / 8;
+  float value[kGroups][8];
+#pragma unroll
+  for (int g = 0; g < kGroups; ++g) {
+    const int c = lane / 4 + 8 * g;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      value[k] = __ldg(from[k] + c);
+      value[g][k] = c < count ? __ldg(from[k] + c) : 0.0F;
     }
+  }
+#pragma unroll
+  for (int g = 0; g < kGroups; ++g) {
+    const int c = lane / 4 + 8 * g;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      shared_floats()[to + c * kPanelStride + lane % 4 + 4 * k] = value[k];
+      if (c < count) {
+        shared_floats()[to + c * kPanelStride + lane % 4 + 4 * k] = value[g][k];
+      }
     }
   }
   __syncwarp();

@@ -29,19 +29,17 @@ using ProductSums = float[kTall][kWide][4];
 
 // sum[m][n] = sum over the warp's 32 rows of a[m][row] b[n][row], from columns of two panels, for 16 kTall values of m
 // and 8 kWide of n. Sums beyond the `rows` of a, or of columns of b that were not filled, are meaningless.
-template <int kTall, int kWide>
+template <int kTall, int kWide, class ColumnsA, class ColumnsB>
 __device__ __forceinline__ void warp_product(int a, int rows, int b, ProductSums<kTall, kWide>& sum) {
   const int lane = lane_of_warp();
-  const float* shared = shared_floats();
-  int a_at[kTall][2];
+  int a_column[kTall][2];
 #pragma unroll
   for (int m = 0; m < kTall; ++m) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      a_at[m][e] = a + min(m * 16 + e * 8 + lane / 4, rows - 1) * kPanelStride + lane % 4;
+      a_column[m][e] = min(m * 16 + e * 8 + lane / 4, rows - 1);
     }
   }
-  const int b_at = b + lane / 4 * kPanelStride + lane % 4;
 #pragma unroll
   for (int k = 0; k < 32; k += 8) {
     std::uint32_t a_part[2][kTall][4];  // [high or low]
@@ -50,7 +48,7 @@ __device__ __forceinline__ void warp_product(int a, int rows, int b, ProductSums
     for (int e = 0; e < 4; ++e) {
 #pragma unroll
       for (int m = 0; m < kTall; ++m) {
-        const Split value = split(shared[a_at[m][e % 2] + k + e / 2 * 4]);
+        const Split value = ColumnsA::parts(ColumnsA::load(a, a_column[m][e % 2], k + e / 2 * 4 + lane % 4));
         a_part[0][m][e] = value.high;
         a_part[1][m][e] = value.low;
       }
@@ -59,7 +57,7 @@ __device__ __forceinline__ void warp_product(int a, int rows, int b, ProductSums
     for (int n = 0; n < kWide; ++n) {
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        const Split value = split(shared[b_at + n * 8 * kPanelStride + k + e * 4]);
+        const Split value = ColumnsB::parts(ColumnsB::load(b, n * 8 + lane / 4, k + e * 4 + lane % 4));
         b_part[0][n][e] = value.high;
         b_part[1][n][e] = value.low;
       }
@@ -87,24 +85,31 @@ __device__ __forceinline__ void stage_parts(int columns, const ProductSums<kTall
   }
 }
 
-// Adds the warps' parts and stores the sums: lanes are columns, warps take rows in turn.
-template <int kRows>
+// Adds the warps' parts and stores the sums: lanes are columns, warps take rows, at most kMost, in turn. Calls
+// between() when all parts are there.
+template <int kRows, int kMost, class Between>
 __device__ __forceinline__ void add_parts(int columns, int panels, int rows, int count, const ProductColumn& column,
-                                          bool add) {
+                                          bool add, const Between& between) {
   constexpr int kWarps = Block<kRows>::kWarps;
   const int lane = lane_of_warp();
   const int warp = warp_of_block();
   const int most = lane < count ? rows : 0;
   if (add) {  // what they are added to may be far away
 #pragma unroll
-    for (int m = warp; m < kProductRows; m += kWarps) {
+    for (int m = warp; m < kMost; m += kWarps) {
       if (m < most) {
         asm volatile("prefetch.L1 [%0];" ::"l"(column.to + m * column.stride));
       }
     }
   }
-  __syncthreads();  // all parts are there
-  constexpr int kBatch = kProductRows / kWarps < 4 ? kProductRows / kWarps : 4;
+  __syncthreads();
+  between();
+  constexpr int kEach = (kMost + kWarps - 1) / kWarps;
+  constexpr int kBatch = kEach <= 6 ? kEach : 4;
+  const auto place = [&](int m) {
+    return reinterpret_cast<float*>(reinterpret_cast<char*>(column.to) +
+                                    static_cast<std::ptrdiff_t>(m) * (column.stride * int{sizeof(float)}));
+  };
   const float* parts = shared_floats() + columns - warp * panels + lane;
 #pragma unroll 1
   for (int first = warp; first < most; first += kBatch * kWarps) {
@@ -112,7 +117,7 @@ __device__ __forceinline__ void add_parts(int columns, int panels, int rows, int
     float total[kBatch];
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
-      to[k] = column.to + min(first + k * kWarps, most - 1) * column.stride;
+      to[k] = place(min(first + k * kWarps, most - 1));
       total[k] = add ? *to[k] : 0.0F;
     }
 #pragma unroll
@@ -131,19 +136,19 @@ __device__ __forceinline__ void add_parts(int columns, int panels, int rows, int
   }
 }
 
-// Sums a[m] b[n] over the rows of the tile, from columns of two panels, m < rows <= 16 kTall, n < count <= 8 kWide. The
+// Sums a[m] b[n] over the rows of the tile, from columns of two panels, m < rows <= kMost, n < count <= 8 kWide. The
 // sums go to `column`, that of n = this thread's lane. Overwrites the columns of the block, which may be one of the two
 // panels. All threads of the block call it; a busy warp's operands must be ready, and are free afterwards.
-template <int kRows, int kTall, int kWide>
+template <int kRows, int kTall, int kWide, class ColumnsA, class ColumnsB, int kMost, class Between>
 __device__ __forceinline__ void product(int columns, int panels, bool busy, int a, int rows, int b, int count,
-                                        const ProductColumn& column, bool add) {
+                                        const ProductColumn& column, bool add, const Between& between) {
   ProductSums<kTall, kWide> sum = {};
   if (busy) {
-    warp_product<kTall, kWide>(a, rows, b, sum);
+    warp_product<kTall, kWide, ColumnsA, ColumnsB>(a, rows, b, sum);
   }
   __syncwarp();
   stage_parts<kTall, kWide>(columns, sum);
-  add_parts<kRows>(columns, panels, rows, count, column, add);
+  add_parts<kRows, kMost>(columns, panels, rows, count, column, add, between);
   __syncthreads();
 }
 
@@ -151,7 +156,8 @@ __device__ __forceinline__ void product(int columns, int panels, bool busy, int 
 template <int kRows, int kTall, int kWide>
 __device__ __noinline__ void product_call(int columns, int panels, bool busy, int a, int rows, int b, int count,
                                           float* to, int stride, bool add) {
-  product<kRows, kTall, kWide>(columns, panels, busy, a, rows, b, count, {to, stride}, add);
+  product<kRows, kTall, kWide, PanelColumns, PanelColumns, 16 * kTall>(columns, panels, busy, a, rows, b, count,
+                                                                       {to, stride}, add, [] {});
 }
 
 template <int kRows>

@@ -26,14 +26,15 @@ struct Scratch {
 // Adds the gradient of some rows of a batch; returns the loss of the thread's row.
 // nets: the component's network and, with a flow, the conditioner; they and the job are in shared memory.
 // Not inlined, so that what a step must remember does not take registers from the work on each output.
-template <int kRows, int kFlowWidth>
+template <int kRows, bool kRoomy, int kFlowWidth>
 __device__ __noinline__ float tile_gradient(int base_units, int flow_units, float* scratch_memory, int count,
                                             std::uint32_t source, const TrainJob* job_at, const Net<kRows>* nets,
                                             float scale) {
   __builtin_assume(__isShared(job_at));
   __builtin_assume(__isShared(nets));
   const TrainJob& job = *job_at;
-  const Block<kRows> block(base_units, flow_units, scratch_memory, count, source);
+  const TrainMemory memory{flow_units, base_units, kRoomy ? flow_units : 0};
+  const Block<kRows> block(memory, scratch_memory, count, source);
   constexpr int kNets = kFlowWidth > 0 ? 2 : 1;
   const Net<kRows>& base = nets[0];
   const Scratch<kRows> scratch(block.scratch, job, *base.layers_of);
@@ -42,7 +43,8 @@ __device__ __noinline__ float tile_gradient(int base_units, int flow_units, floa
     forward_hidden(block, job, nets[n], n == 0 ? block.base : block.flow);
   }
   Sums<kFlowWidth / 8> grad = {};
-  const float loss = loss_of_outputs(block, job, base, nets[kNets - 1], scale, grad, scratch.head_gradients);
+  const float loss =
+      loss_of_outputs<kRows, kRoomy>(block, job, base, nets[kNets - 1], scale, grad, scratch.head_gradients);
   if constexpr (kFlowWidth > 0) {
     if (block.busy) {
       replace_units(block.flow, nets[1].heads().inputs, grad);
@@ -121,7 +123,7 @@ __device__ __forceinline__ void hand_over(const DenseNet& net, const float* from
 
 // Writes the gradient of rows [begin, end) of a component's order, which are a slice's or none, to the slice's memory.
 // Adds to the flow's gradient if the slice has had a component before. Returns before + the sum of the rows' losses.
-template <int kRows, int kFlowWidth>
+template <int kRows, bool kRoomy, int kFlowWidth>
 __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, const TrainJob& job,
                                                  const DenseNet& network, Net<kRows>* nets, const std::uint32_t* order,
                                                  int begin, int end, float* scratch_memory, float* gradient,
@@ -156,9 +158,10 @@ __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, cons
     }
     __syncthreads();
     const int count = min(rows, end - first);
-    const std::uint32_t source = order[row < count ? first + row : 0];
-    const float own = tile_gradient<kRows, kFlowWidth>(memory.base_units, memory.flow_units, scratch_memory, count,
-                                                       source, &job, nets, scale);
+    const std::uint32_t source =
+        order[count > 0 ? first + (row < count ? row : 0) : 0];  // one of the tile, if it can be
+    const float own = tile_gradient<kRows, kRoomy, kFlowWidth>(memory.base_units, memory.flow_units, scratch_memory,
+                                                               count, source, &job, nets, scale);
     loss = add_warps<kRows>(loss, own, warps);
   }
   if (resident.base_gradient != nullptr) {
@@ -169,7 +172,7 @@ __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, cons
 }
 
 // The gradient of the batch of rows [begin, end) for the block's slices, and their share of the mean loss.
-template <int kRows, int kFlowWidth>
+template <int kRows, bool kRoomy, int kFlowWidth>
 __device__ __forceinline__ void batch_gradient(const TrainMemory& memory, const TrainJob& job, DenseNet& network,
                                                Net<kRows>* nets, const Slices& own, int begin, int end,
                                                const Resident& resident, double* exchange, double* warps) {
@@ -192,8 +195,9 @@ __device__ __forceinline__ void batch_gradient(const TrainMemory& memory, const 
       if (in_turn || slice == own.begin) {
         fetch<kRows>(network, job.parameters, resident.base);
       }
-      loss = slice_gradient<kRows, kFlowWidth>(memory, job, network, nets, own.order(job, c), first, last,
-                                               scratch_memory, gradient, resident, c > own.member, scale, loss, warps);
+      loss = slice_gradient<kRows, kRoomy, kFlowWidth>(memory, job, network, nets, own.order(job, c), first, last,
+                                                       scratch_memory, gradient, resident, c > own.member, scale, loss,
+                                                       warps);
     }
     if (threadIdx.x == 0) {
       exchange[2 * own.number(slice) + 1] = loss * static_cast<double>(scale);

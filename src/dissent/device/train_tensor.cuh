@@ -147,36 +147,65 @@ struct NearWeights {
   }
 };
 
-// ... or in shared memory in two parts, {high, low} for each: [n][kStride], or with kAcross [k][kStride].
-template <int kTiles, int kStride, bool kAcross>
-struct PairWeights {
-  using Two = float4;
+// ... or in shared memory in two parts: a plane of high ones, then one of low ones, of [n][kStride], or with kAcross
+// [k][kStride]. Tensor cores take operands from neighbouring registers: loaded in that order, they need no moves.
+template <int kTiles, int kStride, int kPlane, bool kAcross>
+struct SplitWeights {
+  using Two = float4;  // {high, high, low, low}
   int at;
 
-  __device__ __forceinline__ explicit PairWeights(int data)
-      : at(data + 2 * (kAcross ? lane_of_warp() / 4 : lane_of_warp() / 4 * kStride)) {}
+  __device__ __forceinline__ explicit SplitWeights(int data)
+      : at(data + (kAcross ? lane_of_warp() / 4 : lane_of_warp() / 4 * kStride)) {}
   __device__ __forceinline__ Two load(int k, int n) const {
     if constexpr (kAcross) {
-      const float* first = shared_floats() + at + 2 * (k * kStride + 8 * n);
-      const float2 a = *reinterpret_cast<const float2*>(first);
-      const float2 b = *reinterpret_cast<const float2*>(first + 2 * kStride);
-      return {a.x, a.y, b.x, b.y};
+      const float* first = shared_floats() + at + k * kStride + 8 * n;
+      return {first[0], first[kStride], first[kPlane], first[kPlane + kStride]};
     } else {
-      return *reinterpret_cast<const float4*>(shared_floats() + at + 2 * (8 * n * kStride + k));
+      const float* first = shared_floats() + at + 8 * n * kStride + k;
+      const float2 high = *reinterpret_cast<const float2*>(first);
+      const float2 low = *reinterpret_cast<const float2*>(first + kPlane);
+      return {high.x, high.y, low.x, low.y};
     }
   }
   static __device__ __forceinline__ void parts(Two two, std::uint32_t (&b)[2][kTiles][2], int n) {
     b[0][n][0] = __float_as_uint(two.x);
-    b[1][n][0] = __float_as_uint(two.y);
-    b[0][n][1] = __float_as_uint(two.z);
+    b[0][n][1] = __float_as_uint(two.y);
+    b[1][n][0] = __float_as_uint(two.z);
     b[1][n][1] = __float_as_uint(two.w);
   }
 };
 
-// The operands for eight k: the warp's rows, from columns of a panel, and the weights.
-template <int kTiles, class Weights>
+// The warp's rows, from columns of a panel.
+struct PanelColumns {
+  using Value = float;
+  static __device__ __forceinline__ Value load(int panel, int column, int row) {
+    return shared_floats()[panel + column * kPanelStride + row];
+  }
+  static __device__ __forceinline__ Split parts(Value value) { return split(value); }
+};
+
+// The same in two parts: a plane of kColumns high ones, then one of low ones.
+template <int kColumns>
+struct SplitColumns {
+  using Value = Split;
+  static __device__ __forceinline__ Value load(int planes, int column, int row) {
+    const float* at = shared_floats() + planes + column * kPanelStride + row;
+    return {__float_as_uint(at[0]), __float_as_uint(at[kColumns * kPanelStride])};
+  }
+  static __device__ __forceinline__ Split parts(Value value) { return value; }
+
+  // The thread's own row.
+  static __device__ __forceinline__ void put(int planes, int column, float value) {
+    const Split both = split(value);
+    own_row(planes, column) = __uint_as_float(both.high);
+    own_row(planes, column + kColumns) = __uint_as_float(both.low);
+  }
+};
+
+// The operands for eight k: the warp's rows and the weights.
+template <int kTiles, class Columns, class Weights>
 struct SumOperands {
-  float a[2][4];
+  typename Columns::Value a[2][4];
   typename Weights::Two b[kTiles];
 
   // Column `last` stands in for columns beyond it.
@@ -184,11 +213,11 @@ struct SumOperands {
     const int own = k + 2 * (lane_of_warp() % 4);
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      const float* at = shared_floats() + panel + min(own + e, last) * kPanelStride + lane_of_warp() / 4;
+      const int column = min(own + e, last);
 #pragma unroll
       for (int m = 0; m < 2; ++m) {
-        a[m][2 * e] = at[16 * m];
-        a[m][2 * e + 1] = at[16 * m + 8];
+        a[m][2 * e] = Columns::load(panel, column, lane_of_warp() / 4 + 16 * m);
+        a[m][2 * e + 1] = Columns::load(panel, column, lane_of_warp() / 4 + 16 * m + 8);
       }
     }
 #pragma unroll
@@ -196,25 +225,34 @@ struct SumOperands {
       b[n] = weights.load(own, n);
     }
   }
+};
 
-  template <bool kFirst>
-  __device__ __forceinline__ void add_to(Sums<kTiles>& sums) const {
-    std::uint32_t a_part[2][2][4];  // [high or low]
-    std::uint32_t b_part[2][kTiles][2];
+// The same in two parts.
+template <int kTiles>
+struct OperandParts {
+  std::uint32_t a[2][2][4];  // [high or low]
+  std::uint32_t b[2][kTiles][2];
+
+  template <class Columns, class Weights>
+  __device__ __forceinline__ explicit OperandParts(const SumOperands<kTiles, Columns, Weights>& operands) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
 #pragma unroll
       for (int m = 0; m < 2; ++m) {
-        const Split value = split(a[m][e]);
-        a_part[0][m][e] = value.high;
-        a_part[1][m][e] = value.low;
+        const Split value = Columns::parts(operands.a[m][e]);
+        a[0][m][e] = value.high;
+        a[1][m][e] = value.low;
       }
     }
 #pragma unroll
     for (int n = 0; n < kTiles; ++n) {
-      Weights::parts(b[n], b_part, n);
+      Weights::parts(operands.b[n], b, n);
     }
-    add_terms<kFirst, 2, kTiles>(a_part, b_part, sums.at);
+  }
+
+  template <bool kFirst>
+  __device__ __forceinline__ void add_to(Sums<kTiles>& sums) const {
+    add_terms<kFirst, 2, kTiles>(a, b, sums.at);
   }
 };
 
@@ -234,36 +272,41 @@ __device__ __forceinline__ void add_sums(const Sums<kTiles>& part, Sums<kTiles>&
 constexpr int kStepsInside = 4;  // of eight k
 
 // sums[row][n] = sum over k < count of column k of the panel times weights[k][n], for at most 8 kSteps columns.
-template <int kSteps, int kTiles, class Weights>
+template <int kSteps, class Columns, int kTiles, class Weights>
 __device__ __forceinline__ void few_products(int panel, int count, const Weights& weights, Sums<kTiles>& sums) {
   static_assert(kSteps <= kStepsInside);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     if (step == 0 || 8 * step < count) {
-      SumOperands<kTiles, Weights> operands;
+      SumOperands<kTiles, Columns, Weights> operands;
       operands.load(panel, count - 1, 8 * step, weights);
+      const OperandParts<kTiles> parts(operands);
       if (step == 0) {
-        operands.template add_to<true>(sums);
+        parts.template add_to<true>(sums);
       } else {
-        operands.template add_to<false>(sums);
+        parts.template add_to<false>(sums);
       }
     }
   }
 }
 
 // sums[row][n] += sum over k < count of column k of the panel times weights[k][n]. A loop, so that the program stays
-// small.
+// small. The next eight k are loaded before the products of these begin, since weights may be far away.
 template <int kTiles, class Weights>
 __device__ __forceinline__ void add_products(int panel, int count, const Weights& weights, Sums<kTiles>& sums) {
+  SumOperands<kTiles, PanelColumns, Weights> operands;
+  operands.load(panel, count - 1, 0, weights);
 #pragma unroll 1
   for (int first = 0; first < count; first += 8 * kStepsInside) {
     Sums<kTiles> part;
     set_zero(part);
 #pragma unroll 1
     for (int k = first; k < min(count, first + 8 * kStepsInside); k += 8) {
-      SumOperands<kTiles, Weights> operands;
-      operands.load(panel, count - 1, k, weights);
-      operands.template add_to<false>(part);
+      const OperandParts<kTiles> parts(operands);
+      if (k + 8 < count) {
+        operands.load(panel, count - 1, k + 8, weights);
+      }
+      parts.template add_to<false>(part);
     }
     add_sums(part, sums);
   }

@@ -43,7 +43,8 @@ constexpr float kRestBeta2 = static_cast<float>(1 - 0.999);
 constexpr float kEpsilon = 1e-8F;
 
 constexpr int kFewSlices = 4;  // as many as a component has in an ensemble with a flow
-constexpr int kTogether = 4;   // parameters that a thread loads before it waits for the first
+constexpr int kTogether = 4;   // parameters that a thread loads before it waits for the first, ...
+constexpr int kInAdam = 8;     // ... and for Adam's step
 
 // The sum over the threads of a warp.
 __device__ __forceinline__ double warp_sum(double value) {
@@ -132,14 +133,14 @@ __device__ __forceinline__ void adam(const TrainJob& job, const StepFactors& ste
   __builtin_assume(__isGlobal(gradient));
   const float shrink = in_flow ? step.flow_shrink : 1.0F;
 #pragma unroll 1
-  for (int first = begin + static_cast<int>(threadIdx.x); first < end; first += kTogether * kRows) {
-    float p[kTogether];
-    float g[kTogether];
-    float m[kTogether];
-    float v[kTogether];
-    float mean[kTogether];
+  for (int first = begin + static_cast<int>(threadIdx.x); first < end; first += kInAdam * kRows) {
+    float p[kInAdam];
+    float g[kInAdam];
+    float m[kInAdam];
+    float v[kInAdam];
+    float mean[kInAdam];
 #pragma unroll
-    for (int a = 0; a < kTogether; ++a) {
+    for (int a = 0; a < kInAdam; ++a) {
       const int k = first + a * kRows;
       p[a] = k < end ? parameters[k] : 0.0F;
       g[a] = k < end ? gradient[k] : 0.0F;
@@ -148,7 +149,7 @@ __device__ __forceinline__ void adam(const TrainJob& job, const StepFactors& ste
       mean[a] = k < end && average != nullptr ? average[k] : 0.0F;
     }
 #pragma unroll
-    for (int a = 0; a < kTogether; ++a) {
+    for (int a = 0; a < kInAdam; ++a) {
       const int k = first + a * kRows;
       g[a] *= clip;
       m[a] = kBeta1 * m[a] + kRestBeta1 * g[a];
