@@ -79,10 +79,11 @@ constexpr int blocks_together(int rows, bool roomy) {
   return rows == kSomeRows ? (roomy ? 2 : 3) : (rows < kSomeRows ? 6 : 2);
 }
 
-// Rows of a slice of a batch, except for the last: whole tiles of `rows` threads.
+// Rows of a slice of a batch, except for the last: whole tiles of `rows` threads or, if each slice is one tile, as many
+// as in the others, in whole warps.
 constexpr int slice_rows(int batch, int slices, int rows) {
   const int tiles = (batch + rows - 1) / rows;
-  return (tiles + slices - 1) / slices * rows;
+  return tiles == slices ? ((batch + slices - 1) / slices + 31) / 32 * 32 : (tiles + slices - 1) / slices * rows;
 }
 
 // What jobs of one launch have in common.

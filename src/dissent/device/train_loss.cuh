@@ -21,21 +21,51 @@ __device__ __forceinline__ void put_sums(int panel, Sums<kTiles>& sums) {
   __syncwarp();
 }
 
+// What the means and log-stddevs of a few outputs need first of the card's memory.
+struct HeadLoads {
+  float2 weights;  // of the lane's first two units
+  float bias[2];   // of the lane's columns
+
+  template <int kRows>
+  __device__ __forceinline__ HeadLoads(const Net<kRows>& net, int first, int num_outputs) {
+    const DenseLayer& head = net.heads();
+    weights = head_weights(net, first, num_outputs).load(2 * (lane_of_warp() % 4), 0);
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      bias[e] = net.parameters[head.bias + output(first, sum_column(0, e), num_outputs)];
+    }
+  }
+
+  // Which of the 2 D outputs of the heads column n is: means, then log-stddevs.
+  static __device__ __forceinline__ int output(int first, int n, int num_outputs) {
+    return min((n < kOutputsAtOnce ? first : num_outputs + first - kOutputsAtOnce) + n, 2 * num_outputs - 1);
+  }
+
+  template <int kRows>
+  static __device__ __forceinline__ FarWeights<1> head_weights(const Net<kRows>& net, int first, int num_outputs) {
+    const DenseLayer& head = net.heads();
+    FarWeights<1> weights(net.parameters + head.weight, head.inputs, 1, 0, 1);
+    weights.column[0] = output(first, lane_of_warp() / 4, num_outputs) * head.inputs;
+    return weights;
+  }
+};
+
 // Computes means and log-stddevs of outputs [first, first + kOutputsAtOnce) into block.heads; those beyond the last are
 // meaningless.
 template <int kRows>
 __device__ __forceinline__ void compute_heads(const Block<kRows>& block, const Net<kRows>& net, int first,
-                                              int num_outputs) {
+                                              int num_outputs, const HeadLoads& loaded) {
   static_assert(2 * kOutputsAtOnce == 8);
-  const DenseLayer& head = net.heads();
-  const auto output = [&](int n) {
-    return min((n < kOutputsAtOnce ? first : num_outputs + first - kOutputsAtOnce) + n, 2 * num_outputs - 1);
-  };
-  FarWeights<1> weights(net.parameters + head.weight, head.inputs, 1, 0, 1);
-  weights.column[0] = output(lane_of_warp() / 4) * head.inputs;
+  const int inputs = net.heads().inputs;
+  SumOperands<1, PanelColumns, FarWeights<1>> operands;
+  operands.load_rows(block.base, inputs - 1, 0);
+  operands.b[0] = loaded.weights;
   Sums<1> sums;
-  for_sums(8, sums, [&](float& sum, int, int column) { sum = net.parameters[head.bias + output(column)]; });
-  add_products<1>(block.base, head.inputs, weights, sums);
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    sums.at[0][0][e] = sums.at[1][0][e] = loaded.bias[e % 2];
+  }
+  add_products(block.base, inputs, HeadLoads::head_weights(net, first, num_outputs), operands, sums);
   put_sums(block.heads, sums);
 }
 
@@ -201,6 +231,7 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
     __syncthreads();
   }
   float loss = 0;
+  HeadLoads ahead(base, 0, D);
   for (int first = 0; first < D; first += kOutputsAtOnce) {
     const int count = min(kOutputsAtOnce, D - first);
     float own[kOutputsAtOnce];  // targets: under way while the heads are computed
@@ -209,8 +240,9 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
       own[k] = __ldg(targets + min(first + k, D - 1));
     }
     if (block.busy) {
-      compute_heads(block, base, first, D);
+      compute_heads(block, base, first, D, ahead);
     }
+    ahead = HeadLoads(base, min(first + kOutputsAtOnce, D - 1), D);
 #pragma unroll 1
     for (int k = 0; k < count; ++k) {
       const int output = first + k;

@@ -210,6 +210,10 @@ struct SumOperands {
 
   // Column `last` stands in for columns beyond it.
   __device__ __forceinline__ void load(int panel, int last, int k, const Weights& weights) {
+    load_rows(panel, last, k);
+    load_weights(k, weights);
+  }
+  __device__ __forceinline__ void load_rows(int panel, int last, int k) {
     const int own = k + 2 * (lane_of_warp() % 4);
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
@@ -220,9 +224,11 @@ struct SumOperands {
         a[m][2 * e + 1] = Columns::load(panel, column, lane_of_warp() / 4 + 16 * m + 8);
       }
     }
+  }
+  __device__ __forceinline__ void load_weights(int k, const Weights& weights) {
 #pragma unroll
     for (int n = 0; n < kTiles; ++n) {
-      b[n] = weights.load(own, n);
+      b[n] = weights.load(k + 2 * (lane_of_warp() % 4), n);
     }
   }
 };
@@ -291,11 +297,11 @@ __device__ __forceinline__ void few_products(int panel, int count, const Weights
 }
 
 // sums[row][n] += sum over k < count of column k of the panel times weights[k][n]. A loop, so that the program stays
-// small. The next eight k are loaded before the products of these begin, since weights may be far away.
+// small. The next eight k are loaded before the products of these begin, since weights may be far away. `operands`: the
+// first eight k.
 template <int kTiles, class Weights>
-__device__ __forceinline__ void add_products(int panel, int count, const Weights& weights, Sums<kTiles>& sums) {
-  SumOperands<kTiles, PanelColumns, Weights> operands;
-  operands.load(panel, count - 1, 0, weights);
+__device__ __forceinline__ void add_products(int panel, int count, const Weights& weights,
+                                             SumOperands<kTiles, PanelColumns, Weights>& operands, Sums<kTiles>& sums) {
 #pragma unroll 1
   for (int first = 0; first < count; first += 8 * kStepsInside) {
     Sums<kTiles> part;
@@ -310,6 +316,13 @@ __device__ __forceinline__ void add_products(int panel, int count, const Weights
     }
     add_sums(part, sums);
   }
+}
+
+template <int kTiles, class Weights>
+__device__ __forceinline__ void add_products(int panel, int count, const Weights& weights, Sums<kTiles>& sums) {
+  SumOperands<kTiles, PanelColumns, Weights> operands;
+  operands.load(panel, count - 1, 0, weights);
+  add_products(panel, count, weights, operands, sums);
 }
 
 }  // namespace dissent::device
