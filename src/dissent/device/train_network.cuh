@@ -10,17 +10,16 @@ namespace dissent::device {
 
 template <int kRows>
 struct Net {
-  const DenseNet* layers_of;  // in shared memory
-  float* scratch;             // units of the other hidden layers, [..][kRows]
-  int kept;                   // targets that come before the inputs
-  const float* parameters;    // by offsets in the flat block
-  int copy;                   // of the hidden layers, in shared memory; negative: none
-  float* gradient;            // by offsets in the flat block, wherever it is
-  bool add;                   // to the gradient that is there
+  std::uint32_t layers_at;  // an address of shared memory: a pointer that is assumed to be one is miscompiled
+  float* scratch;           // units of the other hidden layers, [..][kRows]
+  int kept;                 // targets that come before the inputs
+  const float* parameters;  // by offsets in the flat block
+  int copy;                 // of the hidden layers, in shared memory; negative: none
+  float* gradient;          // by offsets in the flat block, wherever it is
+  bool add;                 // to the gradient that is there
 
   __device__ __forceinline__ const DenseNet& layers() const {
-    __builtin_assume(__isShared(layers_of));
-    return *layers_of;
+    return *static_cast<const DenseNet*>(__cvta_shared_to_generic(layers_at));
   }
   __device__ __forceinline__ int num_hidden() const { return layers().num_layers - 1; }
   __device__ __forceinline__ const DenseLayer& hidden(int l) const { return layers().layers[l]; }

@@ -37,7 +37,7 @@ __device__ __noinline__ float tile_gradient(int base_units, int flow_units, floa
   const Block<kRows> block(memory, scratch_memory, count, source);
   constexpr int kNets = kFlowWidth > 0 ? 2 : 1;
   const Net<kRows>& base = nets[0];
-  const Scratch<kRows> scratch(block.scratch, job, *base.layers_of);
+  const Scratch<kRows> scratch(block.scratch, job, base.layers());
 #pragma unroll 1
   for (int n = 0; block.busy && n < kNets; ++n) {  // one program for both
     forward_hidden(block, job, nets[n], n == 0 ? block.base : block.flow);
@@ -139,7 +139,7 @@ __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, cons
     __syncthreads();
     if (row == 0) {
       const Scratch<kRows> scratch(scratch_memory, job, network);
-      nets[0] = {&network,
+      nets[0] = {static_cast<std::uint32_t>(__cvta_generic_to_shared(&network)),
                  scratch.base,
                  0,
                  job.parameters,
@@ -147,7 +147,7 @@ __device__ __forceinline__ double slice_gradient(const TrainMemory& memory, cons
                  resident.base_gradient != nullptr ? resident.base_gradient - network.begin : gradient,
                  tile > 0};
       if constexpr (kFlowWidth > 0) {
-        nets[1] = {&job.conditioner,
+        nets[1] = {static_cast<std::uint32_t>(__cvta_generic_to_shared(&job.conditioner)),
                    scratch.flow,
                    job.num_outputs - job.num_transformed,
                    job.parameters,
