@@ -159,11 +159,23 @@ def verdicts(results, whose):
                    row["note"] or "-") for row in rows])
 
 
+def short(where):
+    """The same without conditions that both sides of a comparison share."""
+    place, _, sides = where.rpartition(": ")
+    ours, against, theirs = sides.partition(" against ")
+    if not against:
+        return where
+    ours, theirs = ours.split(", "), theirs.split(", ")
+    return place + ": " + " against ".join(
+        ", ".join([own[0], *(condition for condition in own[1:] if condition not in other)])
+        for own, other in ((ours, theirs), (theirs, ours)))
+
+
 def findings(results):
     """What each verdict rests on, with effects, intervals and p-values."""
     parts = []
     for name, verdict in results.verdicts.items():
-        rows = [(row["where"], row["verdict"], row["found"], row["seeds"]) for row in results.shown["findings"]
+        rows = [(short(row["where"]), row["verdict"], row["found"], row["seeds"]) for row in results.shown["findings"]
                 if row["claim"] == name]
         parts += [f"### {name}", verdict["rule"], table(("where", "verdict", "found", "seeds"), rows) if rows else
                   "There are no runs to judge it by."]
@@ -328,12 +340,26 @@ def batches(results):
                    probability(row["sign_flip_p"])) for row in study["paired"]])
 
 
+def ours(results):
+    """What the ways to choose that are ours are worth: errors over a campaign, as a share of random choice's."""
+    means, seeds = {}, {}
+    for study, row in results.rows("areas"):
+        if study in ("beyond-pne", "saturation"):
+            conditions = row["method"].split(", ")
+            name = conditions[0] + (" by value" if "ranking=value" in conditions else "")
+            means.setdefault(name, {})[row["problem"]] = row["mean"]
+            seeds.setdefault(row["problem"], set()).add(row["seeds"])
+    share = lambda name, problem: number(means[name][problem] / means["random"][problem]) if problem in means[name] else "-"
+    return table(("method", *(f"{problem}, {span(min(own), max(own))} seeds" for problem, own in seeds.items())),
+                 [(name, *(share(name, problem) for problem in seeds)) for name in means if name != "random"])
+
+
 def verdict(results, name):
     return results.verdicts[name]["verdict"]
 
 
 BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings,
-                                           tied, pendulums, batches)}
+                                           tied, pendulums, batches, ours)}
 
 
 def made_text(text, results):
