@@ -3,8 +3,9 @@
     check_kernels.py COMPILE_COMMANDS
 
 nvcc 13.0 once took an assumption about an address space for a contradiction and left out all that came after it; the
-program ran, and trained nothing. So each function of the PTX must return. Compiles with the optimiser, whatever the
-build does: where no card is, builds leave it out.
+program ran, and trained nothing. So each function of the PTX must return, and its last statement must be a return or a
+jump: one that falls off its end was cut. Compiles with the optimiser, whatever the build does: where no card is, builds
+leave it out.
 """
 
 import json
@@ -17,6 +18,7 @@ import tempfile
 
 FUNCTION = re.compile(r"^(?:\.visible |\.weak )?\.(?:func|entry)\s+(?:\([^)]*\)\s*)?(?P<name>\w+)[^;{]*\{", re.MULTILINE)
 RETURN = re.compile(r"^\s*(?:@!?%p\d+ )?ret(?:\.uni)?;", re.MULTILINE)
+LAST = re.compile(r"(?:ret|bra)(?:\.uni)?\b|trap;|exit;")  # of what a function may end with
 LEFT_OUT = ("--generate-code", "--compress-mode", "--Ofast-compile", "-lineinfo")
 
 
@@ -30,10 +32,17 @@ def ptx_of(entry, output):
     return output.read_text()
 
 
-def functions_without_return(ptx):
-    starts = [(found.start(), found["name"]) for found in FUNCTION.finditer(ptx)]
+def cut_functions(ptx):
+    """The names of functions that never return, or whose text ends in the middle of something."""
+    starts = [(found.end(), found["name"]) for found in FUNCTION.finditer(ptx)]
     ends = [start for start, _ in starts[1:]] + [len(ptx)]
-    return [name for (start, name), end in zip(starts, ends) if not RETURN.search(ptx, start, end)]
+    cut = []
+    for (start, name), end in zip(starts, ends):
+        body = ptx[start:ptx.index("\n}", start, end)]
+        statements = [line.strip() for line in body.splitlines() if line.strip().endswith(";")]
+        if not RETURN.search(body) or not LAST.match(statements[-1]):
+            cut.append(name)
+    return cut
 
 
 def main():
@@ -45,7 +54,7 @@ def main():
         for entry in entries:
             ptx = ptx_of(entry, pathlib.Path(folder) / "kernels.ptx")
             assert len(FUNCTION.findall(ptx)) > 10, f"{entry['file']}: its functions were not found"
-            broken += [f"{entry['file']}: {name} never returns" for name in functions_without_return(ptx)]
+            broken += [f"{entry['file']}: {name} is cut" for name in cut_functions(ptx)]
     print("\n".join(broken))
     return 1 if broken else 0
 

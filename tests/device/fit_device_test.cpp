@@ -186,6 +186,17 @@ TEST_F(OnCard, UnusualShapesAreTrainedAsOnThisProcessor) {
   check("batches of more than a tile", 700, [](Training& t) { t.train().batch_size = 300; });
   check("slices of more than a tile", 1000, [](Training& t) { t.train().batch_size = 1000; });
   check("a slice without rows", 260, [](Training& t) { t.train().batch_size = 256; });
+  check("slices of three warps", 188, [](Training& t) { t.train().batch_size = 188; });
+  for (const std::size_t units : {1, 8, 16, 24, 31}) {
+    check(fmt::format("conditioners of {} units", units).c_str(), 700, [&](Training& t) {
+      t.train().batch_size = 256;
+      t.options().flow_hidden = {units};
+    });
+  }
+  check("a conditioner that narrows", 700, [](Training& t) {
+    t.train().batch_size = 256;
+    t.options().flow_hidden = {40, 12};
+  });
 }
 
 // More than the card holds at a time: they take turns in stretches of epochs.

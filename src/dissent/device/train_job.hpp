@@ -63,9 +63,11 @@ constexpr int kept_units(const DenseNet& net) {
 constexpr int padded_flow_width(int units) { return units == 0 ? 0 : rounded_up(units + 1) <= 24 ? 24 : 32; }
 
 // Weights of one output's spline in shared memory, in two planes. stage_stride: numbers from one parameter's to the
-// next; stage_size: floats in all.
+// next; stage_size: floats of both planes; raw_stride and raw_size: the same for those of the next output.
 constexpr int stage_stride(int flow_width) { return flow_width + 4; }
 constexpr int stage_size(int flow_width) { return 2 * rounded_up(kSplineParams) * stage_stride(flow_width); }
+constexpr int raw_stride(int inputs) { return inputs + 1; }
+constexpr int raw_size(int inputs) { return kSplineParams * raw_stride(inputs); }
 
 // Threads of a block: kFewRows for batches of at most that many rows. For larger batches, kMostRows if slices are that
 // large, or kSomeRows if there is more to do than the card has room for; the bits are the same.
@@ -104,7 +106,7 @@ struct TrainJob {
   int num_components;
   int members;
   int slices;           // of a member
-  int tile_rows;        // slices are multiples of this
+  int tile_rows;        // rows of a tile, by which a batch is shared out (slice_rows)
   int first_component;  // its number in the ensemble, which selects its streams
   int num_inputs;       // C
   int num_outputs;      // D
@@ -149,7 +151,7 @@ struct TrainTasks {
 struct TrainMemory {
   int flow_units = 0;     // columns of a panel for the widest hidden layer of the conditioner and the bias ...
   int base_units = 0;     // ... and of the components
-  int split_units = 0;    // columns for the conditioner's units in two parts; 0: there are none
+  int split_units = 0;    // columns of either part of the conditioner's units, in roomy blocks; 0: there are none
   int stage = 0;          // floats: weights of one of the spline's outputs and of the next, ...
   int flow_copy = 0;      // ... copies of the hidden layers of the flow ...
   int base_copy = 0;      // ... and of a component; 0: none, ...

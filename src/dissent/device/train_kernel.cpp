@@ -59,9 +59,9 @@ struct LaunchShape {
   bool roomy;  // see blocks_together()
 };
 
-// What a block of that kind needs besides.
-TrainMemory with_units(TrainMemory memory, bool roomy) {
-  memory.split_units = roomy ? memory.flow_units : 0;
+// With what a roomy block needs besides.
+TrainMemory with_units(TrainMemory memory, const TrainKind& kind, bool roomy) {
+  memory.split_units = roomy ? kind.flow_width : 0;
   return memory;
 }
 
@@ -73,10 +73,12 @@ LaunchShape choose_shape(const TrainKind& kind, const TrainTasks& tasks, const T
   for (const int group : {kind.members * kind.slices, kind.members}) {
     for (int rows = kind.most_rows; rows >= kind.rows; rows /= 2) {
       for (const bool roomy : {true, false}) {
+        if (roomy && rows != kSomeRows) {
+          continue;
+        }
         const int together = blocks_together(rows, roomy);
-        if (roomy <= (rows == kSomeRows) &&
-            tasks.num_jobs * group <= processors * together * (group > kind.members ? 9 : 10) / 10 &&
-            shared_bytes(rows, without_copies(with_units(memory, roomy))) <= share_of_shared(together)) {
+        if (tasks.num_jobs * group <= processors * together * (group > kind.members ? 9 : 10) / 10 &&
+            shared_bytes(rows, without_copies(with_units(memory, kind, roomy))) <= share_of_shared(together)) {
           return {group, rows, roomy};
         }
       }
@@ -89,7 +91,8 @@ LaunchShape choose_shape(const TrainKind& kind, const TrainTasks& tasks, const T
 
 void launch_training(const TrainKind& kind, const TrainTasks& tasks, const TrainMemory& wanted, cudaStream_t stream) {
   const auto [group, rows, roomy] = choose_shape(kind, tasks, wanted);
-  const TrainMemory memory = with_room(rows, with_units(wanted, roomy), share_of_shared(blocks_together(rows, roomy)));
+  const TrainMemory memory =
+      with_room(rows, with_units(wanted, kind, roomy), share_of_shared(blocks_together(rows, roomy)));
   switch (rows) {
     case kFewRows:
       return launch_training_64(kind, group, tasks, memory, stream);

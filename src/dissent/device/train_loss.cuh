@@ -2,6 +2,8 @@
 // value's spline and their gradients never leave the multiprocessor.
 #pragma once
 
+#include <type_traits>
+
 #include "dissent/device/cubic_spline.cuh"
 #include "dissent/device/train_network.cuh"
 
@@ -126,7 +128,8 @@ struct SplineWeights {
   }
 
   static __device__ __forceinline__ float* raw(const Block<kRows>& block, const SplineLayer& layer, int parameter) {
-    return shared_floats() + block.stage + stage_size(kFlowWidth) + parameter * (layer.inputs + 1) + lane_of_warp();
+    return shared_floats() + block.stage + stage_size(kFlowWidth) + parameter * raw_stride(layer.inputs) +
+           lane_of_warp();
   }
 
   // Sends for those of an output, ...

@@ -10,7 +10,7 @@ namespace dissent::device {
 
 template <int kRows>
 struct Net {
-  std::uint32_t layers_at;  // an address of shared memory: a pointer that is assumed to be one is miscompiled
+  std::uint32_t layers_at;  // in shared memory: nvcc miscompiles a loaded pointer that is assumed to be there
   float* scratch;           // units of the other hidden layers, [..][kRows]
   int kept;                 // targets that come before the inputs
   const float* parameters;  // by offsets in the flat block

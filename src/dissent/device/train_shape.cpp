@@ -55,8 +55,7 @@ TrainShape::TrainShape(const FitProblem& problem, std::size_t most_shared) {
     kind.flow_width = padded_flow_width(conditioner.layers[conditioner.num_layers - 1].inputs);
     kind.members = std::min(static_cast<int>(networks.size()), kMaxMembers);
     memory.flow_units = panel_columns(widest_hidden(conditioner));
-    memory.stage =
-        stage_size(kind.flow_width) + kSplineParams * (conditioner.layers[conditioner.num_layers - 1].inputs + 1);
+    memory.stage = stage_size(kind.flow_width) + raw_size(conditioner.layers[conditioner.num_layers - 1].inputs);
   }
   memory.base_units = panel_columns(base);
   const bool few = problem.batch_size <= kFewRows || shared_bytes(kSomeRows, memory) > most_shared;

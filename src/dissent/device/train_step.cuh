@@ -33,7 +33,7 @@ __device__ __noinline__ float tile_gradient(int base_units, int flow_units, floa
   __builtin_assume(__isShared(job_at));
   __builtin_assume(__isShared(nets));
   const TrainJob& job = *job_at;
-  const TrainMemory memory{flow_units, base_units, kRoomy ? flow_units : 0};
+  const TrainMemory memory{flow_units, base_units, kRoomy ? kFlowWidth : 0};
   const Block<kRows> block(memory, scratch_memory, count, source);
   constexpr int kNets = kFlowWidth > 0 ? 2 : 1;
   const Net<kRows>& base = nets[0];

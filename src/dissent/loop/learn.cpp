@@ -1,6 +1,6 @@
 #include "dissent/loop/learn.hpp"
 
-#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "dissent/base/error.hpp"
@@ -390,6 +391,9 @@ class Learning {
 
   void choose() {
     choose_rows(campaign_, data_, *model_, campaign_.settings.batch, control_.executor, control_.scores);
+    if (measuring_.valid()) {
+      unmeasured_round_ = campaign_.rounds.size() - 1;
+    }
     save();
   }
 
@@ -404,12 +408,18 @@ class Learning {
   // done. It has no executor: that runs one loop at a time, and the next steps use it. They come first: the device
   // waits for them, while nobody waits for metrics.
   void begin_measuring() {
-    measured_round_ = campaign_.fitted->round;
-    measuring_ = std::async(std::launch::async, [model = model_, &test = data_.test] {
-      constexpr int kNiceness = 5;
-      setpriority(PRIO_PROCESS, 0, kNiceness);  // of this thread, on Linux
-      return measure(*model, test, nullptr);
-    });
+    unmeasured_round_.reset();
+    try {
+      measuring_ = std::async(std::launch::async, [model = model_, &test = data_.test] {
+#ifdef __linux__
+        constexpr int kNicer = 5;
+        [[maybe_unused]] const int niceness = nice(kNicer);  // of this thread alone; elsewhere it is of the process
+#endif
+        return measure(*model, test, nullptr);
+      });
+    } catch (const std::system_error&) {  // no thread to be had
+      add_metrics(*campaign_.fitted, measure(*model_, data_.test, control_.executor));
+    }
   }
 
   bool is_measured() const {
@@ -425,8 +435,8 @@ class Learning {
     if (campaign_.fitted) {
       add_metrics(*campaign_.fitted, metrics);
     }
-    if (!campaign_.rounds.empty() && campaign_.rounds.back().round == measured_round_) {
-      add_metrics(campaign_.rounds.back(), metrics);
+    if (unmeasured_round_) {
+      add_metrics(campaign_.rounds[*unmeasured_round_], metrics);
     }
     if (campaign_.fitted || campaign_.num_pending() > 0) {
       store_.save(campaign_);
@@ -449,8 +459,8 @@ class Learning {
   Oracle& oracle_;
   const LearnControl& control_;
   std::shared_ptr<const Ensemble> model_;
-  std::size_t measured_round_ = 0;
-  std::future<RoundMetrics> measuring_;  // of that round's model; its destructor waits for the thread
+  std::future<RoundMetrics> measuring_;          // of the model; its destructor waits for the thread
+  std::optional<std::size_t> unmeasured_round_;  // of campaign_.rounds, if that model has chosen
 };
 
 }  // namespace

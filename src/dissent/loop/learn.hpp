@@ -62,7 +62,7 @@ struct LearnControl {
   // Measures a round's model on a thread of its own while rows are chosen and the next model is fitted: for fits on a
   // device, which leave this processor idle. Nothing is saved until the metrics are there, so only the end of a round
   // may be, and `finished` comes during the next fit: for stores that save once a round. Results are the same. If
-  // measuring fails, its error ends the run, and the round is not saved.
+  // measuring fails, its error ends the run, the round is not saved, and the campaign in memory is of no further use.
   bool measure_beside = false;
 };
 
