@@ -349,7 +349,10 @@ def ours(results):
             name = conditions[0] + (" by value" if "ranking=value" in conditions else "")
             means.setdefault(name, {})[row["problem"]] = row["mean"]
             seeds.setdefault(row["problem"], set()).add(row["seeds"])
-    share = lambda name, problem: number(means[name][problem] / means["random"][problem]) if problem in means[name] else "-"
+
+    def share(name, problem):
+        return number(means[name][problem] / means["random"][problem]) if problem in means[name] else "-"
+
     return table(("method", *(f"{problem}, {span(min(own), max(own))} seeds" for problem, own in seeds.items())),
                  [(name, *(share(name, problem) for problem in seeds)) for name in means if name != "random"])
 

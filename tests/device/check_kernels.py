@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-FUNCTION = re.compile(r"^(?:\.visible |\.weak )?\.(?:func|entry)\s+(?:\([^)]*\)\s*)?(?P<name>\w+)[^;{]*\{", re.MULTILINE)
+FUNCTION = re.compile(r"^(?:\.visible |\.weak )?\.(?:func|entry)\s+(?:\([^)]*\)\s*)?(?P<name>\w+)[^;{]*\{",
+                      re.MULTILINE)
 RETURN = re.compile(r"^\s*(?:@!?%p\d+ )?ret(?:\.uni)?;", re.MULTILINE)
 LAST = re.compile(r"(?:ret|bra)(?:\.uni)?\b|trap;|exit;")  # of what a function may end with
 LEFT_OUT = ("--generate-code", "--compress-mode", "--Ofast-compile", "-lineinfo")
