@@ -95,16 +95,6 @@ struct SplineLayer {
   }
 };
 
-// Nothing without a flow.
-template <int kTiles, int kRows>
-__device__ __forceinline__ auto spline_layer(const Net<kRows>& conditioner) {
-  if constexpr (kTiles > 0) {
-    return SplineLayer(conditioner);
-  } else {
-    return 0;
-  }
-}
-
 // The weights of one output's spline parameters, in shared memory and in two planes: [parameter][kStride], with the
 // biases in the column after the last, then zeros. All warps read them. Behind them are those of the next output on
 // their way from the card's memory, as they are there: [parameter][inputs + 1].
@@ -224,7 +214,7 @@ __device__ __forceinline__ float loss_of_outputs(const Block<kRows>& block, cons
   const float* targets = job.targets + static_cast<std::size_t>(block.source) * D;
   const ScratchColumn<kRows> own_gradients(head_gradients);
   using Weights = SplineWeights<kRows, 8 * kTiles>;
-  [[maybe_unused]] const auto layer = spline_layer<kTiles>(conditioner);
+  [[maybe_unused]] const SplineLayer layer(conditioner);
   if constexpr (kTiles > 0) {
     Weights::expect(block, layer, 0);
     if (block.busy) {
