@@ -165,11 +165,14 @@ TEST_F(OnCard, UnusualShapesAreTrainedAsOnThisProcessor) {
     change(training);
     expect_same(training, 6, device_->fits(), name);
   };
-  check("more components than members", 60, [](Training& t) { t.options().num_components = 11; });
-  check("more components than members, in two slices", 300, [](Training& t) {
-    t.options().num_components = 11;
-    t.train().batch_size = 300;
-  });
+  for (const std::size_t components : {8, 11, 16, 20}) {
+    check(fmt::format("{} components", components).c_str(), 60,
+          [&](Training& t) { t.options().num_components = components; });
+    check(fmt::format("{} components, in larger batches", components).c_str(), 300, [&](Training& t) {
+      t.options().num_components = components;
+      t.train().batch_size = 300;
+    });
+  }
   check("networks in sixteen slices", 2500, [](Training& t) {
     t.options().model = Model::kPne;
     t.train().batch_size = 2500;
@@ -274,12 +277,15 @@ TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
   small.hidden = {16};
   EnsembleOptions many = flow;
   many.hidden = {8};
-  many.num_components = 11;
+  many.num_components = 20;
+  EnsembleOptions together = many;
+  together.num_components = 11;
   FitDevice& fits = device_->fits();
   expect_same_bits_among_many(fits, "slices of several tiles, gradients in shared memory", small, 1000, 1200);
   expect_same_bits_among_many(fits, "slices of several tiles, gradients too large for it", flow, 1000, 1200);
   expect_same_bits_among_many(fits, "slices of one tile, and in the second batch of none", flow, 256, 300);
-  expect_same_bits_among_many(fits, "components in turns, 8 of 11 at work at a time", many, 300, 300);
+  expect_same_bits_among_many(fits, "components in turns, 16 of 20 at work at a time", many, 300, 300);
+  expect_same_bits_among_many(fits, "eleven components at a time, in larger batches", together, 300, 300);
 }
 
 TEST_F(OnCard, WhatItCannotTrainIsRefused) {

@@ -14,7 +14,7 @@
 namespace dissent::device {
 
 inline constexpr int kMaxLayers = 8;    // of a network, including the heads
-inline constexpr int kMaxMembers = 8;   // components of a job that work at the same time
+inline constexpr int kMaxMembers = 16;  // components of a job that work at the same time
 inline constexpr int kMaxSlices = 16;   // of a job, and so blocks that work together: a cluster
 inline constexpr int kSplineBins = 10;  // of the flow
 inline constexpr int kSplineParams = 2 * kSplineBins + 2;

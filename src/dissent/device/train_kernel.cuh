@@ -15,7 +15,8 @@
 
 namespace dissent::device {
 
-constexpr int kStretches = 16;  // of a job, if jobs take turns
+constexpr int kStretches = 64;  // of a job, if jobs take turns: when one job more than fits is left, the others wait for
+                                // one of its stretches
 
 // What a block keeps in shared memory besides its regions.
 template <int kRows>
