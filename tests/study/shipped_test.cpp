@@ -25,6 +25,7 @@ const std::map<std::string, std::size_t> kCampaigns = {
     {"devices", 2 * 35},
     {"swing", 2 * 5 * 5},
     {"saturation", (1 + 2 * 2) * 10},
+    {"ensemble-size-pne", 2 * 3 * 20},
 };
 
 Grid shipped(const std::string& name) { return read_grid(fmt::format("{}/{}.toml", DISSENT_STUDIES, name)); }
