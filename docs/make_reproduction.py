@@ -357,12 +357,29 @@ def ours(results):
                  [(name, *(share(name, problem) for problem in seeds)) for name in means if name != "random"])
 
 
+def sizes(results):
+    """Errors on the hopper by the number of components."""
+    paper = {(row["method"], row["components"]): row["rmse"] for row in read_csv(f"{PAPER}/ensemble_sizes.csv")}
+    study = "ensemble-size-pne"
+    means = {row["method"]: row["mean"] for of, row in results.rows("areas") if of == study}
+    curves = {(row["method"], row["after"]): row for of, row in results.rows("curves") if of == study}
+    shown = sorted({after for _, after in curves if after in BATCHES})
+    rows = []
+    for name, mean in means.items():
+        method, size = name.split(", components=")
+        found = [curves[name, after] for after in shown]
+        rows.append((method, size, *(mean_text(row["mean"], row["stddev"]) for row in found), number(mean),
+                     paper[method, size]))
+    return table(("method", "components", *(f"batch {after}" for after in shown), "mean over the campaign",
+                  "the paper's, batch 100"), rows)
+
+
 def verdict(results, name):
     return results.verdicts[name]["verdict"]
 
 
 BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings,
-                                           tied, pendulums, batches, ours)}
+                                           tied, pendulums, batches, ours, sizes)}
 
 
 def made_text(text, results):
