@@ -183,6 +183,7 @@ TEST(MeasureBeside, RowsThatCannotBeMeasuredOnAreRefusedAsEver) {
       }
       EXPECT_TRUE(run.store.rounds.empty());
     }
+    EXPECT_EQ(errors[0].find("the test rows: "), 0U) << errors[0];
     EXPECT_EQ(errors[1], errors[0]);
   }
 }

@@ -64,7 +64,9 @@ RoundMetrics measure(const Ensemble& model, const ProblemRows& test, Executor* e
     return metrics;
   }
   const Clock::time_point start = Clock::now();
-  const std::vector<double> log_density = model.log_density(test.inputs, test.targets, executor);
+  // The source is named here: beside a fit, the error passes through that, which would name its own.
+  const std::vector<double> log_density = in_source(
+      source_of(test, "the test rows"), [&] { return model.log_density(test.inputs, test.targets, executor); });
   metrics.log_likelihood =
       std::accumulate(log_density.begin(), log_density.end(), 0.0) / static_cast<double>(test.num_rows);
   const std::vector<double> mean = predictive_mean(model, test.inputs, executor);
