@@ -1,4 +1,4 @@
-"""Scores of arrays on a graphics card, without a copy."""
+"""Scores of arrays on a graphics card, and rows chosen by them, without a copy."""
 from __future__ import annotations
 
 import functools
@@ -8,7 +8,8 @@ from typing import Any, Dict, NamedTuple, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._arrays import as_weights
+from ._arrays import as_weights, warn_of_shape
+from ._given import DEFAULT, Chosen, Given, Question
 from ._uncertainty import Uncertainty, uncertainty
 
 _CUDA = 2  # DLPack's number for CUDA devices
@@ -87,14 +88,46 @@ def score(
     places = [_place(array) for array in (mean, stddev)]
     if all(place[0] != _CUDA for place in places):
         return uncertainty(mean, stddev, estimator=estimator, weights=weights)
-    if places[0] != places[1]:
-        raise ValueError("mean and stddev must lie on the same card")
-    card = _card(places[0][1])
+    card = _shared_card(mean, stddev)
     queue = card.queue()
     columns = card.estimate(estimator, _capsule(mean, queue), _capsule(stddev, queue), as_weights(weights))
     return DeviceUncertainty(
         columns.pop("epistemic"), columns.pop("aleatoric"), columns.pop("total"), columns.pop("log_deficit"), columns
     )
+
+
+def on_card(*values: Any) -> bool:
+    """Whether one of these is an array on a card, or a Mixture of such arrays."""
+    return any(on_card(*value[:2]) if hasattr(value, "_asdict") else _place(value)[0] == _CUDA for value in values)
+
+
+def choose_on_card(question: Question, mean: Any, given: Given) -> Chosen:
+    """choose_by_mixture() of arrays on a card, which are read in place."""
+    host = ", or bring the arrays to the host"
+    if hasattr(mean, "_asdict"):
+        raise ValueError("query: for arrays on a card give mean, stddev and weights, not a Mixture of them")
+    if (given.second is None) == (given.stddev is None):
+        raise ValueError("query: give the stddev of the means, once")
+    if question.cost is not None:
+        raise ValueError(f"query: on a card all rows cost the same; leave out cost{host}")
+    if given.aim[0] is not None or given.aim[1] is not None:
+        raise ValueError(f"query: no method on a card looks at an aim; leave out aim_mean and aim_stddev{host}")
+    if question.candidates is not None:
+        raise ValueError(f"query: on a card all rows are candidates; leave out candidates{host}")
+    if question.utilities:
+        raise ValueError(f"query: a card gives no utilities; leave out return_utilities{host}")
+    if given.axis != 1:
+        raise ValueError(
+            "query: on a card components are the second axis; pass mean.swapaxes(0, 1), made contiguous, and stddev "
+            f"likewise{host}"
+        )
+    if hasattr(mean, "ndim"):  # DLPack alone does not tell the shape
+        warn_of_shape(mean, given.axis)
+    stddev = given.second if given.stddev is None else given.stddev
+    card = _shared_card(mean, stddev)
+    queue = card.queue()
+    asked, weights = question.asked(DEFAULT), as_weights(given.weights)
+    return card.choose(asked, _capsule(mean, queue), _capsule(stddev, queue), weights)
 
 
 @functools.lru_cache(maxsize=None)
@@ -103,11 +136,22 @@ def _card(number: int) -> _core.Card:
     return _core.Card(number)
 
 
+def _shared_card(mean: Any, stddev: Any) -> _core.Card:
+    """The card on which both arrays lie."""
+    places = _place(mean), _place(stddev)
+    if places[0] != places[1]:
+        raise ValueError("mean and stddev must lie on the same card, as arrays of the same shape")
+    return _card(places[0][1])
+
+
 def _place(array: Any) -> Tuple[int, int]:
     """Kind and number of the device; the host for an array that does not say."""
     if not hasattr(array, "__dlpack_device__"):
         return (1, 0)
-    kind, number = array.__dlpack_device__()
+    try:
+        kind, number = array.__dlpack_device__()
+    except Exception:  # on a device that DLPack does not know; whoever reads it on the host says what to do
+        return (1, 0)
     return (int(kind), int(number))
 
 

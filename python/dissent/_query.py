@@ -12,6 +12,7 @@ from . import _core
 from ._arguments import seed_of, whole_number
 from ._arrays import as_cost
 from ._components import components_of, has_components, refuse_components
+from ._device_arrays import choose_on_card, on_card
 from ._estimator import _Ensemble
 from ._given import (
     DEFAULT,
@@ -138,7 +139,8 @@ def query(
         Or what holds one: a pipeline that ends in it, a grid search, or a modAL learner, which can use this function as
         its query strategy. Or a scikit-learn ensemble or a list of regressors (:func:`components_of` says which), or
         one of scikit-learn's Gaussian processes. Or existing predictions: a :class:`Mixture`, or the means (N, M, D) of
-        any ensemble, as in :func:`uncertainty`.
+        any ensemble, as in :func:`uncertainty`. Means and standard deviations on a CUDA device (torch, JAX, CuPy,
+        anything with DLPack) are read in place, contiguous, as in :func:`score`: see Notes.
     X_pool : array or table (N, C)
         With means: their standard deviations.
     batch : int, optional
@@ -189,6 +191,13 @@ def query(
         modAL learner (0.4.2) always expects a pair: without `return_utilities` it gets those of the chosen rows
         (batch,).
 
+    Notes
+    -----
+    On a CUDA device, rows are chosen by a divergence ("kl", "chernoff:0.3") or its joint form ("kl-joint"), to be named
+    as `acquisition`, with `weights` and `ranking`. They are the rows that the same arrays on the host give, unless two
+    are worth the same to single precision. With other methods or options a ValueError says to bring the arrays to the
+    host.
+
     Examples
     --------
     >>> x = np.linspace(-1, 1, 40)[:, None]
@@ -205,6 +214,8 @@ def query(
     array([1, 2])
     >>> dissent.query(mean, stddev, batch=1, acquisition="kl", cost=[1, 100, 1])
     array([2])
+    >>> mean, stddev = torch.randn(100_000, 5, 257, device="cuda"), ...    # doctest: +SKIP
+    >>> rows = dissent.query(mean, stddev, batch=100, acquisition="kl-joint")    # doctest: +SKIP
     >>> aim = np.array([[2.0], [3.0]])    # where predictions will be needed
     >>> bool((pool[dissent.query(model, pool, batch=2, aim=aim)] > 0).all())
     True
@@ -231,11 +242,16 @@ def query(
             raise ValueError("query: give probabilities, or a model, or means; not two of them")
         if any(value is not None for value in (aim, cost, aim_mean, aim_stddev)):
             raise ValueError("query: no method looks at an aim or costs by probabilities of classes; leave them out")
+        if on_card(probabilities):
+            raise ValueError("query: probabilities are read on the host; bring them there")
         chosen, scores, matrix = choose_by_classes(question, probabilities, weights, axis)
     elif is_prediction(model):
         if aim is not None:
             raise ValueError("query: with means, give the aim as aim_mean and aim_stddev; aim is inputs for a model")
-        chosen, scores, matrix = choose_by_mixture(question, model, given)
+        if on_card(model, X_pool, stddev):
+            chosen, scores, matrix = choose_on_card(question, model, given)
+        else:
+            chosen, scores, matrix = choose_by_mixture(question, model, given)
     else:
         given.check_none()
         chosen, scores, matrix = _choose_by_model(question, model, X_pool, aim, stddev, X_train, y_train)

@@ -9,8 +9,6 @@
 namespace dissent::python {
 namespace {
 
-constexpr double kAllThreads = 1e12;  // nanoseconds: some methods take long on few rows
-
 // `aim` [A, C] and `cost` [N] may be empty.
 py::tuple choose_rows(const Asked& asked, const Ensemble& model, const Doubles& candidates,
                       const Doubles& training_inputs, const Doubles& training_targets, const Doubles& aim,

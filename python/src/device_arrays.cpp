@@ -1,15 +1,19 @@
-// Scores of arrays on a graphics card, through DLPack: means and standard deviations are read in place, and the results
-// stay there until somebody asks for them.
+// Scores of arrays on a graphics card, and rows chosen by them, through DLPack: means and standard deviations are read
+// in place. Scores stay there until somebody asks for them; rows come to the host.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "asked.hpp"
+#include "dissent/acquisition/acquisition.hpp"
 #include "dissent/base/error.hpp"
+#include "dissent/base/threads.hpp"
 #include "dissent/device/device.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/estimator/score_device.hpp"
+#include "dissent/loop/learn.hpp"
 #include "dissent/mixture/mixture.hpp"
 #include "dlpack.hpp"
 #include "support.hpp"
@@ -118,17 +122,48 @@ const T* data_of(const dlpack::Tensor& tensor, std::string_view name) {
   return reinterpret_cast<const T*>(place);
 }
 
-template <class T>
-std::shared_ptr<double> estimate_tensors(Device& device, const Estimator& estimator, const dlpack::Tensor& mean,
-                                         const dlpack::Tensor& stddev, const std::vector<std::size_t>& shape,
-                                         const Weights& weights) {
-  MixtureView<T> view{shape[0], shape[1], shape[2]};
-  view.mean = data_of<T>(mean, "mean");
-  view.stddev = data_of<T>(stddev, "stddev");
-  validate_shape(view);
-  const py::gil_scoped_release release;
-  return device.scores().estimate_there(estimator, view.weighted(weights));
-}
+// Means and standard deviations in two capsules, on one card.
+class Components {
+ public:
+  Components(const py::capsule& mean, const py::capsule& stddev, int card) : mean_(mean), stddev_(stddev) {
+    check(lies_on(*mean_, card) && lies_on(*stddev_, card), "mean and stddev must lie on the same card");
+    shape_ = shape_of(*mean_, "mean");
+    check(shape_of(*stddev_, "stddev") == shape_, "mean and stddev must have the same shape");
+    check(shape_[1] > 0 && shape_[2] > 0, "mean has no components, or no outputs");
+    single_ = is_float(*mean_, 32) && is_float(*stddev_, 32);
+    check(single_ || (is_float(*mean_, 64) && is_float(*stddev_, 64)),
+          "mean and stddev must be both float32 or both float64");
+  }
+
+  std::size_t num_inputs() const { return shape_[0]; }
+  std::size_t num_components() const { return shape_[1]; }
+
+  // Calls body(view), without the interpreter's lock.
+  template <class Body>
+  auto visit(const Weights& weights, const Body& body) const {
+    return single_ ? visit_as<float>(weights, body) : visit_as<double>(weights, body);
+  }
+
+ private:
+  static bool lies_on(const dlpack::Tensor& tensor, int card) {
+    return tensor.device.type == dlpack::kCuda && tensor.device.number == card;
+  }
+
+  template <class T, class Body>
+  auto visit_as(const Weights& weights, const Body& body) const {
+    MixtureView<T> view{shape_[0], shape_[1], shape_[2]};
+    view.mean = data_of<T>(*mean_, "mean");
+    view.stddev = data_of<T>(*stddev_, "stddev");
+    validate_shape(view);
+    const py::gil_scoped_release release;
+    return body(view.weighted(weights));
+  }
+
+  dlpack::Taken mean_;
+  dlpack::Taken stddev_;
+  std::vector<std::size_t> shape_;
+  bool single_ = false;
+};
 
 // A card, open as long as this lives, so that its queue stays the one that work is done in.
 class Card {
@@ -138,29 +173,36 @@ class Card {
   std::uintptr_t queue() const { return device_->scores().queue(); }
 
   // {name: DeviceArray} for the arrays in two capsules, which were made for work in the queue.
-  py::dict estimate(const std::string& name, const py::capsule& mean_capsule, const py::capsule& stddev_capsule,
+  py::dict estimate(const std::string& name, const py::capsule& mean, const py::capsule& stddev,
                     const std::vector<double>& weights) const {
-    const dlpack::Taken mean(mean_capsule);
-    const dlpack::Taken stddev(stddev_capsule);
-    check(lies_here(*mean) && lies_here(*stddev), "mean and stddev must lie on the same card");
-    const std::vector<std::size_t> shape = shape_of(*mean, "mean");
-    check(shape_of(*stddev, "stddev") == shape, "mean and stddev must have the same shape");
-    check(shape[1] > 0 && shape[2] > 0, "mean has no components, or no outputs");
-    const bool single = is_float(*mean, 32) && is_float(*stddev, 32);
-    check(single || (is_float(*mean, 64) && is_float(*stddev, 64)),
-          "mean and stddev must be both float32 or both float64");
+    const Components components(mean, stddev, number_);
     const Estimator estimator = parse_estimator(name);
-    const Weights checked = Weights::from(weights, shape[1]);
-    return columns_of(estimator, shape[0],
-                      single ? estimate_tensors<float>(*device_, estimator, *mean, *stddev, shape, checked)
-                             : estimate_tensors<double>(*device_, estimator, *mean, *stddev, shape, checked));
+    const Weights checked = Weights::from(weights, components.num_components());
+    return columns_of(estimator, components.num_inputs(), components.visit(checked, [&](const auto& view) {
+      return device_->scores().estimate_there(estimator, view);
+    }));
+  }
+
+  // Rows to label next, of such arrays.
+  py::tuple choose(const Asked& asked, const py::capsule& mean, const py::capsule& stddev,
+                   const std::vector<double>& weights) const {
+    const Acquisition acquisition = Acquisition::parse(asked.acquisition);
+    const Ranking ranking = ranking_from_name(asked.ranking);
+    const Components components(mean, stddev, number_);
+    const Weights checked = Weights::from(weights, components.num_components());
+    Choice choice = components.visit(checked, [&](const auto& view) {
+      ThreadPool executor(useful_threads(asked.threads, kAllThreads), SignalPoll());
+      const std::unique_ptr<PoolOnDevice> pool = device_->scores().pool_there(view);
+      return choose_there(acquisition, {.pool = *pool,
+                                        .batch = asked.batch,
+                                        .stream = choice_stream(asked.seed, 1),
+                                        .executor = &executor,
+                                        .ranking = ranking});
+    });
+    return to_tuple(std::move(choice), {}, asked, components.num_inputs());
   }
 
  private:
-  bool lies_here(const dlpack::Tensor& tensor) const {
-    return tensor.device.type == dlpack::kCuda && tensor.device.number == number_;
-  }
-
   py::dict columns_of(const Estimator& estimator, std::size_t num_inputs,
                       const std::shared_ptr<double>& columns) const {
     py::dict result;
@@ -186,7 +228,11 @@ void bind_device_arrays(py::module_& module) {
       .def("__dlpack__", &DeviceArray::dlpack)
       .def("top", &DeviceArray::top)
       .def("numpy", &DeviceArray::numpy);
-  py::class_<Card>(module, "Card").def(py::init<int>()).def("queue", &Card::queue).def("estimate", &Card::estimate);
+  py::class_<Card>(module, "Card")
+      .def(py::init<int>())
+      .def("queue", &Card::queue)
+      .def("estimate", &Card::estimate)
+      .def("choose", &Card::choose);
 }
 
 }  // namespace dissent::python

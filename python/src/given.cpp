@@ -14,8 +14,6 @@
 namespace dissent::python {
 namespace {
 
-constexpr double kAllThreads = 1e12;  // nanoseconds: some methods take long on few rows
-
 // mean and stddev [N, M, D], contiguous: the Python side ensures that.
 MixtureView<double> view_of(const Doubles& mean, const Doubles& stddev) {
   check(mean.ndim() == 3 && stddev.ndim() == 3 && mean.size() == stddev.size(),

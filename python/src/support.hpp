@@ -68,6 +68,8 @@ inline int useful_threads(int asked, double work) {
   return static_cast<int>(std::clamp(work / kWorth, 1.0, most));
 }
 
+inline constexpr double kAllThreads = 1e12;  // nanoseconds: training, and choices, which may take long on few rows
+
 template <class Body>
 auto unlocked(int threads, double work, const Body& body) {
   const py::gil_scoped_release release;
@@ -79,7 +81,6 @@ auto unlocked(int threads, double work, const Body& body) {
 // its progress; or body(control, scores), with the device that scores too.
 template <class Tell, class Body>
 auto fitting(int threads, const std::string& device, Tell& tell, const Body& body) {
-  constexpr double kAllThreads = 1e12;  // nanoseconds: training is worth every thread
   return unlocked(threads, kAllThreads, [&](Executor& executor) {
     const std::shared_ptr<Device> opened = open_device(device);
     const FitControl control{.executor = &executor, .progress = std::ref(tell), .device = fits_of(opened.get())};

@@ -1,4 +1,4 @@
-"""Scores of arrays where they lie: on the host as uncertainty() has them, on a card without a copy."""
+"""Arrays where they lie: scored as uncertainty() scores them, and rows chosen as on the host, on a card without a copy."""
 import unittest
 
 import numpy as np
@@ -29,6 +29,9 @@ class OnACard:
 
     def __dlpack_device__(self):
         return (2, self.number)
+
+    def __dlpack__(self, **how):
+        raise BufferError("there is no card")
 
 
 def arrays(dtype=np.float32):
@@ -170,6 +173,110 @@ class Score(PackageTest):
         np.testing.assert_allclose(got.numpy().epistemic, expected, rtol=2e-6)
         taken = jax.dlpack.from_dlpack(got.epistemic)
         np.testing.assert_allclose(np.asarray(taken), expected, rtol=2e-6)
+
+
+class Query(PackageTest):
+    def test_what_a_card_does_not_do_is_refused(self):
+        mean, stddev = OnACard(), OnACard()
+        for options, message in (
+            ({"cost": [1.0, 2.0]}, "cost.*host"),
+            ({"aim_mean": OnACard(), "aim_stddev": OnACard()}, "aim_mean.*host"),
+            ({"aim_mean": np.ones((2, 5, 11)), "aim_stddev": np.ones((2, 5, 11))}, "aim_mean.*host"),
+            ({"aim": [[1.0]]}, "aim_mean"),
+            ({"candidates": 5}, "candidates.*host"),
+            ({"return_utilities": True}, "return_utilities.*host"),
+            ({"axis": 0}, "second axis.*host"),
+            ({"stddev": OnACard()}, "once"),
+        ):
+            with self.subTest(options), self.assertRaisesRegex(ValueError, message):
+                dissent.query(mean, stddev, acquisition="kl", **options)
+        with self.assertRaisesRegex(ValueError, "Mixture"):
+            dissent.query(dissent.Mixture(mean, stddev, np.full(5, 0.2)))
+        with self.assertRaisesRegex(ValueError, "probabilities.*host"):
+            dissent.query(probabilities=OnACard())
+        with self.assertRaisesRegex(ValueError, "once"):
+            dissent.query(mean)
+
+    def test_arrays_on_different_devices_are_refused(self):
+        for mean, stddev in ((arrays()[0], OnACard()), (OnACard(), 0.5), (OnACard(0), OnACard(1))):
+            with self.assertRaisesRegex(ValueError, "same card"):
+                dissent.query(mean, stddev, acquisition="kl")
+
+    @unittest.skipIf(HAS_CARD, "there is a card")
+    def test_without_a_card_it_says_so(self):
+        with self.assertRaisesRegex((OSError, ValueError), "card|CUDA|driver"):
+            dissent.query(OnACard(), OnACard(), acquisition="kl")
+
+    @unittest.skipUnless(HAS_CARD, "no card, or no torch")
+    def test_rows_are_those_of_the_host(self):
+        generator = np.random.default_rng(3)
+        for dtype, shape in ((np.float32, (3000, 5, 11)), (np.float64, (500, 4, 257)), (np.float32, (800, 9))):
+            mean = (0.3 * generator.normal(size=shape)).astype(dtype)
+            stddev = np.exp(0.3 * generator.normal(size=shape)).astype(dtype)
+            tensors = torch.tensor(mean).cuda(), torch.tensor(stddev).cuda()
+            weights = np.full(shape[1], 1 / (shape[1] - 1))
+            weights[1] = 0
+            for options in (
+                {"acquisition": "kl"},
+                {"acquisition": "chernoff:0.3", "batch": 3},
+                {"acquisition": "kl-joint", "batch": 40},
+                {"acquisition": "bhattacharyya-joint", "weights": weights, "random_state": 5},
+                {"acquisition": "jeffreys-joint", "ranking": "value", "batch": 2},
+            ):
+                with self.subTest(shape=shape, **options):
+                    rows = dissent.query(*tensors, **options)
+                    self.assertIsInstance(rows, np.ndarray)
+                    self.assertEqual(rows.dtype.kind, "i")
+                    np.testing.assert_array_equal(rows, dissent.query(mean, stddev, **options))
+        np.testing.assert_array_equal(
+            dissent.query(tensors[0], stddev=tensors[1], acquisition="kl"), dissent.query(*tensors, acquisition="kl")
+        )
+
+    def test_axes_that_look_swapped_are_doubted(self):
+        swapped = OnACard()
+        swapped.shape, swapped.ndim = (5, 300, 3), 3
+        with self.assertWarnsRegex(UserWarning, r"\[5, 300, 3\]"), self.assertRaises((OSError, ValueError, BufferError)):
+            dissent.query(swapped, swapped, acquisition="kl")
+
+    @unittest.skipUnless(HAS_CARD, "no card, or no torch")
+    def test_bad_tensors_and_methods_are_refused(self):
+        mean, stddev = (torch.tensor(array).cuda() for array in arrays())
+        for method in (None, "kl-aim", "mc:100", "random", "badge"):
+            with self.assertRaisesRegex(ValueError, "cannot choose rows on a card.*kl-joint.*host"):
+                dissent.query(mean, stddev, acquisition=method)
+        with self.assertRaisesRegex(ValueError, "contiguous"):
+            dissent.query(mean.transpose(0, 1), stddev.transpose(0, 1), acquisition="kl")
+        with self.assertRaisesRegex(ValueError, "float32"):
+            dissent.query(mean.double(), stddev, acquisition="kl")
+        with self.assertRaisesRegex(ValueError, "same card"):
+            dissent.query(mean, 0.5, acquisition="kl")
+        with self.assertRaisesRegex(ValueError, "51 from 50"):
+            dissent.query(mean, stddev, batch=51, acquisition="kl")
+        with self.assertRaisesRegex(ValueError, "weights"):
+            dissent.query(mean, stddev, acquisition="kl", weights=[0.5, 0.5])
+        stddev[7, 2, 3] = -1
+        for method in ("kl", "kl-joint"):
+            with self.assertRaisesRegex(ValueError, r"stddev\[7, 2, 3\] = -1"):
+                dissent.query(mean, stddev, acquisition=method)
+
+    @unittest.skipUnless(HAS_CARD, "no card, or no torch")
+    def test_what_is_still_being_written_is_waited_for(self):
+        source = [torch.tensor(array).cuda() for array in arrays()]
+        expected = dissent.query(*arrays(), acquisition="kl-joint")
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            target = [torch.zeros_like(tensor) for tensor in source]
+            torch.cuda._sleep(100_000_000)  # some 50 ms
+            for to, tensor in zip(target, source):
+                to.copy_(tensor)
+            np.testing.assert_array_equal(dissent.query(*target, acquisition="kl-joint"), expected)
+
+    @unittest.skipUnless(JAX_HAS_CARD, "no card, or no JAX")
+    def test_arrays_of_jax_are_chosen_from_where_they_are(self):
+        mean, stddev = arrays()
+        rows = dissent.query(jax.numpy.asarray(mean), jax.numpy.asarray(stddev), acquisition="kl-joint")
+        np.testing.assert_array_equal(rows, dissent.query(mean, stddev, acquisition="kl-joint"))
 
 
 if __name__ == "__main__":

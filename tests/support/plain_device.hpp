@@ -89,6 +89,8 @@ class PlainDevice final : public ScoreDevice {
   std::shared_ptr<double> estimate_there(const Estimator&, const MixtureView<float>&) override { fail(); }
   std::shared_ptr<double> estimate_there(const Estimator&, const MixtureView<double>&) override { fail(); }
   std::vector<std::size_t> top_there(const double*, const double*, std::size_t, std::size_t) override { fail(); }
+  std::unique_ptr<PoolOnDevice> pool_there(const MixtureView<float>&) override { fail(); }
+  std::unique_ptr<PoolOnDevice> pool_there(const MixtureView<double>&) override { fail(); }
   std::uintptr_t queue() override { fail(); }
   void copy_to_host(const double*, std::size_t, double*) override { fail(); }
 

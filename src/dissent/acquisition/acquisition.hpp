@@ -28,10 +28,12 @@
 namespace dissent {
 
 class Acquisition;
+class PoolOnDevice;
 class RowScorer;
 class ScoreDevice;
 struct AcquisitionTask;
 struct Choice;
+struct PoolTask;
 
 struct AcquisitionInfo {
   std::string name;                            // as typed, without the parameter
@@ -55,6 +57,8 @@ struct AcquisitionInfo {
   std::unique_ptr<RowScorer> (*scorer)(const Acquisition& acquisition, const AcquisitionTask& task) = nullptr;
   Choice (*choose)(const Acquisition& acquisition, const AcquisitionTask& task,
                    std::span<const double> candidates) = nullptr;
+  // The same for rows on a device; null: they must be brought to the host.
+  Choice (*choose_there)(const Acquisition& acquisition, const PoolTask& task) = nullptr;
 
   std::string typed_name() const { return method_name(name, parameter); }  // "mc:K"
   bool streams() const { return scorer != nullptr; }                       // scores each row by itself
@@ -132,6 +136,15 @@ struct AcquisitionTask {
   std::vector<double>* utilities = nullptr;
 };
 
+// Rows whose components lie in a device's memory as means and standard deviations, [N][M][D].
+struct PoolTask {
+  PoolOnDevice& pool;
+  std::size_t batch = 1;
+  Stream stream;
+  Executor* executor = nullptr;
+  Ranking ranking = Ranking::kDeficit;
+};
+
 // B rows, in the order of choice.
 struct Choice {
   std::vector<std::size_t> rows;  // numbers of the candidates, distinct
@@ -145,6 +158,11 @@ struct Choice {
 // InputError when the batch is empty or larger than the number of candidates, for inputs that are not finite, and for
 // a model that lacks what the method needs.
 Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> candidates);
+
+// The choice of choose() with given_ensemble() (ensemble/given_model.hpp) of the same rows, up to rounding. Only scores
+// and a few rows leave the device. Choice::aleatoric stays empty. InputError also for methods and shapes that run on
+// the host only, and for values that break a rule (see validate()).
+Choice choose_there(const Acquisition& acquisition, const PoolTask& task);
 
 // Fills `rows`, [up to its size / C][C], and returns how many rows it wrote: at least one until there are no more.
 using RowSource = std::function<std::size_t(std::span<double> rows)>;

@@ -1,11 +1,13 @@
-// choose() and choose_streaming(): they check the request, then run the method from the registry.
+// choose(), choose_there() and choose_streaming(): they check the request, then run the method from the registry.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/acquisition/distinct_rows.hpp"
@@ -14,6 +16,7 @@
 #include "dissent/acquisition/uncertainty.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/special.hpp"
+#include "dissent/estimator/score_device.hpp"
 #include "dissent/table/table.hpp"
 
 namespace dissent {
@@ -25,10 +28,11 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-ModelTraits traits_of(const Ensemble& model) {
-  const auto weighted = std::ranges::count_if(model.weights().value, [](double weight) { return weight > 0; });
-  return {static_cast<std::size_t>(weighted), model.has_networks()};
+ModelTraits traits_of(const Weights& weights, bool has_network) {
+  const auto weighted = std::ranges::count_if(weights.value, [](double weight) { return weight > 0; });
+  return {static_cast<std::size_t>(weighted), has_network};
 }
+ModelTraits traits_of(const Ensemble& model) { return traits_of(model.weights(), model.has_networks()); }
 
 void check_finite(const Ensemble& model, std::string_view what, std::span<const double> inputs, std::size_t first_row) {
   const std::vector<std::string>& names = model.columns().inputs;
@@ -44,6 +48,7 @@ void check_finite(const Ensemble& model, std::string_view what, std::span<const 
 }
 
 void check_batch(std::size_t batch, std::size_t num_candidates) {
+  check(batch > 0, "a batch of 0; at least one row must be chosen");
   check(batch <= num_candidates, "a batch of {} from {} candidates; there must be as many candidates as picks", batch,
         num_candidates);
 }
@@ -57,6 +62,20 @@ void check_cost(const Acquisition& acquisition, std::span<const double> cost, st
     check(std::isfinite(cost[n]) && cost[n] > 0, "candidate {}: its cost is {}; a cost must be finite and > 0", n,
           cost[n]);
   }
+}
+
+void check_there(const Acquisition& acquisition) {
+  if (acquisition.info().choose_there != nullptr) {
+    return;
+  }
+  std::vector<std::string> able;
+  for (const AcquisitionInfo& info : acquisitions()) {
+    if (info.choose_there != nullptr) {
+      able.push_back(info.typed_name());
+    }
+  }
+  fail("acquisition '{}' cannot choose rows on a card; name one that can ({}), or bring the arrays to the host",
+       acquisition.text(), fmt::join(able, ", "));
 }
 
 // Fills what `choice` still lacks: epistemic by kl, and aleatoric if the task asks for it. `inputs`: [B][C], of the
@@ -195,7 +214,6 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
   check(task.aim.empty() || acquisition.info().uses_aim, "acquisition '{}' does not look at an aim; choose another",
         acquisition.text());
   check_cost(acquisition, task.cost, candidates.size() / C);
-  check(task.batch > 0, "a batch of 0; at least one row must be chosen");
   check_batch(task.batch, candidates.size() / C);
   if (task.utilities != nullptr) {
     task.utilities->clear();
@@ -211,6 +229,16 @@ Choice choose(const Acquisition& acquisition, const AcquisitionTask& task, std::
     }
   }
   describe(task, pick_rows(candidates, C, choice.rows), choice);
+  return choice;
+}
+
+Choice choose_there(const Acquisition& acquisition, const PoolTask& task) {
+  check_there(acquisition);
+  acquisition.check_model(traits_of(task.pool.weights(), false));
+  check_batch(task.batch, task.pool.num_rows());
+  const Clock::time_point start = Clock::now();
+  Choice choice = acquisition.info().choose_there(acquisition, task);
+  choice.seconds = seconds_since(start);
   return choice;
 }
 

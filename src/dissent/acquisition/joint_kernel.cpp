@@ -99,21 +99,6 @@ namespace dissent {
 
 HWY_EXPORT(joint_rows);
 
-JointPairs::JointPairs(const Weights& weights) : entropy(static_cast<float>(weights.entropy)) {
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (weights.value[i] == 0) {
-      continue;
-    }
-    weight.push_back(static_cast<float>(weights.value[i]));
-    for (std::size_t j = 0; j < weights.size(); ++j) {
-      if (j != i && weights.value[j] > 0) {
-        pairs.push_back({i, j, static_cast<float>(weights.value[j])});
-      }
-    }
-  }
-  num_others = weight.size() - 1;
-}
-
 void copy_pairs(const JointPairs& pairs, const PairwiseDivergences& block, std::size_t count, Panel<float> panel,
                 std::size_t begin) {
   for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
@@ -122,13 +107,6 @@ void copy_pairs(const JointPairs& pairs, const PairwiseDivergences& block, std::
     std::transform(from, from + count, panel.row(k) + begin,
                    [](double value) { return static_cast<float>(std::min(value, kLargestDivergence)); });
   }
-}
-
-void RunningSums::update() {
-  const double least = std::ranges::min(sums);
-  taken_off = least > kSaturated ? least : 0;
-  std::ranges::transform(sums, running.begin(),
-                         [&](double sum) { return static_cast<float>(std::min(sum - taken_off, kLargestDivergence)); });
 }
 
 void joint_information(const JointPairs& pairs, Panel<const float> divergence, const RunningSums& running,

@@ -13,6 +13,10 @@ namespace dissent {
 
 // Greedily the largest joint pairwise estimate of the batch.
 Choice choose_joint(const Divergence& divergence, const AcquisitionTask& task, std::span<const double> candidates);
+Choice choose_joint_there(const Divergence& divergence, const PoolTask& task);
+
+// The largest pairwise estimates, of rows on a device; pairwise_scorer() is for those of a model.
+Choice choose_pairwise_there(const Divergence& divergence, const PoolTask& task);
 
 // Greedily the rows whose labels tell most about predictions at the aim: exactly, with a model that has a posterior, or
 // by the divergence between components.

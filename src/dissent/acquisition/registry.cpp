@@ -54,7 +54,10 @@ AcquisitionInfo pairwise_row(const DivergenceInfo& divergence) {
           .needs_components = true,
           .estimates = true,
           .uses_cost = true,
-          .scorer = pairwise_scorer};
+          .scorer = pairwise_scorer,
+          .choose_there = [](const Acquisition& acquisition, const PoolTask& task) {
+            return choose_pairwise_there(acquisition.divergence(), task);
+          }};
 }
 
 AcquisitionInfo joint_row(const DivergenceInfo& divergence) {
@@ -66,9 +69,10 @@ AcquisitionInfo joint_row(const DivergenceInfo& divergence) {
           .candidates = 10'000,
           .needs_components = true,
           .estimates = true,
-          .choose = [](const Acquisition& acquisition, const AcquisitionTask& task, std::span<const double> rows) {
-            return choose_joint(acquisition.divergence(), task, rows);
-          }};
+          .choose = [](const Acquisition& acquisition, const AcquisitionTask& task,
+                       std::span<const double> rows) { return choose_joint(acquisition.divergence(), task, rows); },
+          .choose_there = [](const Acquisition& acquisition,
+                             const PoolTask& task) { return choose_joint_there(acquisition.divergence(), task); }};
 }
 
 // The aim is a sample of the candidates unless one is given.

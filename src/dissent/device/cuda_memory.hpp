@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -92,12 +93,16 @@ using PooledBuffer = CudaArray<T, PooledMemory>;
 template <class T>
 using PinnedBuffer = CudaArray<T, PinnedMemory>;
 
-// Makes a card current until the end of the scope, then the one before.
+// Makes a card current until the end of the scope, then the one before. std::nothrow: for destructors.
 class CurrentCard {
  public:
   explicit CurrentCard(int card) {
     DISSENT_CUDA(cudaGetDevice(&before_));
     DISSENT_CUDA(cudaSetDevice(card));
+  }
+  CurrentCard(int card, std::nothrow_t) noexcept {
+    cudaGetDevice(&before_);
+    cudaSetDevice(card);
   }
   CurrentCard(const CurrentCard&) = delete;
   CurrentCard& operator=(const CurrentCard&) = delete;

@@ -10,6 +10,7 @@
 #include "dissent/device/score_joint.hpp"
 #include "dissent/device/score_methods.hpp"
 #include "dissent/device/score_pointers.hpp"
+#include "dissent/device/score_pool.hpp"
 #include "dissent/device/score_stream.hpp"
 #include "dissent/device/score_top.hpp"
 
@@ -88,6 +89,8 @@ class CudaScores final : public ScoreDevice {
     prepare();
     return top_pointers({epistemic, log_deficit, num_inputs}, count, *queue_);
   }
+  std::unique_ptr<PoolOnDevice> pool_there(const MixtureView<float>& mixture) override { return pool_any(mixture); }
+  std::unique_ptr<PoolOnDevice> pool_there(const MixtureView<double>& mixture) override { return pool_any(mixture); }
   std::uintptr_t queue() override {
     const Selected selected = select();
     prepare();
@@ -113,6 +116,14 @@ class CudaScores final : public ScoreDevice {
       stream_.emplace();
       queue_.emplace();
     }
+  }
+
+  template <class T>
+  std::unique_ptr<PoolOnDevice> pool_any(const MixtureView<T>& mixture) {
+    const Selected selected = select();
+    prepare();
+    queue_->wait();
+    return make_pool(mixture, *this);
   }
 
   template <class T>

@@ -206,7 +206,13 @@ class JointRows final : public RowsOnDevice {
     send(mixture.stddev, size, rows_.data() + size);
   }
 
-  ~JointRows() override { cudaStreamSynchronize(stream_); }
+  ~JointRows() override {
+    const CurrentCard current(card_, std::nothrow);
+    cudaStreamSynchronize(stream_);
+    rows_.release();
+    samples_.release();
+    out_.release();
+  }
   JointRows(const JointRows&) = delete;
   JointRows& operator=(const JointRows&) = delete;
 

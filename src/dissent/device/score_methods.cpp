@@ -5,7 +5,6 @@
 
 #include "dissent/base/random.hpp"
 #include "dissent/device/score_bounds.hpp"
-#include "dissent/device/score_pairwise.hpp"
 #include "dissent/device/score_samples.hpp"
 #include "dissent/estimator/methods.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
@@ -26,21 +25,6 @@ constexpr FormOfDivergence kForms[] = {{"kl", FormKind::kKl},
                                        {"renyi", FormKind::kChernoff, Finish::kRenyi},
                                        {"hellinger", FormKind::kBhattacharyya, Finish::kHellinger},
                                        {"wasserstein", FormKind::kWasserstein}};
-
-std::optional<PairwiseRule> pairwise_rule(const Estimator& estimator) {
-  if (estimator.info->name == "epkl") {
-    return PairwiseRule{FormKind::kKl, 0.5, {Finish::kExpected, 0.5}};
-  }
-  if (estimator.info->divergence == nullptr) {
-    return std::nullopt;
-  }
-  const Divergence& divergence = estimator.divergence;
-  const auto found = std::ranges::find(kForms, divergence.info->name, &FormOfDivergence::name);
-  if (found == std::end(kForms) || (found->form == FormKind::kChernoff && divergence.alpha >= 1)) {
-    return std::nullopt;
-  }
-  return PairwiseRule{found->form, divergence.alpha, {found->finish, divergence.alpha}};
-}
 
 HostWeights host_weights(const Weights& weights) { return {weights.value, weights.log, weights.entropy}; }
 
@@ -81,6 +65,21 @@ std::optional<Method<T>> samples_method(const Estimator& estimator, const Weight
 }
 
 }  // namespace
+
+std::optional<PairwiseRule> pairwise_rule(const Estimator& estimator) {
+  if (estimator.info->name == "epkl") {
+    return PairwiseRule{FormKind::kKl, 0.5, {Finish::kExpected, 0.5}};
+  }
+  if (estimator.info->divergence == nullptr) {
+    return std::nullopt;
+  }
+  const Divergence& divergence = estimator.divergence;
+  const auto found = std::ranges::find(kForms, divergence.info->name, &FormOfDivergence::name);
+  if (found == std::end(kForms) || (found->form == FormKind::kChernoff && divergence.alpha >= 1)) {
+    return std::nullopt;
+  }
+  return PairwiseRule{found->form, divergence.alpha, {found->finish, divergence.alpha}};
+}
 
 template <class T>
 std::optional<Method<T>> method_for(const Estimator& estimator, const MixtureView<T>& mixture,

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "dissent/device/score_call.hpp"
+#include "dissent/device/score_pairwise.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/mixture/mixture.hpp"
 
@@ -36,5 +37,8 @@ struct Method {
 template <class T>
 std::optional<Method<T>> method_for(const Estimator& estimator, const MixtureView<T>& mixture,
                                     const EstimateOptions& options);
+
+// The divergences of a pairwise estimator, and of EPKL; none if there is no kernel.
+std::optional<PairwiseRule> pairwise_rule(const Estimator& estimator);
 
 }  // namespace dissent::score

@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "dissent/divergence/divergence.hpp"
 #include "dissent/estimator/estimator.hpp"
+#include "dissent/estimator/joint_candidates.hpp"
 #include "dissent/mixture/mixture.hpp"
 
 namespace dissent {
@@ -30,6 +32,28 @@ class RowsOnDevice {
 
   // The log deficit of the chosen rows together with each row, at most `most`; noise: one entry for each component.
   virtual void log_deficits(std::span<const ComponentNoise> noise, double most, std::span<double> out) = 0;
+};
+
+// Rows to choose from whose means and standard deviations lie in the device's memory, where they are read in place. One
+// thread at a time. InputError for a divergence or a shape that there is no kernel for, and as validate() throws it.
+class PoolOnDevice {
+ public:
+  virtual ~PoolOnDevice() = default;
+
+  virtual std::size_t num_rows() const = 0;
+  virtual std::size_t num_outputs() const = 0;
+  virtual const Weights& weights() const = 0;
+
+  // The pairwise estimate of each row, [N] on the host.
+  struct Scores {
+    std::vector<double> epistemic;
+    std::vector<double> log_deficit;
+  };
+  virtual Scores score(const Divergence& divergence) = 0;
+  // For joint choice; the pool must outlive the result. The divergences of all rows stay on the device.
+  virtual std::unique_ptr<JointCandidates> compare(const Divergence& divergence) = 0;
+  // Copies these outputs of these rows, with the weights.
+  virtual Mixture<double> rows(std::span<const std::size_t> numbers, std::span<const std::size_t> outputs) = 0;
 };
 
 // Mixtures are in the host's memory, checked for shape and weighted. Any number of threads may call; their work is done
@@ -71,6 +95,9 @@ class ScoreDevice {
   // The `count` most uncertain inputs of such columns, [N] each, as most_uncertain() orders them.
   virtual std::vector<std::size_t> top_there(const double* epistemic, const double* log_deficit, std::size_t num_inputs,
                                              std::size_t count) = 0;
+  // Such arrays as rows to choose from. Arrays, weights and this device must outlive the pool. Waits for the queue.
+  virtual std::unique_ptr<PoolOnDevice> pool_there(const MixtureView<float>& mixture) = 0;
+  virtual std::unique_ptr<PoolOnDevice> pool_there(const MixtureView<double>& mixture) = 0;
   // The queue in which that runs, for callers who hand over arrays that are still being written.
   virtual std::uintptr_t queue() = 0;
   virtual void copy_to_host(const double* from, std::size_t count, double* to) = 0;

@@ -1,0 +1,27 @@
+// PoolOnDevice of arrays that are on a card: they are scored and compared there, and copies of a few rows leave it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include "dissent/device/score_information.hpp"
+#include "dissent/estimator/joint_sums.hpp"
+#include "dissent/estimator/score_device.hpp"
+
+namespace dissent {
+
+// The same components for kernels, which take kMostPaired at most.
+inline score::PairedComponents paired_components(const JointPairs& pairs) {
+  score::PairedComponents of{.count = static_cast<int>(pairs.component.size()), .entropy = pairs.entropy};
+  std::ranges::copy(pairs.weight, of.weight);
+  std::ranges::transform(pairs.component, of.component, [](std::size_t m) { return static_cast<int>(m); });
+  return of;
+}
+
+// mixture: weighted, diagonal, its arrays on the current card and written. device: the card's, which scores them. Both
+// must outlive the pool.
+template <class T>
+std::unique_ptr<PoolOnDevice> make_pool(const MixtureView<T>& mixture, ScoreDevice& device);
+
+}  // namespace dissent
