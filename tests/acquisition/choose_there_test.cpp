@@ -173,6 +173,12 @@ TEST(ChooseThere, WeightsThatSinglePrecisionCannotSeeDoNotCount) {
             message_of<InputError>([&] { on_host("kl-joint", mixture, 2, Ranking::kDeficit); }));
   EXPECT_NE(message_of<InputError>([&] { on_host("kl-aim", mixture, 2, Ranking::kDeficit); }).find("weigh less than"),
             std::string::npos);
+  // Nor do they take the places of those that count, where an aim looks at a hundred components.
+  Mixture<double> many = mixture_of({30, 150, 1}, false);
+  std::vector<double> weights(150, 1e-40);
+  weights[0] = weights[2] = 0.5;
+  many.weights = Weights::from(weights, 150);
+  EXPECT_EQ(on_host("kl-aim", many, 2, Ranking::kDeficit).rows.size(), 2U);
 }
 
 TEST(ChooseThere, AnExecutorThatThrowsEndsTheChoice) {

@@ -20,13 +20,14 @@ double plain_information(const Weights& weights, std::span<const double> diverge
 TEST(JointKernel, AgreesWithThePlainFunctionAtEverySize) {
   Stream stream(1, Purpose::kTest);
   for (const Weights& weights :
-       {Weights::uniform(2), Weights::uniform(5), Weights::from(std::vector<double>{0.6, 0.0, 0.3, 0.1}, 4)}) {
+       {Weights::uniform(2), Weights::uniform(5), Weights::from(std::vector<double>{0.6, 0.0, 0.3, 0.1}, 4),
+        Weights::from(std::vector<double>{0.999, 0.001 - 1e-6, 1e-6}, 3)}) {
     const JointPairs pairs(weights);
     const std::size_t M = weights.size();
     for (const std::size_t count : {1UL, 15UL, 16UL, 37UL}) {
       for (double size = 1e-6; size < 1e9; size *= 10) {
         PanelBuffer<float> divergence(pairs.pairs.size(), count);
-        RunningSums running(pairs.pairs.size());
+        RunningSums running(pairs);
         for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
           running.add(k, static_cast<double>(static_cast<float>(size * stream.uniform())));
           for (std::size_t n = 0; n < count; ++n) {
@@ -35,7 +36,7 @@ TEST(JointKernel, AgreesWithThePlainFunctionAtEverySize) {
           }
         }
         running.update();
-        EXPECT_EQ(running.taken_off > 0, std::ranges::min(running.sums) > RunningSums::kSaturated);
+        EXPECT_EQ(running.taken_off > 0, std::ranges::min(running.sums) > pairs.saturated);
         AlignedVector<float> information(padded_batch(count));
         joint_information(pairs, divergence.panel(), running, count, information.data());
         for (std::size_t n = 0; n < count; ++n) {
@@ -49,6 +50,27 @@ TEST(JointKernel, AgreesWithThePlainFunctionAtEverySize) {
         }
       }
     }
+  }
+}
+
+// A component of hardly any weight, far from two that agree: what it tells must not drown what they do.
+TEST(JointKernel, LightComponentsKeepTheDigitsOfOthers) {
+  for (const double light : {1e-4, 1e-9, 1e-12, 1e-29}) {
+    const Weights weights = Weights::from(std::vector<double>{0.6, 0.4 - light, light}, 3);
+    const JointPairs pairs(weights);
+    RunningSums running(pairs);
+    running.update();
+    PanelBuffer<float> divergence(pairs.pairs.size(), 1);
+    std::vector<double> sum(9);
+    for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
+      const JointPairs::Pair& pair = pairs.pairs[k];
+      divergence.panel()(k, 0) = pair.i == 2 || pair.j == 2 ? 90.0F : 1e-4F;
+      sum[pair.i * 3 + pair.j] = static_cast<double>(divergence.panel()(k, 0));
+    }
+    AlignedVector<float> information(padded_batch(1));
+    joint_information(pairs, divergence.panel(), running, 1, information.data());
+    const double plain = plain_information(weights, sum);
+    EXPECT_NEAR(information[0], plain, 4e-6 * plain) << light;
   }
 }
 

@@ -50,12 +50,13 @@ TEST(ScoreInformation, AgreesWithTheProcessorAtEverySize) {
   constexpr std::size_t kCount = 37;
   Stream stream(1, Purpose::kTest);
   for (const Weights& weights : {Weights::uniform(2), Weights::uniform(5), Weights::uniform(20),
-                                 Weights::from(std::vector<double>{0.6, 0.0, 0.3, 0.1}, 4)}) {
+                                 Weights::from(std::vector<double>{0.6, 0.0, 0.3, 0.1}, 4),
+                                 Weights::from(std::vector<double>{0.6, 0.4 - 1e-9, 1e-9}, 3)}) {
     const JointPairs pairs(weights);
     const PairedComponents of = paired_components(pairs);
     for (double size = 1e-9; size < 1e37; size *= 10) {
       PanelBuffer<float> divergence(pairs.pairs.size(), kCount);
-      RunningSums running(pairs.pairs.size());
+      RunningSums running(pairs);
       for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
         running.add(k, size * stream.uniform());
         for (std::size_t n = 0; n < kCount; ++n) {

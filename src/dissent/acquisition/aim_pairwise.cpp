@@ -56,11 +56,11 @@ Mixture<float> slice(const Mixture<float>& from, std::span<const std::size_t> co
   return to;
 }
 
-// Those with weight. If there are very many, evenly spaced ones, which tell nearly as much.
+// Those that count. If there are very many, evenly spaced ones, which tell nearly as much.
 std::vector<std::size_t> components_of(const Weights& weights) {
   std::vector<std::size_t> all;
   for (std::size_t m = 0; m < weights.size(); ++m) {
-    if (weights.value[m] > 0) {
+    if (weights.value[m] >= kLeastJointWeight) {
       all.push_back(m);
     }
   }

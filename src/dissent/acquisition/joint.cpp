@@ -99,7 +99,7 @@ class JointChoice {
       : task_(task),
         pairs_(task.weights),
         picks_(task.stream, task.candidates.num_rows(), task.utilities),
-        running_(pairs_.pairs.size()),
+        running_(pairs_),
         after_(task),
         total_(by_value() ? 0 : -std::log(entropy())) {
     for (std::size_t n = 0; n < task.num_pending(); ++n) {

@@ -1,6 +1,7 @@
 #include "dissent/acquisition/joint_kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dissent/base/simd_targets.hpp"
 
@@ -28,6 +29,16 @@ struct Sums {
   }
 };
 
+constexpr float kLight = 1e-3F;  // of such a weight, 1 + sum_j w_j expm1(-S_ij) can lose its digits
+
+// log1p(below_one) of a light component: where it is far from all others, ln w plus what the others add.
+HWY_INLINE Vec<float> log_of_light(Vec<float> below_one, Vec<float> of_others, float weight) {
+  const Tag<float> d;
+  const auto far = hn::Lt(below_one, hn::Set(d, -0.5F));
+  return hn::IfThenElse(far, hn::Add(of_others, hn::Set(d, std::log(weight))),
+                        log1p<float>(hn::IfThenZeroElse(far, below_one)));
+}
+
 // For moderate divergences: the estimate, -sum_i w_i log1p(sum_j w_j expm1(-S_ij)), and the deficit,
 // sum_i w_i log1p(sum_j (w_j / w_i) exp(-S_ij)); the smaller of the two is the accurate one.
 HWY_INLINE Vec<float> near_information(const Sums& sums, std::size_t n) {
@@ -46,8 +57,10 @@ HWY_INLINE Vec<float> near_information(const Sums& sums, std::size_t n) {
       others = hn::MulAdd(w, e.exp, others);
     }
     const Vec<float> w = hn::Set(d, weight);
-    estimate = hn::NegMulAdd(w, log1p<float>(below_one), estimate);
-    deficit = hn::MulAdd(w, log1p<float>(hn::Mul(others, hn::Set(d, 1 / weight))), deficit);
+    const Vec<float> of_others = log1p<float>(hn::Mul(others, hn::Set(d, 1 / weight)));
+    estimate = hn::NegMulAdd(w, weight < kLight ? log_of_light(below_one, of_others, weight) : log1p<float>(below_one),
+                             estimate);
+    deficit = hn::MulAdd(w, of_others, deficit);
   }
   const Vec<float> inverse = hn::Set(d, 1 / pairs.entropy);
   const auto small = hn::Lt(estimate, deficit);
@@ -74,7 +87,7 @@ void joint_lanes(const Sums& sums, std::size_t count, float* information) {
     for (std::size_t k = 0; k < sums.pairs.pairs.size(); ++k) {
       least = hn::Min(least, sums.at(k, n));
     }
-    const auto far = hn::Gt(least, hn::Set(d, sums.saturated ? -1.0F : static_cast<float>(RunningSums::kSaturated)));
+    const auto far = hn::Gt(least, hn::Set(d, sums.saturated ? -1.0F : static_cast<float>(sums.pairs.saturated)));
     Vec<float> result = hn::Zero(d);
     if (!hn::AllTrue(d, far)) {
       result = near_information(sums, n);

@@ -2,6 +2,7 @@
 // it for vectors: in single precision, right to about 1e-6 of itself at either end.
 #pragma once
 
+#include "dissent/device/score_combine.hpp"
 #include "dissent/device/score_math.hpp"
 
 namespace dissent::score {
@@ -11,10 +12,12 @@ inline constexpr int kMostPaired = 140;  // components; as many as kernels score
 // The components that count, passed to kernels by value. Their ordered pairs (i, j), i != j, are numbered as
 // JointPairs numbers them: those of one i follow each other.
 struct PairedComponents {
-  int count;
-  float entropy;
-  float weight[kMostPaired];
-  int component[kMostPaired];  // its number in the mixture
+  int count = 0;
+  float entropy = 0;
+  float saturated = 0;  // as JointPairs has it
+  float weight[kMostPaired] = {};
+  float log_weight[kMostPaired] = {};
+  int component[kMostPaired] = {};  // its number in the mixture
 
   DISSENT_BOTH int num_pairs() const { return count * (count - 1); }
   DISSENT_BOTH int pair(int i, int j) const { return i * (count - 1) + (j < i ? j : j - 1); }
@@ -35,24 +38,19 @@ DISSENT_BOTH UnorderedPair unordered_pair(int k, int count) {
 // sum_i w_i log1p(sum_j (w_j / w_i) exp(-S_ij)); the smaller of the two is the accurate one. sum(k): S of pair k.
 template <class Sum>
 DISSENT_BOTH float near_information(const PairedComponents& of, const Sum& sum) {
-  float estimate = 0;
-  float deficit = 0;
+  RowTerms<float> terms;
   int k = 0;
   for (int i = 0; i < of.count; ++i) {
-    float below_one = 0;
-    float others = 0;
+    RowSums<float> row;
     for (int j = 0; j < of.count; ++j) {
       if (j != i) {
-        const Exponential<float> e = exponential<float>(-sum(k++));
-        below_one = fma(of.weight[j], e.expm1, below_one);
-        others = fma(of.weight[j], e.exp, others);
+        row.add(of.weight[j], sum(k++));
       }
     }
-    estimate = fma(-of.weight[i], log1p(below_one), estimate);
-    deficit = fma(of.weight[i], log1p(others * (1 / of.weight[i])), deficit);
+    terms.merge(RowTerms<float>(row, static_cast<double>(of.weight[i]), static_cast<double>(of.log_weight[i])));
   }
   const float inverse = 1 / of.entropy;
-  return estimate < deficit ? -log1p(-estimate * inverse) : -log(deficit * inverse);
+  return terms.epistemic < terms.deficit ? -log1p(-terms.epistemic * inverse) : -log(terms.deficit * inverse);
 }
 
 // If all are large, log1p(x) is x: ln(deficit) = -least + ln sum_ij w_j exp(least - S_ij).
@@ -70,8 +68,6 @@ DISSENT_BOTH float far_information(const PairedComponents& of, const Sum& sum, f
   return least - log(all * (1 / of.entropy));
 }
 
-inline constexpr float kFar = 17;  // as RunningSums::kSaturated
-
 // saturated: RunningSums has taken something off. Needs two components.
 template <class Sum>
 DISSENT_BOTH float information(const PairedComponents& of, const Sum& sum, bool saturated) {
@@ -79,7 +75,7 @@ DISSENT_BOTH float information(const PairedComponents& of, const Sum& sum, bool 
   for (int k = 0; k < of.num_pairs(); ++k) {
     least = sum(k) < least ? sum(k) : least;
   }
-  return saturated || least > kFar ? far_information(of, sum, least) : near_information(of, sum);
+  return saturated || least > of.saturated ? far_information(of, sum, least) : near_information(of, sum);
 }
 
 }  // namespace dissent::score

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 
+#include "dissent/base/error.hpp"
 #include "dissent/device/score_information.hpp"
 #include "dissent/estimator/joint_sums.hpp"
 #include "dissent/estimator/score_device.hpp"
@@ -13,8 +15,13 @@ namespace dissent {
 
 // The same components for kernels, which take kMostPaired at most.
 inline score::PairedComponents paired_components(const JointPairs& pairs) {
-  score::PairedComponents of{.count = static_cast<int>(pairs.component.size()), .entropy = pairs.entropy};
+  check(pairs.component.size() <= score::kMostPaired, "{} components cannot be paired on a card, only {}",
+        pairs.component.size(), score::kMostPaired);
+  score::PairedComponents of{.count = static_cast<int>(pairs.component.size()),
+                             .entropy = pairs.entropy,
+                             .saturated = static_cast<float>(pairs.saturated)};
   std::ranges::copy(pairs.weight, of.weight);
+  std::ranges::transform(pairs.weight, of.log_weight, [](float weight) { return std::log(weight); });
   std::ranges::transform(pairs.component, of.component, [](std::size_t m) { return static_cast<int>(m); });
   return of;
 }

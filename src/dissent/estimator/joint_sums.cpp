@@ -1,6 +1,7 @@
 #include "dissent/estimator/joint_sums.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dissent/base/error.hpp"
 
@@ -16,6 +17,8 @@ JointPairs::JointPairs(const Weights& weights) : entropy(static_cast<float>(weig
   check(component.size() > 1, "all but one of the components weigh less than {}; their divergences need two that count",
         kLeastJointWeight);
   num_others = component.size() - 1;
+  const auto [lightest, heaviest] = std::ranges::minmax(weight);
+  saturated = 17 + std::max(0.0, std::log(static_cast<double>(heaviest) / static_cast<double>(lightest) / 100));
   for (const std::size_t i : component) {
     for (const std::size_t j : component) {
       if (j != i) {
@@ -27,7 +30,7 @@ JointPairs::JointPairs(const Weights& weights) : entropy(static_cast<float>(weig
 
 void RunningSums::update() {
   const double least = std::ranges::min(sums);
-  taken_off = least > kSaturated ? least : 0;
+  taken_off = least > saturated ? least : 0;
   std::ranges::transform(sums, running.begin(),
                          [&](double sum) { return static_cast<float>(std::min(sum - taken_off, kLargestDivergence)); });
 }

@@ -29,6 +29,9 @@ struct JointPairs {
   std::vector<float> weight;           // w_i
   std::size_t num_others = 0;          // pairs of each i
   float entropy = 0;                   // H(w)
+  // If all divergences are larger, (w_j / w_i) exp(-S_ij) is negligible beside 1: the deficit is a sum of w_j
+  // exp(-S_ij).
+  double saturated = 0;
 };
 
 inline constexpr double kLargestDivergence = 1e37;  // so that sums stay finite in single precision
@@ -36,18 +39,18 @@ inline constexpr double kLargestDivergence = 1e37;  // so that sums stay finite 
 // The sums over the rows taken so far, to which those of one more row are added in single precision.
 //
 // A row's own divergences would drown beside large sums (only when ranking by value; otherwise joint choice has already
-// turned to what is left). Beyond kSaturated the deficit is a sum of exp(-S_ij), so a part common to all pairs may be
-// taken off: `running` then holds the rest, and information is lower by that part.
+// turned to what is left). If all are saturated, a part common to all pairs may be taken off: `running` then holds the
+// rest, and information is lower by that part.
 struct RunningSums {
-  static constexpr double kSaturated = 17;  // exp(-17) is negligible beside 1
-
   // sums: one per pair, in double precision
-  explicit RunningSums(std::size_t num_pairs) : sums(num_pairs), running(num_pairs) {}
+  explicit RunningSums(const JointPairs& pairs)
+      : sums(pairs.pairs.size()), running(pairs.pairs.size()), saturated(pairs.saturated) {}
   void add(std::size_t pair, double divergence) { sums[pair] += divergence; }
   void update();  // after additions
 
   std::vector<double> sums;
   std::vector<float> running;
+  double saturated;
   double taken_off = 0;  // > 0: all pairs are saturated
 };
 
