@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "device/card.hpp"
@@ -119,7 +121,10 @@ Choice on_host(const std::string& name, const Mixture<double>& mixture, std::siz
 // Whether both chose the same rows. If not, the first that differ must be worth the same to rounding; what follows
 // depends on them.
 bool agree(const Choice& found, const Choice& expected) {
-  EXPECT_EQ(found.rows.size(), expected.rows.size());
+  if (found.rows.size() != expected.rows.size()) {
+    ADD_FAILURE() << found.rows.size() << " rows instead of " << expected.rows.size();
+    return false;
+  }
   for (std::size_t k = 0; k < expected.rows.size(); ++k) {
     const double tolerance = 4e-6 * std::max(1.0, std::abs(expected.scores[k])) * static_cast<double>(k + 1);
     EXPECT_NEAR(found.scores[k], expected.scores[k], tolerance) << "pick " << k;
@@ -152,8 +157,7 @@ class PoolOnCard : public test::OnCard {
 
   template <class T>
   void check_choices() {
-    int num_choices = 0;
-    int num_equal = 0;
+    std::map<std::pair<std::string, Ranking>, std::vector<bool>> equal;
     for (const Shape& shape : kShapes) {
       for (const bool weighted : {false, true}) {
         const Mixture<T> mixture = drawn<T>(shape, weighted);
@@ -164,13 +168,18 @@ class PoolOnCard : public test::OnCard {
           for (const Ranking ranking : {Ranking::kDeficit, Ranking::kValue}) {
             SCOPED_TRACE(fmt::format("{} by {} of {} x {} x {}, {} bytes, weighted {}", name, ranking_name(ranking),
                                      shape.num_inputs, shape.num_components, shape.num_outputs, sizeof(T), weighted));
-            num_choices += 1;
-            num_equal += agree(there(name, uploaded.view(), batch, ranking), on_host(name, doubles, batch, ranking));
+            equal[{name, ranking}].push_back(
+                agree(there(name, uploaded.view(), batch, ranking), on_host(name, doubles, batch, ranking)));
           }
         }
       }
     }
-    EXPECT_GE(num_equal, num_choices * 9 / 10);  // where values have saturated, chance decides among many
+    for (const auto& [how, found] : equal) {
+      const auto most = static_cast<std::ptrdiff_t>(found.size());
+      // Where values have saturated, chance decides among many.
+      EXPECT_GE(std::ranges::count(found, true), how.second == Ranking::kDeficit ? most - 1 : most * 3 / 4)
+          << how.first << " by " << ranking_name(how.second);
+    }
   }
 
   template <class T>
@@ -205,7 +214,7 @@ class PoolOnCard : public test::OnCard {
   static void check_information(JointCandidates& candidates, const JointPairs& pairs, Panel<const float> divergence,
                                 double size) {
     const std::size_t num_rows = candidates.epistemic().size();
-    RunningSums sums(pairs.pairs.size());
+    RunningSums sums(pairs);
     Stream stream(2, Purpose::kTest);
     for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
       sums.add(k, size * (1 + stream.uniform()));
@@ -325,8 +334,9 @@ TEST_F(PoolOnCard, WhatHasNoKernelIsRefused) {
   Mixture<float> tiny = drawn<float>({20, 3, 2}, false);
   tiny.weights = Weights::from(std::vector<double>{0.5, 1e-13, 0.5}, 3);
   const Uploaded<float> tiny_uploaded(tiny);
-  EXPECT_NE(message_of<InputError>([&] { there("kl-joint", tiny_uploaded.view(), 1); }).find("weights"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of<InputError>([&] { there("kl-joint", tiny_uploaded.view(), 1); }).find("may weigh less than 1e-12"),
+      std::string::npos);
 }
 
 // Weights of evidence may be as small as exp(-200).
@@ -336,7 +346,7 @@ TEST_F(PoolOnCard, TinyWeightsAreWeightsInDoublePrecision) {
   doubles.weights = weights;
   const Uploaded<double> uploaded(doubles);
   for (const char* name : {"kl", "kl-joint", "bhattacharyya-joint"}) {
-    agree(there(name, uploaded.view(), 12), on_host(name, doubles, 12, Ranking::kDeficit));
+    EXPECT_TRUE(agree(there(name, uploaded.view(), 12), on_host(name, doubles, 12, Ranking::kDeficit))) << name;
   }
 }
 
@@ -345,7 +355,7 @@ TEST_F(PoolOnCard, SaysHowMuchMemoryItTakes) {
   std::size_t free = 0;
   std::size_t total = 0;
   DISSENT_CUDA(cudaMemGetInfo(&free, &total));
-  MixtureView<float> view{free / (kComponents * (kComponents - 1) * sizeof(float)) + 1, kComponents, 1};
+  MixtureView<float> view{total / (kComponents * (kComponents - 1) * sizeof(float)) + 1, kComponents, 1};
   const std::size_t size = view.num_inputs * kComponents;
   DeviceBuffer<float> mean(size);
   DeviceBuffer<float> stddev(size);

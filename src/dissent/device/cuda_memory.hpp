@@ -1,5 +1,6 @@
 // Owners of what a card hands out: memory on the card, pinned memory of the host, streams, events. All are move-only
-// and belong to the card that is current when they are made. Elements are not initialised.
+// and belong to the card that is current when they are made, whichever is current when they go. Elements are not
+// initialised.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,6 +13,25 @@
 #include "dissent/device/cuda_error.hpp"
 
 namespace dissent {
+
+// Makes a card current until the end of the scope, then the one before. std::nothrow: for destructors.
+class CurrentCard {
+ public:
+  explicit CurrentCard(int card) {
+    DISSENT_CUDA(cudaGetDevice(&before_));
+    DISSENT_CUDA(cudaSetDevice(card));
+  }
+  CurrentCard(int card, std::nothrow_t) noexcept {
+    cudaGetDevice(&before_);
+    cudaSetDevice(card);
+  }
+  CurrentCard(const CurrentCard&) = delete;
+  CurrentCard& operator=(const CurrentCard&) = delete;
+  ~CurrentCard() { cudaSetDevice(before_); }
+
+ private:
+  int before_ = 0;
+};
 
 // Memory of T, from Memory::allocate() and back to Memory::free(). reserve() makes it grow and does not keep the
 // contents.
@@ -83,7 +103,13 @@ struct PooledMemory {
     DISSENT_CUDA(cudaStreamSynchronize(cudaStreamPerThread));
     return data;
   }
-  static void free(void* data) noexcept { cudaFreeAsync(data, cudaStreamPerThread); }
+  static void free(void* data) noexcept {
+    cudaPointerAttributes of{};
+    if (cudaPointerGetAttributes(&of, data) == cudaSuccess) {
+      const CurrentCard current(of.device, std::nothrow);  // the stream is the current card's
+      cudaFreeAsync(data, cudaStreamPerThread);
+    }
+  }
 };
 
 template <class T>
@@ -92,25 +118,6 @@ template <class T>
 using PooledBuffer = CudaArray<T, PooledMemory>;
 template <class T>
 using PinnedBuffer = CudaArray<T, PinnedMemory>;
-
-// Makes a card current until the end of the scope, then the one before. std::nothrow: for destructors.
-class CurrentCard {
- public:
-  explicit CurrentCard(int card) {
-    DISSENT_CUDA(cudaGetDevice(&before_));
-    DISSENT_CUDA(cudaSetDevice(card));
-  }
-  CurrentCard(int card, std::nothrow_t) noexcept {
-    cudaGetDevice(&before_);
-    cudaSetDevice(card);
-  }
-  CurrentCard(const CurrentCard&) = delete;
-  CurrentCard& operator=(const CurrentCard&) = delete;
-  ~CurrentCard() { cudaSetDevice(before_); }
-
- private:
-  int before_ = 0;
-};
 
 // A queue of work that does not wait for the default stream.
 class CudaStream {

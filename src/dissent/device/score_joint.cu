@@ -206,13 +206,7 @@ class JointRows final : public RowsOnDevice {
     send(mixture.stddev, size, rows_.data() + size);
   }
 
-  ~JointRows() override {
-    const CurrentCard current(card_, std::nothrow);
-    cudaStreamSynchronize(stream_);
-    rows_.release();
-    samples_.release();
-    out_.release();
-  }
+  ~JointRows() override { cudaStreamSynchronize(stream_); }
   JointRows(const JointRows&) = delete;
   JointRows& operator=(const JointRows&) = delete;
 

@@ -82,16 +82,19 @@ std::optional<PairwiseRule> pairwise_rule(const Estimator& estimator) {
 }
 
 template <class T>
+bool weights_fit(const Weights& weights) {
+  return sizeof(T) == 8 ||
+         std::ranges::all_of(weights.value, [](double w) { return w == 0 || w > kLeastWeightOfFloats; });
+}
+
+template <class T>
 std::optional<Method<T>> method_for(const Estimator& estimator, const MixtureView<T>& mixture,
                                     const EstimateOptions& options) {
   const Weights& weights = *mixture.weights;
   const std::size_t M = mixture.num_components;
   const std::size_t D = mixture.num_outputs;
   const auto present = std::ranges::count_if(weights.value, [](double w) { return w > 0; });
-  // A float cannot hold the inverse of every weight.
-  const bool weights_fit =
-      sizeof(T) == 8 || std::ranges::all_of(weights.value, [](double w) { return w == 0 || w > 1e-12; });
-  if (!weights_fit || M > kMostComponents || D > (1U << 20)) {
+  if (!weights_fit<T>(weights) || M > kMostComponents || D > (1U << 20)) {
     return std::nullopt;
   }
   if (const auto rule = pairwise_rule(estimator)) {
@@ -107,6 +110,8 @@ std::optional<Method<T>> method_for(const Estimator& estimator, const MixtureVie
   return std::nullopt;
 }
 
+template bool weights_fit<float>(const Weights&);
+template bool weights_fit<double>(const Weights&);
 template std::optional<Method<float>> method_for(const Estimator&, const MixtureView<float>&, const EstimateOptions&);
 template std::optional<Method<double>> method_for(const Estimator&, const MixtureView<double>&, const EstimateOptions&);
 

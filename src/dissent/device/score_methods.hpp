@@ -33,6 +33,11 @@ struct Method {
   std::function<void(const Rows<T>& rows, const Columns& columns, std::size_t begin, cudaStream_t stream)> launch;
 };
 
+// Whether kernels for mixtures of T take such weights: a float cannot hold the inverse of every weight.
+inline constexpr double kLeastWeightOfFloats = 1e-12;  // but for 0
+template <class T>
+bool weights_fit(const Weights& weights);
+
 // None if there is no kernel. Refers to the mixture's weights. Reads only the mixture's shape and weights.
 template <class T>
 std::optional<Method<T>> method_for(const Estimator& estimator, const MixtureView<T>& mixture,

@@ -71,11 +71,14 @@ std::vector<std::size_t> top_pointers(const ScoredPointers& scores, std::size_t 
 
 template <class T>
 std::shared_ptr<double> score_pointers(const Estimator& estimator, const MixtureView<T>& mixture, cudaStream_t stream) {
+  check(score::weights_fit<T>(*mixture.weights),
+        "with arrays in single precision no component may weigh less than {} unless it weighs nothing; pass them in "
+        "double precision",
+        score::kLeastWeightOfFloats);
   const auto method = score::method_for(estimator, mixture, {});
   check(method.has_value(),
-        "estimator '{}' has no kernel for {} components of {} outputs, or for their weights; bring the arrays to the "
-        "host",
-        estimator.name(), mixture.num_components, mixture.num_outputs);
+        "estimator '{}' has no kernel for {} components of {} outputs; bring the arrays to the host", estimator.name(),
+        mixture.num_components, mixture.num_outputs);
   const std::size_t N = mixture.num_inputs;
   const std::size_t num_columns = 4 + method->extras.size();
   auto columns = std::make_shared<DeviceBuffer<double>>(num_columns * N + 1);

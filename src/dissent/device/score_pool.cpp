@@ -14,8 +14,6 @@
 namespace dissent {
 namespace {
 
-static_assert(score::kFar == RunningSums::kSaturated);
-
 // Pinned memory and memory on the card for the same values.
 template <class T>
 struct Mirrored {
@@ -49,14 +47,7 @@ class CardCandidates final : public JointCandidates {
     score::launch_compare(rule, rows, of_, kLargestDivergence, divergences_.data(), stream_);
     stream_.wait();
   }
-  ~CardCandidates() override {
-    const CurrentCard current(card_, std::nothrow);
-    cudaStreamSynchronize(stream_);
-    divergences_.release();
-    sums_.card.release();
-    of_row_.card.release();
-    information_.card.release();
-  }
+  ~CardCandidates() override { cudaStreamSynchronize(stream_); }
   CardCandidates(const CardCandidates&) = delete;
   CardCandidates& operator=(const CardCandidates&) = delete;
 
@@ -129,7 +120,7 @@ class CardPool final : public PoolOnDevice {
     Mixture<double> found = Mixture<double>::diagonal(numbers.size(), mixture_.num_components, outputs.size());
     found.weights = weights();
     if (!found.mean.empty()) {
-      in_memory(kBytesScored, [&] { fetch(numbers, outputs, found); });
+      fetch(numbers, outputs, found);
     }
     return found;
   }
@@ -146,9 +137,8 @@ class CardPool final : public PoolOnDevice {
     const std::size_t N = mixture_.num_inputs;
     const std::shared_ptr<double> columns = device_.estimate_there(pairwise_estimator(divergence), mixture_);
     Scores scores{std::vector<double>(N), std::vector<double>(N)};
-    copy(columns.get(), scores.epistemic);
-    copy(columns.get() + 3 * N, scores.log_deficit);
-    stream_.wait();
+    device_.copy_to_host(columns.get(), N, scores.epistemic.data());
+    device_.copy_to_host(columns.get() + 3 * N, N, scores.log_deficit.data());
     return scores;
   }
 
@@ -178,11 +168,12 @@ class CardPool final : public PoolOnDevice {
     try {
       return body();
     } catch (const DeviceMemoryError& error) {
+      const double megabytes = bytes * static_cast<double>(mixture_.num_inputs) / 1e6;
       throw DeviceMemoryError(fmt::format(
-          "{}: the choice among {} rows of {} components takes {:.1f} GB of the card's memory; free some of "
-          "it, choose among fewer rows, or bring the arrays to the host",
+          "{}: the choice among {} rows of {} components takes {} of the card's memory; free some of it, choose among "
+          "fewer rows, or bring the arrays to the host",
           error.what(), mixture_.num_inputs, mixture_.num_components,
-          bytes * static_cast<double>(mixture_.num_inputs) / 1e9));
+          megabytes < 1000 ? fmt::format("{:.1f} MB", megabytes) : fmt::format("{:.1f} GB", megabytes / 1000)));
     }
   }
 

@@ -15,8 +15,9 @@
 
 namespace dissent::device {
 
-constexpr int kStretches = 64;  // of a job, if jobs take turns: when one job more than fits is left, the others wait for
-                                // one of its stretches
+// Turns of a job, if there are more jobs than fit. Where one job is left over at the end, the card has it alone for a
+// turn.
+constexpr int kStretches = 64;
 
 // What a block keeps in shared memory besides its regions.
 template <int kRows>
