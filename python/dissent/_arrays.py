@@ -66,7 +66,7 @@ def _from_dlpack(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} cannot be read by numpy ({error}){hint}") from None
 
 
-def _checked_axis(axis: int) -> int:
+def checked_axis(axis: int) -> int:
     axis = operator.index(axis)
     if axis not in (0, 1, -1):
         raise ValueError(f"axis = {axis}: components are the first axis (0), the second (1) or the last (-1)")
@@ -79,7 +79,7 @@ def as_mixture(mean: Any, stddev: Any, covariance: Any, axis: int) -> Tuple[np.n
         raise ValueError("give exactly one of stddev and covariance")
     full = stddev is None
     arrays = [as_array(mean, "mean"), as_array(covariance, "covariance") if full else as_array(stddev, "stddev")]
-    axis = _checked_axis(axis)
+    axis = checked_axis(axis)
     arrays = [np.moveaxis(array, axis, 1) if array.ndim >= 2 else array for array in arrays]
     if not full:
         arrays[1] = broadcast_stddev(arrays[1], arrays[0])
@@ -102,19 +102,19 @@ def as_probabilities(probabilities: Any, axis: int) -> np.ndarray:
         raise ValueError(
             f"probabilities has shape {list(array.shape)}; it must be [N, M, K] (inputs, components, classes)"
         )
-    array = np.moveaxis(array, _checked_axis(axis), 1)
+    array = np.moveaxis(array, checked_axis(axis), 1)
     return np.require(array, np.float64, ["C", "A"])
 
 
-def warn_of_shape(array: np.ndarray, axis: int) -> None:
+def warn_of_shape(array: Any, axis: int, hint: str = "pass axis=0 if components come first") -> None:
     """Warns if [N, M, ...] is allowed but its axes are more likely in another order."""
     doubt = _core.shape_doubt(*array.shape[:2]) if array.ndim >= 2 else ""
     if doubt:
-        hint = "; pass axis=0 if components come first" if axis == 1 and array.shape[1] > 1 else ""
+        advice = f"; {hint}" if axis == 1 and array.shape[1] > 1 else ""
         level = 2
         while _is_ours(level):
             level += 1
-        warnings.warn(f"an array {list(array.shape)} is {doubt}{hint}", stacklevel=level)
+        warnings.warn(f"an array {list(array.shape)} is {doubt}{advice}", stacklevel=level)
 
 
 def _is_ours(level: int) -> bool:

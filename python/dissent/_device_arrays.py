@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from typing import Any, Dict, NamedTuple, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import as_weights, warn_of_shape
+from ._arrays import as_weights, checked_axis, warn_of_shape
 from ._given import DEFAULT, Chosen, Given, Question
 from ._uncertainty import Uncertainty, uncertainty
 
@@ -104,10 +105,8 @@ def on_card(*values: Any) -> bool:
 def choose_on_card(question: Question, mean: Any, given: Given) -> Chosen:
     """choose_by_mixture() of arrays on a card, which are read in place."""
     host = ", or bring the arrays to the host"
-    if hasattr(mean, "_asdict"):
-        raise ValueError("query: for arrays on a card give mean, stddev and weights, not a Mixture of them")
-    if (given.second is None) == (given.stddev is None):
-        raise ValueError("query: give the stddev of the means, once")
+    is_array = not hasattr(mean, "_asdict")
+    mean, stddev, weights = given.components(mean)
     if question.cost is not None:
         raise ValueError(f"query: on a card all rows cost the same; leave out cost{host}")
     if given.aim[0] is not None or given.aim[1] is not None:
@@ -116,18 +115,16 @@ def choose_on_card(question: Question, mean: Any, given: Given) -> Chosen:
         raise ValueError(f"query: on a card all rows are candidates; leave out candidates{host}")
     if question.utilities:
         raise ValueError(f"query: a card gives no utilities; leave out return_utilities{host}")
-    if given.axis != 1:
+    if checked_axis(given.axis) != 1:
         raise ValueError(
-            "query: on a card components are the second axis; pass mean.swapaxes(0, 1), made contiguous, and stddev "
-            f"likewise{host}"
+            f"query: on a card components are the second axis; move axis {given.axis} there and make the arrays "
+            f"contiguous{host}"
         )
-    if hasattr(mean, "ndim"):  # DLPack alone does not tell the shape
-        warn_of_shape(mean, given.axis)
-    stddev = given.second if given.stddev is None else given.stddev
+    if is_array and hasattr(mean, "ndim"):  # DLPack alone does not tell the shape
+        warn_of_shape(mean, given.axis, "swap the axes if components come first")
     card = _shared_card(mean, stddev)
     queue = card.queue()
-    asked, weights = question.asked(DEFAULT), as_weights(given.weights)
-    return card.choose(asked, _capsule(mean, queue), _capsule(stddev, queue), weights)
+    return card.choose(question.asked(DEFAULT), _capsule(mean, queue), _capsule(stddev, queue), as_weights(weights))
 
 
 @functools.lru_cache(maxsize=None)
@@ -157,4 +154,8 @@ def _place(array: Any) -> Tuple[int, int]:
 
 def _capsule(array: Any, queue: int) -> Any:
     """The array for work in this queue, which waits for what is still being written to it."""
-    return (array.detach() if hasattr(array, "detach") else array).__dlpack__(stream=queue)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        with torch.cuda.device(array.device):  # torch looks for what is being written on the current card alone
+            return array.detach().__dlpack__(stream=queue)
+    return array.__dlpack__(stream=queue)

@@ -50,6 +50,16 @@ class Given(NamedTuple):
     aim: Tuple[Any, Any] = (None, None)
     axis: int = 1
 
+    def components(self, mean: Any) -> Tuple[Any, Any, Any]:
+        """mean, stddev and weights; `mean` may be a Mixture, which has its own stddev and weights."""
+        if hasattr(mean, "_asdict"):
+            if self.second is not None or self.stddev is not None or self.weights is not None:
+                raise ValueError("query: a Mixture has its own stddev and weights; leave them out")
+            return tuple(mean[:3])
+        if (self.second is None) == (self.stddev is None):
+            raise ValueError("query: give the stddev of the means, once")
+        return mean, self.second if self.stddev is None else self.stddev, self.weights
+
     def check_none(self) -> None:
         """Refuses these for a model, which has its own components."""
         if self.weights is not None or self.aim[0] is not None or self.aim[1] is not None or self.axis != 1:
@@ -64,16 +74,8 @@ def is_prediction(model: Any) -> bool:
 
 
 def choose_by_mixture(question: Question, mean: Any, given: Given = Given()) -> Chosen:
-    """`mean` may be a Mixture, which has its own stddev and weights."""
     is_array = not hasattr(mean, "_asdict")
-    if not is_array:
-        mean, stddev, weights = mean[:3]
-        if given.second is not None or given.stddev is not None or given.weights is not None:
-            raise ValueError("query: a Mixture has its own stddev and weights; leave them out")
-    else:
-        if (given.second is None) == (given.stddev is None):
-            raise ValueError("query: give the stddev of the means, once")
-        stddev, weights = given.second if given.stddev is None else given.stddev, given.weights
+    mean, stddev, weights = given.components(mean)
     pool = _full_shape(mean, stddev, given.axis)
     if is_array:
         warn_of_shape(pool[0], given.axis)

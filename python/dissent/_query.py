@@ -243,7 +243,7 @@ def query(
         if any(value is not None for value in (aim, cost, aim_mean, aim_stddev)):
             raise ValueError("query: no method looks at an aim or costs by probabilities of classes; leave them out")
         if on_card(probabilities):
-            raise ValueError("query: probabilities are read on the host; bring them there")
+            raise ValueError("query: probabilities are read on the host; pass probabilities.cpu()")
         chosen, scores, matrix = choose_by_classes(question, probabilities, weights, axis)
     elif is_prediction(model):
         if aim is not None:

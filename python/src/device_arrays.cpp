@@ -9,7 +9,6 @@
 #include "asked.hpp"
 #include "dissent/acquisition/acquisition.hpp"
 #include "dissent/base/error.hpp"
-#include "dissent/base/threads.hpp"
 #include "dissent/device/device.hpp"
 #include "dissent/estimator/estimator.hpp"
 #include "dissent/estimator/score_device.hpp"
@@ -138,7 +137,7 @@ class Components {
   std::size_t num_inputs() const { return shape_[0]; }
   std::size_t num_components() const { return shape_[1]; }
 
-  // Calls body(view), without the interpreter's lock.
+  // Calls body(view).
   template <class Body>
   auto visit(const Weights& weights, const Body& body) const {
     return single_ ? visit_as<float>(weights, body) : visit_as<double>(weights, body);
@@ -155,7 +154,6 @@ class Components {
     view.mean = data_of<T>(*mean_, "mean");
     view.stddev = data_of<T>(*stddev_, "stddev");
     validate_shape(view);
-    const py::gil_scoped_release release;
     return body(view.weighted(weights));
   }
 
@@ -179,6 +177,7 @@ class Card {
     const Estimator estimator = parse_estimator(name);
     const Weights checked = Weights::from(weights, components.num_components());
     return columns_of(estimator, components.num_inputs(), components.visit(checked, [&](const auto& view) {
+      const py::gil_scoped_release release;
       return device_->scores().estimate_there(estimator, view);
     }));
   }
@@ -190,14 +189,16 @@ class Card {
     const Ranking ranking = ranking_from_name(asked.ranking);
     const Components components(mean, stddev, number_);
     const Weights checked = Weights::from(weights, components.num_components());
+    const double work = acquisition.streams() ? 0 : kAllThreads;  // of this processor
     Choice choice = components.visit(checked, [&](const auto& view) {
-      ThreadPool executor(useful_threads(asked.threads, kAllThreads), SignalPoll());
-      const std::unique_ptr<PoolOnDevice> pool = device_->scores().pool_there(view);
-      return choose_there(acquisition, {.pool = *pool,
-                                        .batch = asked.batch,
-                                        .stream = choice_stream(asked.seed, 1),
-                                        .executor = &executor,
-                                        .ranking = ranking});
+      return unlocked(asked.threads, work, [&](Executor& executor) {
+        const std::unique_ptr<PoolOnDevice> pool = device_->scores().pool_there(view);
+        return choose_there(acquisition, {.pool = *pool,
+                                          .batch = asked.batch,
+                                          .stream = choice_stream(asked.seed, 1),
+                                          .executor = &executor,
+                                          .ranking = ranking});
+      });
     });
     return to_tuple(std::move(choice), {}, asked, components.num_inputs());
   }
@@ -230,7 +231,7 @@ void bind_device_arrays(py::module_& module) {
       .def("numpy", &DeviceArray::numpy);
   py::class_<Card>(module, "Card")
       .def(py::init<int>())
-      .def("queue", &Card::queue)
+      .def("queue", &Card::queue, py::call_guard<py::gil_scoped_release>())  // it may wait for another thread's work
       .def("estimate", &Card::estimate)
       .def("choose", &Card::choose);
 }

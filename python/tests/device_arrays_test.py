@@ -185,13 +185,15 @@ class Query(PackageTest):
             ({"aim": [[1.0]]}, "aim_mean"),
             ({"candidates": 5}, "candidates.*host"),
             ({"return_utilities": True}, "return_utilities.*host"),
-            ({"axis": 0}, "second axis.*host"),
+            ({"axis": 0}, "move axis 0 there.*host"),
+            ({"axis": -1}, "move axis -1 there.*host"),
+            ({"axis": 7}, "axis = 7"),
             ({"stddev": OnACard()}, "once"),
         ):
             with self.subTest(options), self.assertRaisesRegex(ValueError, message):
                 dissent.query(mean, stddev, acquisition="kl", **options)
-        with self.assertRaisesRegex(ValueError, "Mixture"):
-            dissent.query(dissent.Mixture(mean, stddev, np.full(5, 0.2)))
+        with self.assertRaisesRegex(ValueError, "Mixture has its own"):
+            dissent.query(dissent.Mixture(mean, stddev, np.full(5, 0.2)), stddev)
         with self.assertRaisesRegex(ValueError, "probabilities.*host"):
             dissent.query(probabilities=OnACard())
         with self.assertRaisesRegex(ValueError, "once"):
@@ -228,14 +230,16 @@ class Query(PackageTest):
                     self.assertIsInstance(rows, np.ndarray)
                     self.assertEqual(rows.dtype.kind, "i")
                     np.testing.assert_array_equal(rows, dissent.query(mean, stddev, **options))
+        expected = dissent.query(*tensors, acquisition="kl", weights=weights)
         np.testing.assert_array_equal(
-            dissent.query(tensors[0], stddev=tensors[1], acquisition="kl"), dissent.query(*tensors, acquisition="kl")
+            dissent.query(tensors[0], stddev=tensors[1], acquisition="kl", weights=weights), expected
         )
+        np.testing.assert_array_equal(dissent.query(dissent.Mixture(*tensors, weights), acquisition="kl"), expected)
 
     def test_axes_that_look_swapped_are_doubted(self):
         swapped = OnACard()
         swapped.shape, swapped.ndim = (5, 300, 3), 3
-        with self.assertWarnsRegex(UserWarning, r"\[5, 300, 3\]"), self.assertRaises((OSError, ValueError, BufferError)):
+        with self.assertWarnsRegex(UserWarning, r"\[5, 300, 3\].*swap the axes"), self.assertRaises((OSError, ValueError, BufferError)):
             dissent.query(swapped, swapped, acquisition="kl")
 
     @unittest.skipUnless(HAS_CARD, "no card, or no torch")
