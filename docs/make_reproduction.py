@@ -292,14 +292,19 @@ def tied(results):
             shutil.copyfileobj(packed, file)
         file.flush()
         with contextlib.closing(sqlite3.connect(file.name)) as store:
-            rows = store.execute("SELECT cell.name, choice.epistemic FROM choice JOIN cell ON cell.id = choice.cell").fetchall()
+            rows = store.execute("SELECT cell.name, choice.round, choice.epistemic FROM choice "
+                                 "JOIN cell ON cell.id = choice.cell").fetchall()
     found = {}
-    for name, epistemic in rows:
+    for name, batch, epistemic in rows:
         method = next(part.split("=")[1] for part in name.split() if part.startswith("acquisition="))
-        found.setdefault(method, []).append(struct.unpack("f", struct.pack("f", epistemic))[0] >= ceiling)
+        found.setdefault(method, []).append((batch, struct.unpack("f", struct.pack("f", epistemic))[0] >= ceiling))
+
+    def share(method, first, last):
+        return f"{100 * statistics.mean(tied for batch, tied in found[method] if first <= batch <= last):.0f}%"
+
     estimates = {"random": "`kl`", "kl": "its own", "bhattacharyya": "its own", "mc:5000": "its own"}
-    return table(("method", "rows chosen", "estimate", "at the ceiling"),
-                 [(method, len(found[method]), estimate, f"{100 * statistics.mean(found[method]):.0f}%")
+    return table(("method", "rows chosen", "estimate", "at the ceiling", "batches 1 to 30", "batches 71 to 100"),
+                 [(method, len(found[method]), estimate, share(method, 1, 100), share(method, 1, 30), share(method, 71, 100))
                   for method, estimate in estimates.items()])
 
 
@@ -362,16 +367,15 @@ def sizes(results):
     paper = {(row["method"], row["components"]): row["rmse"] for row in read_csv(f"{PAPER}/ensemble_sizes.csv")}
     study = "ensemble-size-pne"
     means = {row["method"]: row["mean"] for of, row in results.rows("areas") if of == study}
-    curves = {(row["method"], row["after"]): row for of, row in results.rows("curves") if of == study}
-    shown = sorted({after for _, after in curves if after in BATCHES})
+    last = max(row["after"] for of, row in results.rows("curves") if of == study)
+    ends = [{row["method"]: mean_text(row["mean"], row["stddev"]) for of, row in results.rows("curves", shown)
+             if of == study and row["after"] == last} for shown in (results.shown, results.paper_way)]
     rows = []
     for name, mean in means.items():
         method, size = name.split(", components=")
-        found = [curves[name, after] for after in shown]
-        rows.append((method, size, *(mean_text(row["mean"], row["stddev"]) for row in found), number(mean),
-                     paper[method, size]))
-    return table(("method", "components", *(f"batch {after}" for after in shown), "mean over the campaign",
-                  "the paper's, batch 100"), rows)
+        rows.append((method, size, number(mean), *(end[name] for end in ends), paper[method, size]))
+    return table(("method", "components", "`rmse`, mean over the campaign", f"`rmse`, batch {last}",
+                  f"`rmse_paper`, batch {last}", "the paper's `rmse_paper`, batch 100"), rows)
 
 
 def verdict(results, name):
