@@ -193,10 +193,10 @@ def query(
 
     Notes
     -----
-    On a CUDA device, rows are chosen by a divergence ("kl", "chernoff:0.3") or its joint form ("kl-joint"), to be named
-    as `acquisition`, with `weights` and `ranking`. They are the rows that the same arrays on the host give, unless two
-    are worth the same to single precision. With other methods or options a ValueError says to bring the arrays to the
-    host.
+    Arrays on a CUDA device are read in place. There rows are chosen by a divergence ("kl", "chernoff:0.3") or its joint
+    form ("kl-joint"), which must be named as `acquisition`; `weights`, `ranking` and `random_state` work too. They are the
+    rows of the same arrays on the host, unless two are worth the same to single precision. With other methods or options a
+    ValueError says to bring the arrays to the host.
 
     Examples
     --------
