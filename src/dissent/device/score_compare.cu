@@ -139,21 +139,11 @@ void launch_compare(const PairwiseRule& rule, const Rows<T>& rows, const PairedC
   if (threads == 0) {
     return;
   }
-  const auto launch = [&]<class Form>(const Form& form) {
+  visit_form(rule, [&]<class Form>(const Form& form) {
     const CompareCall<Form, T> call{rows, form, rule.finish, most, divergences, lanes, of};
     compare_pairs<Form, T><<<some_blocks_of(threads), kThreads, 0, stream>>>(call);
     DISSENT_CUDA_LAUNCHED("compare_pairs");
-  };
-  switch (rule.form) {
-    case FormKind::kKl:
-      return launch(KlForm{});
-    case FormKind::kBhattacharyya:
-      return launch(BhattacharyyaForm{});
-    case FormKind::kChernoff:
-      return launch(ChernoffForm{rule.alpha});
-    case FormKind::kWasserstein:
-      return launch(WassersteinForm{});
-  }
+  });
 }
 
 void launch_information(const PairedComponents& of, const Divergences& divergences, const float* running,

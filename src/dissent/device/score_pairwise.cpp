@@ -1,6 +1,5 @@
 #include "dissent/device/score_pairwise.hpp"
 
-#include "dissent/device/score_forms.hpp"
 #include "dissent/device/score_tile_plan.hpp"
 
 namespace dissent::score {
@@ -14,17 +13,7 @@ bool fits_card(int num_components, int num_outputs) {
 template <class T>
 void launch_pairwise(const PairwiseRule& rule, const Rows<T>& rows, const Results& results, const HostWeights& weights,
                      cudaStream_t stream) {
-  const auto launch = [&](const auto& form) { launch_form(form, rule.finish, rows, results, weights, stream); };
-  switch (rule.form) {
-    case FormKind::kKl:
-      return launch(KlForm{});
-    case FormKind::kBhattacharyya:
-      return launch(BhattacharyyaForm{});
-    case FormKind::kChernoff:
-      return launch(ChernoffForm{rule.alpha});
-    case FormKind::kWasserstein:
-      return launch(WassersteinForm{});
-  }
+  visit_form(rule, [&](const auto& form) { launch_form(form, rule.finish, rows, results, weights, stream); });
 }
 
 template bool fits_card<float>(int, int);

@@ -6,16 +6,9 @@
 #include <span>
 
 #include "dissent/device/score_call.hpp"
+#include "dissent/device/score_rule.hpp"
 
 namespace dissent::score {
-
-enum class FormKind : int { kKl, kBhattacharyya, kChernoff, kWasserstein };
-
-struct PairwiseRule {
-  FormKind form = FormKind::kKl;
-  double alpha = 0.5;  // of Chernoff's form, in (0, 1)
-  FinishRule finish = {};
-};
 
 // The component weights on the host.
 struct HostWeights {
