@@ -55,7 +55,7 @@ class Given(NamedTuple):
         if hasattr(mean, "_asdict"):
             if self.second is not None or self.stddev is not None or self.weights is not None:
                 raise ValueError("query: a Mixture has its own stddev and weights; leave them out")
-            return tuple(mean[:3])
+            return mean[0], mean[1], mean[2]
         if (self.second is None) == (self.stddev is None):
             raise ValueError("query: give the stddev of the means, once")
         return mean, self.second if self.stddev is None else self.stddev, self.weights
