@@ -55,7 +55,7 @@ TEST(JointKernel, AgreesWithThePlainFunctionAtEverySize) {
 
 // A component of hardly any weight, far from two that agree: what it tells must not drown what they do.
 TEST(JointKernel, LightComponentsKeepTheDigitsOfOthers) {
-  for (const double light : {1e-4, 1e-9, 1e-12, 1e-29}) {
+  for (const double light : {0.02, 5e-3, 1.1e-3, 1e-4, 1e-9, 1e-12, 1e-29}) {
     const Weights weights = Weights::from(std::vector<double>{0.6, 0.4 - light, light}, 3);
     const JointPairs pairs(weights);
     RunningSums running(pairs);
@@ -72,6 +72,51 @@ TEST(JointKernel, LightComponentsKeepTheDigitsOfOthers) {
     const double plain = plain_information(weights, sum);
     EXPECT_NEAR(information[0], plain, 4e-6 * plain) << light;
   }
+}
+
+// Where sums begin to count as saturated, what is neglected is negligible, whatever the weights.
+TEST(JointKernel, SaturatedSumsKeepTheirDigits) {
+  for (const double light : {0.2, 1e-3, 1e-8, 1e-29}) {
+    const Weights weights = Weights::from(std::vector<double>{0.5, 0.5 - light, light}, 3);
+    const JointPairs pairs(weights);
+    RunningSums running(pairs);
+    running.update();
+    for (const double beyond : {-0.1, 0.1}) {
+      PanelBuffer<float> divergence(pairs.pairs.size(), 1);
+      std::vector<double> sum(9);
+      for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
+        divergence.panel()(k, 0) = static_cast<float>(pairs.saturated + beyond);
+        sum[pairs.pairs[k].i * 3 + pairs.pairs[k].j] = static_cast<double>(divergence.panel()(k, 0));
+      }
+      AlignedVector<float> information(padded_batch(1));
+      joint_information(pairs, divergence.panel(), running, 1, information.data());
+      const double plain = plain_information(weights, sum);
+      EXPECT_NEAR(information[0], plain, 4e-6 * plain) << light;
+    }
+  }
+}
+
+// Many heavy components add up beside a light one.
+TEST(JointKernel, SaturatedSumsOfManyComponentsKeepTheirDigits) {
+  constexpr std::size_t kHeavy = 139;
+  std::vector<double> weight(kHeavy, 1 / (kHeavy + 0.01));
+  weight.push_back(0.01 / (kHeavy + 0.01));
+  const Weights weights = Weights::from(weight, weight.size());
+  const JointPairs pairs(weights);
+  RunningSums running(pairs);
+  running.update();
+  PanelBuffer<float> divergence(pairs.pairs.size(), 1);
+  std::vector<double> sum(weight.size() * weight.size());
+  for (std::size_t k = 0; k < pairs.pairs.size(); ++k) {
+    const JointPairs::Pair& pair = pairs.pairs[k];
+    const bool light = pair.i == kHeavy || pair.j == kHeavy;
+    divergence.panel()(k, 0) = light ? static_cast<float>(pairs.saturated + 0.05) : 60;
+    sum[pair.i * weight.size() + pair.j] = static_cast<double>(divergence.panel()(k, 0));
+  }
+  AlignedVector<float> information(padded_batch(1));
+  joint_information(pairs, divergence.panel(), running, 1, information.data());
+  const double plain = plain_information(weights, sum);
+  EXPECT_NEAR(information[0], plain, 4e-6 * plain);
 }
 
 }  // namespace

@@ -22,12 +22,6 @@ TEST(JointSums, PairsAreThoseOfComponentsWithWeight) {
   EXPECT_EQ(pairs.saturated, 17);
 }
 
-// exp(-17) is nothing beside 1, but not a million times that.
-TEST(JointSums, LightComponentsAreSaturatedLater) {
-  const JointPairs pairs(Weights::from(std::vector<double>{0.5, 0.5 - 1e-8, 1e-8}, 3));
-  EXPECT_NEAR(pairs.saturated, 17 + std::log(0.5e8 / 100), 1e-6);
-}
-
 TEST(JointSums, WhatIsCommonIsTakenOffOnceAllPairsAreSaturated) {
   RunningSums sums(JointPairs{Weights::uniform(2)});
   sums.add(0, 10);

@@ -29,7 +29,7 @@ struct Sums {
   }
 };
 
-constexpr float kLight = 1e-3F;  // of such a weight, 1 + sum_j w_j expm1(-S_ij) can lose its digits
+constexpr float kLight = 1e-2F;  // 1 + sum_j w_j expm1(-S_ij) may be as small as w_i; below this it loses digits
 
 // log1p(below_one) of a light component: where it is far from all others, ln w plus what the others add.
 HWY_INLINE Vec<float> log_of_light(Vec<float> below_one, Vec<float> of_others, float weight) {

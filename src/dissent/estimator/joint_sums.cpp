@@ -6,6 +6,12 @@
 #include "dissent/base/error.hpp"
 
 namespace dissent {
+namespace {
+
+constexpr double kNegligible = 17;       // exp(-17) = 4e-8; even a hundred times that is little beside 1, so
+constexpr double kLeastOrdinary = 0.01;  // lighter components are saturated later
+
+}  // namespace
 
 JointPairs::JointPairs(const Weights& weights) : entropy(static_cast<float>(weights.entropy)) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -17,8 +23,8 @@ JointPairs::JointPairs(const Weights& weights) : entropy(static_cast<float>(weig
   check(component.size() > 1, "all but one of the components weigh less than {}; their divergences need two that count",
         kLeastJointWeight);
   num_others = component.size() - 1;
-  const auto [lightest, heaviest] = std::ranges::minmax(weight);
-  saturated = 17 + std::max(0.0, std::log(static_cast<double>(heaviest) / static_cast<double>(lightest) / 100));
+  const double lightest = std::ranges::min(weight);
+  saturated = kNegligible + std::max(0.0, std::log(kLeastOrdinary / lightest));
   for (const std::size_t i : component) {
     for (const std::size_t j : component) {
       if (j != i) {

@@ -29,8 +29,8 @@ struct JointPairs {
   std::vector<float> weight;           // w_i
   std::size_t num_others = 0;          // pairs of each i
   float entropy = 0;                   // H(w)
-  // If all divergences are larger, (w_j / w_i) exp(-S_ij) is negligible beside 1: the deficit is a sum of w_j
-  // exp(-S_ij).
+  // If all divergences are larger, sum_j (w_j / w_i) exp(-S_ij) is negligible beside 1 for each i: the deficit is a sum
+  // of w_j exp(-S_ij).
   double saturated = 0;
 };
 
