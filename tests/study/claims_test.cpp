@@ -174,18 +174,27 @@ TEST(Claims, HumanoidWithoutABaseline) {
 
 // Tests that are still missing may find anything, so they count.
 TEST(Claims, HumanoidIsCorrectedForAllTests) {
-  StudyResults results = humanoid(5, 3, 3.045);
-  const auto of_kl_and_mc = [](const JudgedClaim& claim) {
+  const auto of_kl_and_mc = [](const StudyResults& results) {
+    const JudgedClaim claim = judged({results}, "humanoid");
     const auto found = std::ranges::find(claim.findings, "flow, humanoid: kl against mc", &Finding::where);
     EXPECT_NE(found, claim.findings.end());
-    return *found;
+    return found == claim.findings.end() ? Finding{} : *found;
   };
-  const Finding whole = of_kl_and_mc(judged({results}, "humanoid"));
-  std::erase_if(results.runs, [](const StudyRun& run) { return run.acquisition.starts_with("ba"); });
-  const JudgedClaim claim = judged({results}, "humanoid");
-  const Finding in_part = of_kl_and_mc(claim);
-  EXPECT_EQ(whole.verdict, Verdict::kHolds) << whole.says;
-  EXPECT_EQ(in_part.verdict, Verdict::kOpen) << in_part.says;  // corrected for the four that were run, it would hold
+  const auto in_part = [](StudyResults results) {
+    std::erase_if(results.runs, [](const StudyRun& run) { return run.acquisition.starts_with("ba"); });
+    return results;
+  };
+  // kl against mc has a p-value of 0.007: the last but one of ten to be corrected, but the third of four.
+  const StudyResults close = humanoid(5, 3, 3.045);
+  EXPECT_EQ(of_kl_and_mc(close).verdict, Verdict::kHolds) << of_kl_and_mc(close).says;
+  EXPECT_EQ(of_kl_and_mc(in_part(close)).verdict, Verdict::kOpen) << of_kl_and_mc(in_part(close)).says;
+  // With as many seeds as the paper a tie decides, but not before all have run.
+  EXPECT_EQ(of_kl_and_mc(humanoid(10, 3, 3)).verdict, Verdict::kFails);
+  EXPECT_EQ(of_kl_and_mc(in_part(humanoid(10, 3, 3))).verdict, Verdict::kOpen);
+  StudyResults begun = humanoid(10, 3, 3);
+  std::erase_if(begun.runs, [](const StudyRun& run) { return run.acquisition == "bait" && run.seed > 1; });
+  EXPECT_EQ(of_kl_and_mc(begun).verdict, Verdict::kOpen);
+  const JudgedClaim claim = judged({in_part(close)}, "humanoid");
   EXPECT_EQ(claim.findings.size(), 10U);
   EXPECT_EQ(std::ranges::count(claim.findings, "there are no runs, or only one", &Finding::says), 6);
 }

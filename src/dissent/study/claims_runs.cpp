@@ -79,7 +79,8 @@ Contrast welch_of(const TaskComparison& task, std::string_view ours, std::string
   return {.ours = std::string(ours), .baseline = std::string(baseline)};
 }
 
-Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, const Contrast& contrast) {
+// enough: whether there are so many runs that a tie decides.
+Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, const Contrast& contrast, bool enough) {
   Finding finding{.where = fmt::format("{}: {} against {}", place(study, task), acquisition_name(contrast.ours),
                                        acquisition_name(contrast.baseline)),
                   .note = short_runs(study, task)};
@@ -92,7 +93,6 @@ Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, co
   finding.num_seeds = std::min(contrast.num_ours, contrast.num_baseline);
   finding.diverged_ours = contrast.diverged_ours;
   finding.diverged_theirs = contrast.diverged_baseline;
-  const bool enough = finding.num_seeds >= kPaperSeeds;
   finding.verdict = contrast.outcome == Outcome::kBetter            ? Verdict::kHolds
                     : contrast.outcome == Outcome::kWorse || enough ? Verdict::kFails
                                                                     : Verdict::kOpen;
@@ -102,8 +102,9 @@ Finding welch_finding(const StudyEvidence& study, const TaskComparison& task, co
   return finding;
 }
 
-// Whether Welch's test separates both of ours from every baseline. Holm corrects over all of these tests: one without
-// runs counts as one that found nothing, so its runs can only add to what the others say.
+// Whether Welch's test separates both of ours from every baseline. Holm corrects over all of these tests. One without
+// runs counts as p = 1, so what is better or worse without it stays so when its runs come; a tie may not. So a tie is
+// open until each test has all seeds of the paper.
 Findings welch_findings(const StudyEvidence& study, const TaskComparison& task) {
   ContrastFamily all{.after = task.last};
   for (const std::string_view ours : kPairwise) {
@@ -112,9 +113,12 @@ Findings welch_findings(const StudyEvidence& study, const TaskComparison& task) 
     }
   }
   correct(all, true, kLevel);
+  const bool enough = std::ranges::all_of(all.contrasts, [](const Contrast& contrast) {
+    return std::min(contrast.num_ours, contrast.num_baseline) >= kPaperSeeds;
+  });
   Findings findings;
   for (const Contrast& contrast : all.contrasts) {
-    findings.push_back(welch_finding(study, task, contrast));
+    findings.push_back(welch_finding(study, task, contrast, enough));
   }
   return findings;
 }
