@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
@@ -334,9 +335,8 @@ TEST_F(PoolOnCard, WhatHasNoKernelIsRefused) {
   Mixture<float> tiny = drawn<float>({20, 3, 2}, false);
   tiny.weights = Weights::from(std::vector<double>{0.5, 1e-13, 0.5}, 3);
   const Uploaded<float> tiny_uploaded(tiny);
-  EXPECT_NE(
-      message_of<InputError>([&] { there("kl-joint", tiny_uploaded.view(), 1); }).find("may weigh less than 1e-12"),
-      std::string::npos);
+  EXPECT_NE(message_of<InputError>([&] { there("kl-joint", tiny_uploaded.view(), 1); }).find("0 or above 1e-12"),
+            std::string::npos);
 }
 
 // Weights of evidence may be as small as exp(-200).
@@ -368,6 +368,34 @@ TEST_F(PoolOnCard, SaysHowMuchMemoryItTakes) {
   const std::string message = message_of<DeviceMemoryError>([&] { there("kl-joint", view.weighted(weights), 2); });
   EXPECT_NE(message.find("GB of the card's memory"), std::string::npos) << message;
   EXPECT_EQ(there("kl-joint", view.rows(0, 100).weighted(weights), 2).rows.size(), 2U);  // and goes on
+}
+
+// Memory goes back to the card it came from, whichever is current.
+TEST_F(PoolOnCard, MemoryOfAnotherCardGoesBackThere) {
+  int num_cards = 0;
+  DISSENT_CUDA(cudaGetDeviceCount(&num_cards));
+  if (num_cards < 2) {
+    GTEST_SKIP() << "there is one card alone";
+  }
+  const auto used = [] {
+    cudaMemPool_t pool = nullptr;
+    DISSENT_CUDA(cudaDeviceGetDefaultMemPool(&pool, 1));
+    std::uint64_t bytes = 0;
+    DISSENT_CUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes));
+    return bytes;
+  };
+  const std::uint64_t before = used();
+  {
+    PooledBuffer<float> there;
+    const CurrentCard other(1);
+    there.reserve(1 << 20);
+    EXPECT_GT(used(), before);
+    DISSENT_CUDA(cudaSetDevice(0));
+    there.release();
+  }
+  const CurrentCard other(1);
+  DISSENT_CUDA(cudaStreamSynchronize(cudaStreamPerThread));
+  EXPECT_EQ(used(), before);
 }
 
 TEST_F(PoolOnCard, ThreadsChooseAtTheSameTime) {

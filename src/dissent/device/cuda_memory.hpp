@@ -22,15 +22,20 @@ class CurrentCard {
     DISSENT_CUDA(cudaSetDevice(card));
   }
   CurrentCard(int card, std::nothrow_t) noexcept {
-    cudaGetDevice(&before_);
-    cudaSetDevice(card);
+    if (cudaGetDevice(&before_) == cudaSuccess) {
+      cudaSetDevice(card);
+    }
   }
   CurrentCard(const CurrentCard&) = delete;
   CurrentCard& operator=(const CurrentCard&) = delete;
-  ~CurrentCard() { cudaSetDevice(before_); }
+  ~CurrentCard() {
+    if (before_ >= 0) {
+      cudaSetDevice(before_);
+    }
+  }
 
  private:
-  int before_ = 0;
+  int before_ = -1;  // not known
 };
 
 // Memory of T, from Memory::allocate() and back to Memory::free(). reserve() makes it grow and does not keep the
@@ -105,9 +110,13 @@ struct PooledMemory {
   }
   static void free(void* data) noexcept {
     cudaPointerAttributes of{};
+    bool freed = false;
     if (cudaPointerGetAttributes(&of, data) == cudaSuccess) {
       const CurrentCard current(of.device, std::nothrow);  // the stream is the current card's
-      cudaFreeAsync(data, cudaStreamPerThread);
+      freed = cudaFreeAsync(data, cudaStreamPerThread) == cudaSuccess;
+    }
+    if (!freed) {
+      cudaGetLastError();  // or the next kernel would be blamed
     }
   }
 };

@@ -72,8 +72,7 @@ std::vector<std::size_t> top_pointers(const ScoredPointers& scores, std::size_t 
 template <class T>
 std::shared_ptr<double> score_pointers(const Estimator& estimator, const MixtureView<T>& mixture, cudaStream_t stream) {
   check(score::weights_fit<T>(*mixture.weights),
-        "with arrays in single precision no component may weigh less than {} unless it weighs nothing; pass them in "
-        "double precision",
+        "with arrays in single precision every weight must be 0 or above {}; pass them in double precision",
         score::kLeastWeightOfFloats);
   const auto method = score::method_for(estimator, mixture, {});
   check(method.has_value(),

@@ -106,9 +106,7 @@ class CardPool final : public PoolOnDevice {
 
   std::unique_ptr<JointCandidates> compare(const Divergence& divergence) override {
     const CurrentCard current(card_);
-    const double M = static_cast<double>(mixture_.num_components);
-    const double bytes = std::max(kBytesScored, sizeof(float) * (M * (M - 1) + 1));
-    return in_memory(bytes, [&]() -> std::unique_ptr<JointCandidates> {
+    return in_memory(bytes_compared(), [&]() -> std::unique_ptr<JointCandidates> {
       Scores scores = scores_of(divergence);  // it checks that there is a kernel
       const score::PairwiseRule rule = *score::pairwise_rule(pairwise_estimator(divergence));
       return std::make_unique<CardCandidates>(rule, rows_there(), weights(), std::move(scores), stream_);
@@ -120,13 +118,17 @@ class CardPool final : public PoolOnDevice {
     Mixture<double> found = Mixture<double>::diagonal(numbers.size(), mixture_.num_components, outputs.size());
     found.weights = weights();
     if (!found.mean.empty()) {
-      fetch(numbers, outputs, found);
+      in_memory(bytes_compared(), [&] { fetch(numbers, outputs, found); });
     }
     return found;
   }
 
  private:
   static constexpr double kBytesScored = 4 * sizeof(double);  // of a row, for its scores
+  double bytes_compared() const {                             // of a row, for its divergences or its scores
+    const double M = static_cast<double>(mixture_.num_components);
+    return std::max(kBytesScored, sizeof(float) * (M * (M - 1) + 1));
+  }
 
   score::Rows<T> rows_there() const {
     return {mixture_.mean, mixture_.stddev, static_cast<long long>(mixture_.num_inputs),

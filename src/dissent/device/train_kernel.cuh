@@ -15,8 +15,8 @@
 
 namespace dissent::device {
 
-// Turns of a job, if there are more jobs than fit. Where one job is left over at the end, the card has it alone for a
-// turn.
+// Turns of a job, if more are queued than fit. At the end one leftover job may hold the card alone for a turn, so short
+// turns waste less.
 constexpr int kStretches = 64;
 
 // What a block keeps in shared memory besides its regions.
