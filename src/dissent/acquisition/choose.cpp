@@ -47,8 +47,10 @@ void check_finite(const Ensemble& model, std::string_view what, std::span<const 
   }
 }
 
+void check_picks(std::size_t batch) { check(batch > 0, "a batch of 0; at least one row must be chosen"); }
+
 void check_batch(std::size_t batch, std::size_t num_candidates) {
-  check(batch > 0, "a batch of 0; at least one row must be chosen");
+  check_picks(batch);
   check(batch <= num_candidates, "a batch of {} from {} candidates; there must be as many candidates as picks", batch,
         num_candidates);
 }
@@ -246,7 +248,7 @@ Choice choose_streaming(const Acquisition& acquisition, const AcquisitionTask& t
   check(acquisition.streams(), "acquisition '{}' needs all candidates at once; it cannot stream", acquisition.text());
   check(task.cost.empty(), "costs are those of candidates that are there at once; rows that stream have none");
   acquisition.check_model(traits_of(task.model));
-  check(task.batch > 0, "a batch of 0; at least one row must be chosen");
+  check_picks(task.batch);
   const std::size_t C = task.model.num_input_columns();
   TopChooser chooser(acquisition, task);
   std::vector<double> block(kReadRows * C);

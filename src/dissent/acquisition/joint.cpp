@@ -124,7 +124,7 @@ class JointChoice {
   }
 
  private:
-  // The executor may throw between blocks, which a device that weighs rows does not give it.
+  // Ctrl-C reaches us through the executor, which throws between blocks; a device weighs rows without it.
   void let_interrupt() const {
     for_blocks(task_.executor, 1, 1, [](std::size_t, std::size_t, std::size_t) {});
   }
