@@ -194,9 +194,9 @@ def query(
     Notes
     -----
     Arrays on a CUDA device are read in place. There rows are chosen by a divergence ("kl", "chernoff:0.3") or its joint
-    form ("kl-joint"), which must be named as `acquisition`; `weights`, `ranking` and `random_state` work too. They are the
-    rows of the same arrays on the host, unless two are worth the same to single precision. With other methods or options a
-    ValueError says to bring the arrays to the host.
+    form ("kl-joint"), which must be named as `acquisition`; `weights`, `ranking` and `random_state` work too. The rows
+    are those of the same arrays on the host, unless two are worth the same to single precision. With other methods or
+    options a ValueError says to bring the arrays to the host.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def query(
         if any(value is not None for value in (aim, cost, aim_mean, aim_stddev)):
             raise ValueError("query: no method looks at an aim or costs by probabilities of classes; leave them out")
         if on_card(probabilities):
-            raise ValueError("query: probabilities are read on the host; pass probabilities.cpu()")
+            raise ValueError("query: probabilities are read on the host; bring them there, as by probabilities.cpu()")
         chosen, scores, matrix = choose_by_classes(question, probabilities, weights, axis)
     elif is_prediction(model):
         if aim is not None:

@@ -1,9 +1,14 @@
 """Arrays where they lie: scored as uncertainty() scores them, and rows chosen as on the host, on a card without a copy."""
+import contextlib
+import sys
+import types
 import unittest
+import unittest.mock
 
 import numpy as np
 
 import dissent
+from dissent import _device_arrays
 from support import PackageTest
 
 try:
@@ -173,6 +178,33 @@ class Score(PackageTest):
         np.testing.assert_allclose(got.numpy().epistemic, expected, rtol=2e-6)
         taken = jax.dlpack.from_dlpack(got.epistemic)
         np.testing.assert_allclose(np.asarray(taken), expected, rtol=2e-6)
+
+
+class HandedOver(PackageTest):
+    """torch waits for what is being written to a tensor only if the tensor's card is the current one."""
+
+    def test_the_card_of_a_tensor_is_current(self):
+        current = []
+
+        class Tensor:
+            device = "cuda:1"
+
+            def detach(self):
+                return self
+
+            def __dlpack__(self, stream):
+                return current[-1:], stream
+
+        @contextlib.contextmanager
+        def select(card):
+            current.append(card)
+            yield
+            current.pop()
+
+        torch = types.SimpleNamespace(Tensor=Tensor, cuda=types.SimpleNamespace(device=select))
+        with unittest.mock.patch.dict(sys.modules, torch=torch):
+            self.assertEqual(_device_arrays._capsule(Tensor(), 7), (["cuda:1"], 7))
+        self.assertEqual(_device_arrays._capsule(Tensor(), 7), ([], 7))  # not one of torch's
 
 
 class Query(PackageTest):
