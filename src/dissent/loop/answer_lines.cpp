@@ -49,10 +49,11 @@ void check_no_text(const Table& table, const std::vector<std::string>& targets, 
     const std::string remedy = has_number ? fmt::format("; `drop` takes row {} if its experiment failed",
                                                         table.column(row_column).values[line])
                                           : "";
-    throw InputError(Fault{.value = column->text[line].substr(0, kShownLength),
-                           .rule = fmt::format("is text; a number is required: leave it empty{}", remedy),
-                           .column = column->name,
-                           .row = line});
+    throw InputError(
+        Fault{.value = column->text[line].substr(0, kShownLength),
+              .rule = fmt::format("is text, on line {} of the file; a number is required: leave it empty{}",
+                                  line_number(line), remedy),
+              .column = column->name});
   }
 }
 
