@@ -58,7 +58,7 @@ TEST(TableEncoding, DatesWithMistakesAmongThemAreRefused) {
   const Table iso = table_of(dated(kIsoRow));
   const Table pool = table_of(with("soon", 40), "pool.csv");
   const std::string message = message_of<InputError>([&] { fit_encoding({.targets = {"y"}}, iso, &pool); });
-  EXPECT_TRUE(contains(message, "('soon' in row 4 of pool.csv)")) << message;
+  EXPECT_TRUE(message.starts_with("pool.csv: 'when' is dates but for text ('soon' in row 4)")) << message;
 }
 
 TEST(TableEncoding, OneOfTwoLettersIsNoBoolean) {

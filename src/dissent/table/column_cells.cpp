@@ -98,11 +98,11 @@ bool is_any_date(const std::string& text) {
 }
 
 // "'<5' in row 8"
-std::string cell_text(const ColumnCells& cells, const CellPlaces& places, const Column& column, std::size_t row) {
-  const bool labelled = &column == cells.labelled;
-  const std::size_t in_file = labelled && !places.labelled_rows.empty() ? places.labelled_rows[row] : row;
-  return fmt::format("'{}' in row {}{}{}", cell_of(column, row).substr(0, kShownLength), in_file + 1,
-                     labelled ? "" : " of ", labelled ? "" : places.pool);
+std::string cell_text(const ColumnCells& cells, std::span<const std::size_t> labelled_rows, const Column& column,
+                      std::size_t row) {
+  const bool renumbered = &column == cells.labelled && !labelled_rows.empty();
+  return fmt::format("'{}' in row {}", cell_of(column, row).substr(0, kShownLength),
+                     (renumbered ? labelled_rows[row] : row) + 1);
 }
 
 // The order that most cells of a column have.
@@ -114,8 +114,8 @@ DateOrder usual_order(const Column& column) {
   return *std::ranges::max_element(kDateOrders, {}, num_read);
 }
 
-// What to say of the first cell that is not a date like those around it.
-std::string date_mistake_text(const ColumnCells& cells, const CellPlaces& places) {
+// The first cell that is not a date like those around it.
+CellFault find_date_mistake(const ColumnCells& cells, std::span<const std::size_t> labelled_rows) {
   for (const Column* column : {cells.labelled, cells.pool}) {
     const DateOrder order = column == nullptr ? DateOrder() : usual_order(*column);
     for (std::size_t row = 0; row < num_rows(column); ++row) {
@@ -124,10 +124,10 @@ std::string date_mistake_text(const ColumnCells& cells, const CellPlaces& places
       }
       const char* what =
           is_any_date(cell_of(*column, row)) ? "has dates of more than one style" : "is dates but for text";
-      return fmt::format("'{}' {} ({})", column->name, what, cell_text(cells, places, *column, row));
+      return {fmt::format("'{}' {} ({})", column->name, what, cell_text(cells, labelled_rows, *column, row)), column};
     }
   }
-  return "";
+  return {};
 }
 
 bool mostly_dates(const ColumnCells& cells) {
@@ -147,9 +147,10 @@ double earliest_day(const std::vector<std::string>& texts, DateOrder order) {
   return earliest.value_or(0);
 }
 
-std::string ambiguous_text(const std::string& column, const std::string& date) {
-  return fmt::format("'{}' has dates like {}, of which nothing tells the day from the month; write them as 2020-03-01",
-                     column, date);
+CellFault ambiguous_dates(const Column& column, const std::string& date) {
+  return {fmt::format("'{}' has dates like {}, of which nothing tells the day from the month; write them as 2020-03-01",
+                      column.name, date),
+          &column};
 }
 
 }  // namespace
@@ -194,15 +195,14 @@ bool are_booleans(const ColumnCells& cells) {
   return common.has_value() && ((occurs[0] && occurs[1]) || *common < kUnmistakable);
 }
 
-DateCells judge_date_cells(const ColumnCells& cells, const CellPlaces& places) {
+DateCells judge_date_cells(const ColumnCells& cells, std::span<const std::size_t> labelled_rows) {
   std::vector<std::string> texts;
   for (const auto& [text, count] : cells.counts) {
     texts.push_back(text);
   }
-  const std::string& name = cells.labelled->name;
   const DateColumn all = judge_dates(texts);
   if (all.ambiguous) {
-    return {.refusal = ambiguous_text(name, texts.front())};
+    return {.fault = ambiguous_dates(*cells.labelled, texts.front())};
   }
   if (all.are_dates) {
     return {.are_dates = true, .order = all.order, .earliest = earliest_day(texts, all.order)};
@@ -215,17 +215,18 @@ DateCells judge_date_cells(const ColumnCells& cells, const CellPlaces& places) {
   const DateColumn labelled = judge_dates(own);
   const DateColumn pool = judge_dates(others);
   if (!labelled.are_dates || !pool.are_dates) {
-    return {.refusal = date_mistake_text(cells, places)};
+    return {.fault = find_date_mistake(cells, labelled_rows)};
   }
   if (labelled.ambiguous || pool.ambiguous) {
-    return {.refusal = ambiguous_text(name, labelled.ambiguous ? own.front() : others.front())};
+    return {.fault = labelled.ambiguous ? ambiguous_dates(*cells.labelled, own.front())
+                                        : ambiguous_dates(*cells.pool, others.front())};
   }
   return {.are_dates = true,
           .order = labelled.order,
           .earliest = std::min(earliest_day(own, labelled.order), earliest_day(others, pool.order))};
 }
 
-std::string mistake_text(const ColumnCells& cells, const CellPlaces& places) {
+CellFault find_mistake(const ColumnCells& cells, std::span<const std::size_t> labelled_rows) {
   std::size_t num_numbers = 0;
   std::size_t num_plain = 0;
   for (const auto& [text, count] : cells.counts) {
@@ -233,32 +234,34 @@ std::string mistake_text(const ColumnCells& cells, const CellPlaces& places) {
     num_plain += is_number(text) ? count : 0;
   }
   if (num_plain == cells.num_present() || cells.counts.size() <= kFewValues) {
-    return "";
+    return {};
   }
   const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;
-  const std::string cell = cell_text(cells, places, column, *column.first_text_row);
+  const std::string cell = cell_text(cells, labelled_rows, column, *column.first_text_row);
   if (static_cast<double>(num_numbers) >= kMostly * static_cast<double>(cells.num_present())) {
     const bool mixed = has_decimal_comma(cell_of(column, *column.first_text_row)) &&
                        std::ranges::any_of(cells.counts, [](const auto& text_and_count) {
                          const std::string& text = text_and_count.first;
                          return text.find('.') != std::string::npos && is_number(text);
                        });
-    return fmt::format("'{}' is numbers but for text ({}){}", column.name, cell,
-                       mixed ? ", some with a decimal comma and some with a point" : "");
+    return {fmt::format("'{}' is numbers but for text ({}){}", column.name, cell,
+                        mixed ? ", some with a decimal comma and some with a point" : ""),
+            &column};
   }
-  return "";
+  return {};
 }
 
-std::string unread_text(const ColumnCells& cells, const CellPlaces& places) {
+CellFault find_unread(const ColumnCells& cells, std::span<const std::size_t> labelled_rows) {
   const bool times = mostly(cells, looks_like_time);
   if (!times && !mostly(cells, is_measurement)) {
-    return "";
+    return {};
   }
   const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;
-  return fmt::format(
-      "'{}' is {}, which are not read ({})", column.name,
-      times ? "dates or times of day in another style than 2020-03-01 14:05" : "numbers with signs or units",
-      cell_text(cells, places, column, *column.first_text_row));
+  return {fmt::format(
+              "'{}' is {}, which are not read ({})", column.name,
+              times ? "dates or times of day in another style than 2020-03-01 14:05" : "numbers with signs or units",
+              cell_text(cells, labelled_rows, column, *column.first_text_row)),
+          &column};
 }
 
 }  // namespace dissent

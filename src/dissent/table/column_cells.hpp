@@ -6,7 +6,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "dissent/table/date.hpp"
@@ -27,10 +26,14 @@ struct ColumnCells {
   bool any_missing() const { return num_missing + num_missing_in_pool > 0; }
 };
 
-// Where cells are, for messages: the labelled rows may be only some of those in the file, and the pool is another file.
-struct CellPlaces {
-  std::span<const std::size_t> labelled_rows = {};  // their numbers in the file; empty: all of them
-  std::string_view pool = {};                       // its source
+// Why a column is refused, and where the first cell at fault is: among the labelled rows or in the pool. Nothing of
+// that for a column without fault. What finds one takes the numbers that labelled rows have in their file, for it may
+// have others; empty: it has no others.
+struct CellFault {
+  std::string text = {};
+  const Column* column = nullptr;
+
+  bool found() const { return column != nullptr; }
 };
 
 // All cells that are not missing, as text, from top to bottom.
@@ -48,15 +51,15 @@ struct DateCells {
   bool are_dates = false;
   DateOrder order = DateOrder::kYearFirst;  // of the labelled rows
   double earliest = 0;                      // whole days since 1970-01-01
-  std::string refusal = {};
+  CellFault fault = {};
 };
-DateCells judge_date_cells(const ColumnCells& cells, const CellPlaces& places);
+DateCells judge_date_cells(const ColumnCells& cells, std::span<const std::size_t> labelled_rows);
 
-// What to say of a column of numbers with a few cells of text among them; empty for any other column.
-std::string mistake_text(const ColumnCells& cells, const CellPlaces& places);
+// A few cells of text in a column of numbers.
+CellFault find_mistake(const ColumnCells& cells, std::span<const std::size_t> labelled_rows);
 
-// Likewise for numbers with signs or units, and for dates and times that parse_date() does not read. Nearly all of
-// their cells differ, like those of identifiers.
-std::string unread_text(const ColumnCells& cells, const CellPlaces& places);
+// Numbers with signs or units, and dates and times that parse_date() does not read. Nearly all of their cells differ,
+// like those of identifiers.
+CellFault find_unread(const ColumnCells& cells, std::span<const std::size_t> labelled_rows);
 
 }  // namespace dissent

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dissent/base/check_in.hpp"
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/table/column_cells.hpp"
@@ -46,7 +47,7 @@ class Judge {
       : named_(!options.inputs.empty()),
         labelled_(labelled),
         pool_(pool),
-        places_{.labelled_rows = rows, .pool = pool == nullptr ? "" : std::string_view(pool->source)},
+        labelled_rows_(rows),
         orders_(parse_orders(options.order, labelled)) {
     for (std::size_t k = 0; pool != nullptr && k < pool->columns.size(); ++k) {
       in_pool_.emplace(pool->columns[k].name, &pool->columns[k]);
@@ -59,9 +60,11 @@ class Judge {
       judge(*column);
     }
     check_pool();
+    check_refused(labelled.source, refused_);
+    if (pool != nullptr) {
+      check_refused(pool->source, refused_in_pool_);
+    }
     in_source(labelled.source, [&] {
-      check(refused_.empty(), "{}; correct {}, or leave the column out with `ignore`", fmt::join(refused_, "; "),
-            refused_.size() == 1 ? "it" : "them");
       check(!fitted_.encoding.columns.empty(), "no column is left as input: {}", fmt::join(fitted_.told, "; "));
     });
     fitted_.encoding.ids = options.ids;
@@ -71,6 +74,11 @@ class Judge {
   FittedEncoding take() { return std::move(fitted_); }
 
  private:
+  static void check_refused(const std::string& source, const std::vector<std::string>& refused) {
+    check_in(source, refused.empty(), "{}; correct {}, or leave the column out with `ignore`", fmt::join(refused, "; "),
+             refused.size() == 1 ? "it" : "them");
+  }
+
   // Columns of notes beside the labelled rows are common.
   void check_pool() const {
     if (absent_.empty()) {
@@ -88,13 +96,18 @@ class Judge {
     fitted_.told.push_back(fmt::format("{}: {}, left out", column.name, why));
   }
 
+  // `labelled`: the column that was judged.
+  void refuse(const CellFault& fault, const Column& labelled) {
+    (fault.column == &labelled ? refused_ : refused_in_pool_).push_back(fault.text);
+  }
+
   void judge(const Column& column) {
     if (!named_ && column.unnamed) {
       leave_out(column, "a column without a name");
       return;
     }
     const auto order = std::ranges::find(orders_, column.name, &ColumnOrder::column);
-    const std::optional<int> first = first_row_number(column, places_.labelled_rows);
+    const std::optional<int> first = first_row_number(column, labelled_rows_);
     if (!named_ && order == orders_.end() && first) {
       fitted_.told.push_back(fmt::format("{}: {}, {}, {}, ..., looks like row numbers; leave it out if it is",
                                          column.name, *first, *first + 1, *first + 2));
@@ -102,7 +115,8 @@ class Judge {
     const auto found = in_pool_.find(column.name);
     const Column* in_pool = found == in_pool_.end() ? nullptr : found->second;
     if (const Column* doubted = !column.doubt.empty() ? &column : in_pool; doubted && !doubted->doubt.empty()) {
-      refused_.push_back(fmt::format("'{}' in row {}: {}", column.name, *doubted->first_text_row + 1, doubted->doubt));
+      refuse({fmt::format("'{}' in row {}: {}", column.name, *doubted->first_text_row + 1, doubted->doubt), doubted},
+             column);
       return;
     }
     const ColumnCells cells = collect_cells(column, in_pool, order != orders_.end());
@@ -148,23 +162,23 @@ class Judge {
       code.kind = ColumnKind::kBoolean;
       return true;
     }
-    const DateCells dates = judge_date_cells(cells, places_);
+    const DateCells dates = judge_date_cells(cells, labelled_rows_);
     if (dates.are_dates) {
       set_dates(dates, code);
       return true;
     }
-    const std::string mistake = dates.refusal.empty() ? mistake_text(cells, places_) : dates.refusal;
-    if (!mistake.empty()) {
-      refused_.push_back(mistake);
+    const CellFault mistake = dates.fault.found() ? dates.fault : find_mistake(cells, labelled_rows_);
+    if (mistake.found()) {
+      refuse(mistake, *cells.labelled);
       return false;
     }
     const std::size_t count = cells.counts.size();
     if (!named_ && count > kFewValues &&
         static_cast<double>(count) > kIdentifier * static_cast<double>(cells.num_rows)) {
-      const std::string unread = unread_text(cells, places_);
-      unread.empty()
-          ? leave_out(*cells.labelled, fmt::format("{} different texts in {}", count, counted(cells.num_rows, "row")))
-          : refused_.push_back(unread);
+      const CellFault unread = find_unread(cells, labelled_rows_);
+      unread.found()
+          ? refuse(unread, *cells.labelled)
+          : leave_out(*cells.labelled, fmt::format("{} different texts in {}", count, counted(cells.num_rows, "row")));
       return false;
     }
     set_categories(cells, code);
@@ -173,7 +187,7 @@ class Judge {
 
   void add(const ColumnCells& cells, ColumnCode code) {
     code.marks_missing = cells.any_missing();
-    in_source(labelled_.source, [&] { set_fill(cells, places_.labelled_rows, code); });
+    in_source(labelled_.source, [&] { set_fill(cells, labelled_rows_, code); });
     const std::string kind = kind_text(cells, code);
     const std::string missing = missing_text(cells, code);
     if (code.kind == ColumnKind::kCategory && !code.has_other && missing.empty()) {
@@ -215,11 +229,12 @@ class Judge {
   bool named_;  // the user named the inputs, so none is left out
   const Table& labelled_;
   const Table* pool_;
-  CellPlaces places_;
+  std::span<const std::size_t> labelled_rows_;
   std::unordered_map<std::string_view, const Column*> in_pool_;
   std::vector<ColumnOrder> orders_;
-  std::vector<std::string> refused_;
-  std::vector<std::string> absent_;  // from the pool
+  std::vector<std::string> refused_;          // what is wrong with the labelled rows
+  std::vector<std::string> refused_in_pool_;  // and with the pool
+  std::vector<std::string> absent_;           // from the pool
   std::vector<CategoryLine> categories_;
   FittedEncoding fitted_;
 };
