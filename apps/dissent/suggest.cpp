@@ -137,6 +137,7 @@ void run_suggest_mixture(const SuggestArguments& arguments) {
   for (const auto& [name, value] : arguments.given_fit) {
     check(name == "seed", "--mixture has the predictions already, so `{}` would do nothing; leave it out", name);
   }
+  check(arguments.device == "cpu", "--mixture is scored on the processor, so `device` would do nothing; leave it out");
   SuggestArguments asked = arguments;
   if (has_classes(arguments.mixture)) {
     asked.choice.acquisition.clear();  // only classes have `exact`

@@ -68,6 +68,7 @@ class SuggestMixture(CliTest):
         for option in ("--aim", "--cost", "--require", "--exclude"):
             bad(option, "a=1", "--batch", 2, says=f"so {option} would do nothing; leave it out")
         bad("--skip-outliers", "--batch", 2, says="so --skip-outliers would do nothing")
+        bad("--device", "cuda", "--batch", 2, says="so --device would do nothing")
         bad(says=["--batch: 10 rows are wanted", "has 5"])
         self.save(mean=mean, covariance=np.broadcast_to(np.eye(3), (5, 4, 3, 3)))
         bad("--batch", 2, says="has covariances")
