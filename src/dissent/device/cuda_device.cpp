@@ -63,7 +63,7 @@ class CudaDevice final : public Device {
   if (driver == 0) {
     throw DeviceError(
         fmt::format("device {}: there is no NVIDIA driver on this machine (libcuda.so.1), and so no card "
-                    "that could be used",
+                    "that could be used; install it, or take device cpu",
                     name));
   }
   throw DeviceError(
@@ -74,8 +74,9 @@ class CudaDevice final : public Device {
 void check_architecture(std::string_view name, const cudaDeviceProp& card) {
   constexpr int kOldest = DISSENT_OLDEST_ARCHITECTURE;  // major and minor number, as in 90
   if (card.major * 10 + card.minor < kOldest) {
-    throw DeviceError(fmt::format("device {}: {} is of architecture {}.{}, and this build is for {}.{} and later", name,
-                                  card.name, card.major, card.minor, kOldest / 10, kOldest % 10));
+    throw DeviceError(
+        fmt::format("device {}: {} is of architecture {}.{}, and this build is for {}.{} and later; take device cpu",
+                    name, card.name, card.major, card.minor, kOldest / 10, kOldest % 10));
   }
 }
 

@@ -14,28 +14,41 @@
 
 namespace dissent {
 
+// For destructors: whether a call succeeded. Its error is cleared, or the next kernel would be blamed.
+inline bool forget_error(cudaError_t status) noexcept {
+  if (status != cudaSuccess) {
+    cudaGetLastError();
+  }
+  return status == cudaSuccess;
+}
+
 // Makes a card current until the end of the scope, then the one before. std::nothrow: for destructors.
 class CurrentCard {
  public:
   explicit CurrentCard(int card) {
-    DISSENT_CUDA(cudaGetDevice(&before_));
-    DISSENT_CUDA(cudaSetDevice(card));
+    int before = 0;
+    DISSENT_CUDA(cudaGetDevice(&before));
+    if (before != card) {
+      DISSENT_CUDA(cudaSetDevice(card));
+      before_ = before;
+    }
   }
   CurrentCard(int card, std::nothrow_t) noexcept {
-    if (cudaGetDevice(&before_) == cudaSuccess) {
-      cudaSetDevice(card);
+    int before = 0;
+    if (forget_error(cudaGetDevice(&before)) && before != card && forget_error(cudaSetDevice(card))) {
+      before_ = before;
     }
   }
   CurrentCard(const CurrentCard&) = delete;
   CurrentCard& operator=(const CurrentCard&) = delete;
   ~CurrentCard() {
     if (before_ >= 0) {
-      cudaSetDevice(before_);
+      forget_error(cudaSetDevice(before_));
     }
   }
 
  private:
-  int before_ = -1;  // not known
+  int before_ = -1;  // none, or the same
 };
 
 // Memory of T, from Memory::allocate() and back to Memory::free(). reserve() makes it grow and does not keep the
@@ -110,13 +123,18 @@ struct PooledMemory {
   }
   static void free(void* data) noexcept {
     cudaPointerAttributes of{};
-    bool freed = false;
-    if (cudaPointerGetAttributes(&of, data) == cudaSuccess) {
+    if (forget_error(cudaPointerGetAttributes(&of, data))) {
       const CurrentCard current(of.device, std::nothrow);  // the stream is the current card's
-      freed = cudaFreeAsync(data, cudaStreamPerThread) == cudaSuccess;
+      forget_error(cudaFreeAsync(data, cudaStreamPerThread));
     }
-    if (!freed) {
-      cudaGetLastError();  // or the next kernel would be blamed
+  }
+  // Hands what this thread gave back on to other programs. Without it the pool may keep it: fits make it do so.
+  static void trim(int card) noexcept {
+    const CurrentCard current(card, std::nothrow);
+    cudaMemPool_t pool = nullptr;
+    if (forget_error(cudaStreamSynchronize(cudaStreamPerThread)) &&
+        forget_error(cudaDeviceGetDefaultMemPool(&pool, card))) {
+      forget_error(cudaMemPoolTrimTo(pool, 0));
     }
   }
 };
@@ -159,6 +177,18 @@ class CudaStream {
   }
 
   cudaStream_t stream_ = nullptr;
+};
+
+// Waits for a stream at the end of its scope, also when an error leaves it: for memory that the stream may still use.
+class WaitAtEnd {
+ public:
+  explicit WaitAtEnd(const CudaStream& stream) : stream_(stream) {}
+  WaitAtEnd(const WaitAtEnd&) = delete;
+  WaitAtEnd& operator=(const WaitAtEnd&) = delete;
+  ~WaitAtEnd() { forget_error(cudaStreamSynchronize(stream_)); }
+
+ private:
+  cudaStream_t stream_;
 };
 
 // A mark in a stream. It records the time only if asked to, since that has a cost.

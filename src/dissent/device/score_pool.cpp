@@ -43,11 +43,11 @@ class CardCandidates final : public JointCandidates {
         divergences_(num_pairs() * scores_.epistemic.size()),
         sums_(num_pairs()),
         of_row_(num_pairs()),
-        information_(scores_.epistemic.size()) {
+        information_(scores_.epistemic.size()),
+        last_(stream) {
     score::launch_compare(rule, rows, of_, kLargestDivergence, divergences_.data(), stream_);
     stream_.wait();
   }
-  ~CardCandidates() override { cudaStreamSynchronize(stream_); }
   CardCandidates(const CardCandidates&) = delete;
   CardCandidates& operator=(const CardCandidates&) = delete;
 
@@ -84,6 +84,7 @@ class CardCandidates final : public JointCandidates {
   Mirrored<float> sums_;             // [pairs]
   Mirrored<float> of_row_;           // [pairs]
   Mirrored<float> information_;      // [N]
+  WaitAtEnd last_;                   // goes first
 };
 
 template <class T>
@@ -91,7 +92,10 @@ class CardPool final : public PoolOnDevice {
  public:
   CardPool(const MixtureView<T>& mixture, ScoreDevice& device)
       : card_(current_card()), mixture_(mixture), device_(device) {}
-  ~CardPool() override { cudaStreamSynchronize(stream_); }
+  ~CardPool() override {
+    forget_error(cudaStreamSynchronize(stream_));
+    PooledMemory::trim(card_);  // a choice takes much more than a fit
+  }
   CardPool(const CardPool&) = delete;
   CardPool& operator=(const CardPool&) = delete;
 
@@ -150,6 +154,7 @@ class CardPool final : public PoolOnDevice {
     wanted.insert(wanted.end(), outputs.begin(), outputs.end());
     PooledBuffer<long long> wanted_there(wanted.size());
     PooledBuffer<double> values(2 * size);
+    const WaitAtEnd end(stream_);
     DISSENT_CUDA(cudaMemcpyAsync(wanted_there.data(), wanted.data(), wanted.size() * sizeof(long long),
                                  cudaMemcpyHostToDevice, stream_));
     const score::FetchedPart part{wanted_there.data(), wanted_there.data() + numbers.size(),
@@ -157,7 +162,7 @@ class CardPool final : public PoolOnDevice {
     score::launch_fetch(rows_there(), part, values.data(), values.data() + size, stream_);
     copy(values.data(), found.mean);
     copy(values.data() + size, found.stddev);
-    stream_.wait();
+    stream_.wait();  // it throws, which the end does not
   }
 
   void copy(const double* from, std::vector<double>& to) const {
