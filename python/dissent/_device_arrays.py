@@ -115,7 +115,8 @@ def choose_on_card(question: Question, mean: Any, given: Given) -> Chosen:
         raise ValueError(f"query: on a card all rows are candidates; leave out candidates{host}")
     if question.utilities:
         raise ValueError(f"query: a card gives no utilities; leave out return_utilities{host}")
-    if checked_axis(given.axis) != 1:
+    axis = checked_axis(given.axis)
+    if axis != 1 and not (axis == -1 and getattr(mean, "ndim", 3) == 2):
         raise ValueError(
             f"query: on a card components are the second axis; move axis {given.axis} there and make the arrays "
             f"contiguous{host}"

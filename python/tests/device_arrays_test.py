@@ -241,6 +241,17 @@ class Query(PackageTest):
         with self.assertRaisesRegex((OSError, ValueError), "card|CUDA|driver"):
             dissent.query(OnACard(), OnACard(), acquisition="kl")
 
+    @unittest.skipIf(HAS_CARD, "there is a card")
+    def test_the_last_of_two_axes_is_the_second(self):
+        mean, stddev = OnACard(), OnACard()
+        mean.ndim, mean.shape = 2, (50, 5)
+        for axis in (1, -1):
+            with self.assertRaisesRegex((OSError, ValueError), "CUDA|driver|no code for cards"):
+                dissent.query(mean, stddev, axis=axis, acquisition="kl")
+        mean.ndim, mean.shape = 3, (50, 5, 11)
+        with self.assertRaisesRegex(ValueError, "move axis -1 there"):
+            dissent.query(mean, stddev, axis=-1, acquisition="kl")
+
     @unittest.skipUnless(HAS_CARD, "no card, or no torch")
     def test_rows_are_those_of_the_host(self):
         generator = np.random.default_rng(3)
