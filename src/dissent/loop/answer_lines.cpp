@@ -46,14 +46,13 @@ void check_no_text(const Table& table, const std::vector<std::string>& targets, 
     const std::size_t line = *column->first_text_row;
     const bool has_number =
         table.has(row_column) && !table.column(row_column).is_text() && !table.column(row_column).is_missing(line);
-    const std::string remedy = has_number ? fmt::format("; `drop` takes row {} if its experiment failed",
+    const std::string remedy = has_number ? fmt::format("; `drop` takes row {} of the pool if its experiment failed",
                                                         table.column(row_column).values[line])
                                           : "";
-    throw InputError(
-        Fault{.value = column->text[line].substr(0, kShownLength),
-              .rule = fmt::format("is text, on line {} of the file; a number is required: leave it empty{}",
-                                  line_number(line), remedy),
-              .column = column->name});
+    throw InputError(Fault{.value = column->text[line].substr(0, kShownLength),
+                           .rule = fmt::format("is text; a number is required: leave it empty{}", remedy),
+                           .column = column->name,
+                           .row = line});
   }
 }
 
