@@ -61,6 +61,55 @@ TEST(TableEncoding, DatesWithMistakesAmongThemAreRefused) {
   EXPECT_TRUE(message.starts_with("pool.csv: 'when' is dates but for text ('soon' in row 4)")) << message;
 }
 
+TEST(TableEncoding, MistakesAreLaidToTheirFile) {
+  const auto of = [](const std::string& name, const std::string& a, const std::string& b) {
+    std::string text = "a,b,y\n";
+    for (int row = 0; row < 30; ++row) {
+      text += fmt::format("{},{},{}\n", row == 7 ? a : std::to_string(row), row == 9 ? b : std::to_string(row), row);
+    }
+    return table_of(text, name);
+  };
+  const auto message = [](const ColumnOptions& columns, const Table& labelled, const Table& pool) {
+    return message_of<InputError>([&] { fit_encoding(columns, labelled, &pool); });
+  };
+  const Table good = of("lab.csv", "1", "2");
+  const ColumnOptions plain{.targets = {"y"}};
+  EXPECT_EQ(message(plain, good, of("pool.csv", "<5", "2")),
+            "pool.csv: 'a' is numbers but for text ('<5' in row 8); correct it, or leave the column out with ignore");
+  EXPECT_EQ(message(plain, of("lab.csv", "<5", "2"), of("pool.csv", "1", "<7")),
+            "lab.csv: 'a' is numbers but for text ('<5' in row 8); pool.csv: 'b' is numbers but for text ('<7' in row "
+            "10); correct them, or leave the column out with ignore");
+  const Table letters = table_of("k,x,y\np,1,1\nq,2,2\n", "lab.csv");
+  EXPECT_TRUE(message({.targets = {"y"}, .order = {{"k=p", "q"}}}, letters, table_of("k,x\nz,1\n", "pool.csv"))
+                  .starts_with("pool.csv: order has no place for z of 'k'"));
+  EXPECT_TRUE(message({.targets = {"y"}, .order = {{"k=p", "q"}}}, table_of("k,x,y\nz,1,1\nq,2,2\n", "lab.csv"),
+                      table_of("k,x\nz,1\n", "pool.csv"))
+                  .starts_with("lab.csv: order has no place for z of 'k'"));
+  EXPECT_TRUE(message(plain, table_of("when,x,y\n,1,1\n,2,2\n", "lab.csv"),
+                      table_of("when,x\n1/2/2024,1\n3/4/2024,1\n", "pool.csv"))
+                  .starts_with("pool.csv: 'when' has dates like 1/2/2024"));
+  const Table units = table_of("w,x,y\n1 mm,1,1\n2 mm,2,2\n", "lab.csv");
+  std::string millimetres = "w,x\n";
+  for (int row = 0; row < 40; ++row) {
+    millimetres += fmt::format("{} mm,1\n", row);
+  }
+  EXPECT_TRUE(
+      message(plain, units, table_of(millimetres, "pool.csv")).starts_with("lab.csv: 'w' is numbers with signs"));
+}
+
+TEST(TableEncoding, DoubtsAreOfRowsWithTargetsAndNamedByTheirRowOfTheFile) {
+  const auto with_comma_in = [](int doubted) {
+    std::string text = "a;x;y\n";
+    for (int row = 0; row < 12; ++row) {
+      text += fmt::format("{};{};{}\n", row == doubted ? "1,234" : "2.5", row, row < 3 ? "" : "1");
+    }
+    return parse_csv(text, "t.csv");
+  };
+  const std::string message = message_of<InputError>([&] { fit_encoding({.targets = {"y"}}, with_comma_in(6)); });
+  EXPECT_TRUE(message.starts_with("t.csv: 'a' in row 7: '1,234' may be thousands or a fraction")) << message;
+  EXPECT_EQ(fit_encoding({.targets = {"y"}}, with_comma_in(2)).encoding.features().back(), "x");
+}
+
 TEST(TableEncoding, OneOfTwoLettersIsNoBoolean) {
   EXPECT_EQ(fitted("sex,x,y\nF,1,1\nM,2,2\n").told, (Names{"sex: 2 categories, one-hot"}));
   EXPECT_EQ(fitted("sex,x,y\nF,1,1\n,2,2\n").encoding.features(), (Names{"sex=F", "sex missing", "x"}));

@@ -201,8 +201,11 @@ DateCells judge_date_cells(const ColumnCells& cells, std::span<const std::size_t
     texts.push_back(text);
   }
   const DateColumn all = judge_dates(texts);
+  const std::vector<std::string> own = present_cells(*cells.labelled);
+  const std::vector<std::string> others = cells.pool == nullptr ? own : present_cells(*cells.pool);
   if (all.ambiguous) {
-    return {.fault = ambiguous_dates(*cells.labelled, texts.front())};
+    return {.fault = own.empty() ? ambiguous_dates(*cells.pool, others.front())
+                                 : ambiguous_dates(*cells.labelled, own.front())};
   }
   if (all.are_dates) {
     return {.are_dates = true, .order = all.order, .earliest = earliest_day(texts, all.order)};
@@ -210,8 +213,6 @@ DateCells judge_date_cells(const ColumnCells& cells, std::span<const std::size_t
   if (!mostly_dates(cells)) {
     return {};
   }
-  const std::vector<std::string> own = present_cells(*cells.labelled);
-  const std::vector<std::string> others = cells.pool == nullptr ? own : present_cells(*cells.pool);
   const DateColumn labelled = judge_dates(own);
   const DateColumn pool = judge_dates(others);
   if (!labelled.are_dates || !pool.are_dates) {

@@ -27,6 +27,7 @@ void make_numbers(Column& column) {
   column.values = std::move(values);
   column.text.clear();
   column.first_text_row.reset();
+  column.doubt.clear();
 }
 
 // Only for columns that the encoding has as numbers; "01" stays a category's name.

@@ -60,10 +60,7 @@ class Judge {
       judge(*column);
     }
     check_pool();
-    check_refused(labelled.source, refused_);
-    if (pool != nullptr) {
-      check_refused(pool->source, refused_in_pool_);
-    }
+    check_refused();
     in_source(labelled.source, [&] {
       check(!fitted_.encoding.columns.empty(), "no column is left as input: {}", fmt::join(fitted_.told, "; "));
     });
@@ -74,9 +71,15 @@ class Judge {
   FittedEncoding take() { return std::move(fitted_); }
 
  private:
-  static void check_refused(const std::string& source, const std::vector<std::string>& refused) {
-    check_in(source, refused.empty(), "{}; correct {}, or leave the column out with `ignore`", fmt::join(refused, "; "),
-             refused.size() == 1 ? "it" : "them");
+  // All that is wrong at once, under the name of the first file that it is in.
+  void check_refused() const {
+    std::vector<std::string> wrong = refused_;
+    for (const std::string& text : refused_in_pool_) {
+      wrong.push_back(refused_.empty() ? text : fmt::format("{}: {}", pool_->source, text));
+    }
+    check_in(wrong.empty() || !refused_.empty() ? labelled_.source : pool_->source, wrong.empty(),
+             "{}; correct {}, or leave the column out with `ignore`", fmt::join(wrong, "; "),
+             wrong.size() == 1 ? "it" : "them");
   }
 
   // Columns of notes beside the labelled rows are common.
@@ -115,8 +118,9 @@ class Judge {
     const auto found = in_pool_.find(column.name);
     const Column* in_pool = found == in_pool_.end() ? nullptr : found->second;
     if (const Column* doubted = !column.doubt.empty() ? &column : in_pool; doubted && !doubted->doubt.empty()) {
-      refuse({fmt::format("'{}' in row {}: {}", column.name, *doubted->first_text_row + 1, doubted->doubt), doubted},
-             column);
+      const std::size_t row = *doubted->first_text_row;
+      const std::size_t in_file = doubted == &column && !labelled_rows_.empty() ? labelled_rows_[row] : row;
+      refuse({fmt::format("'{}' in row {}: {}", column.name, in_file + 1, doubted->doubt), doubted}, column);
       return;
     }
     const ColumnCells cells = collect_cells(column, in_pool, order != orders_.end());
@@ -152,7 +156,11 @@ class Judge {
       }
     }
     if (!unknown.empty()) {
-      refused_.push_back(fmt::format("`order` has no place for {} of '{}'", fmt::join(unknown, ", "), order.column));
+      const std::vector<std::string> own = present_cells(*cells.labelled);
+      const bool in_own = std::ranges::any_of(own, [&](const std::string& text) { return !places.find(text, true); });
+      refuse({fmt::format("`order` has no place for {} of '{}'", fmt::join(unknown, ", "), order.column),
+              in_own ? cells.labelled : cells.pool},
+             *cells.labelled);
     }
   }
 
