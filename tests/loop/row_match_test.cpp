@@ -129,18 +129,17 @@ TEST(RowMatch, RowsAreFoundInAnyOrder) {
 
 TEST(RowMatch, WhatCannotBeToldApartStandsInOrderOrIsRefused) {
   EXPECT_EQ(match("a\n1\n3.000004\n3.000006\n5\n5\n"), (Rows{0, 1, 2, 3, 4}));  // rounded, in place
-  EXPECT_NE(
-      refusal("a\n3.000004\n1\n3.000006\n5\n5\n").find("line 2 of the file: a = 3.000004 is the same for several rows"),
-      std::string::npos);
+  EXPECT_NE(refusal("a\n3.000004\n1\n3.000006\n5\n5\n").find("row 1: a = 3.000004 is the same for several rows"),
+            std::string::npos);
   EXPECT_EQ(match("b\n2\n4\n4\n6\n6\n"), (Rows{0, 1, 2, 3, 4}));
   EXPECT_NE(refusal("b\n4\n2\n4\n6\n6\n").find("write all inputs"), std::string::npos);
 }
 
 TEST(RowMatch, RowsThatNobodyAskedForAreRefused) {
   EXPECT_EQ(refusal("a,b\n1,2\n3,4\n3.00001,4\n5,6\n5,7\n"),
-            "line 6 of the file: a = 5, b = 7 was not asked for; it was asked for b = 6");
+            "row 5: a = 5, b = 7 was not asked for; it was asked for b = 6");
   EXPECT_EQ(refusal("a,b\n1,2\n1,2\n3.00001,4\n5,6\n5,6\n"),
-            "line 3 of the file: a = 1, b = 2 is answered more often than it was asked for");
+            "row 2: a = 1, b = 2 is answered more often than it was asked for");
 }
 
 TEST(RowMatch, ColumnsOfText) {

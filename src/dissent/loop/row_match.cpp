@@ -94,16 +94,15 @@ std::vector<std::size_t> match_rows(const Table& answer, const Table& question) 
   for (std::size_t line = 0; line < answer.num_rows; ++line) {
     const std::vector<std::size_t> found = finder.find(answer, line);
     const auto name = [&] { return inputs_text(answer, line, names); };
-    check(!found.empty(), "line {} of the file: {} was not asked for{}", line_number(line), name(),
+    check(!found.empty(), "row {}: {} was not asked for{}", line + 1, name(),
           found.empty() ? nearest_text(answer, line, question, names) : "");
     const bool clear = all_equal(question, found, all);
-    check(clear || std::ranges::find(found, line) != found.end(),
-          "line {} of the file: {} is the same for several rows that were asked for; write all inputs, with all their "
-          "digits, or none",
-          line_number(line), name());
+    check(
+        clear || std::ranges::find(found, line) != found.end(),
+        "row {}: {} is the same for several rows that were asked for; write all inputs, with all their digits, or none",
+        line + 1, name());
     const auto free = std::ranges::find_if(found, [&](std::size_t k) { return !taken[k] && (clear || k == line); });
-    check(free != found.end(), "line {} of the file: {} is answered more often than it was asked for",
-          line_number(line), name());
+    check(free != found.end(), "row {}: {} is answered more often than it was asked for", line + 1, name());
     taken[*free] = true;
     lines[*free] = line;
   }
