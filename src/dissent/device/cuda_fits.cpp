@@ -75,6 +75,7 @@ class CudaFit final : public DeviceFit {
     for (const std::span<const std::uint32_t> sample : problem.samples) {
       samples.insert(samples.end(), sample.begin(), sample.end());
     }
+    const WaitAtEnd end(stream_);  // there may be no room for what comes after the first copies
     copy_up(inputs_, problem.inputs, stream_);
     copy_up<float>(targets_, targets, stream_);
     copy_up<std::uint32_t>(samples_, samples, stream_);

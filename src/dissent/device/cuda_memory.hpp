@@ -28,15 +28,13 @@ class CurrentCard {
   explicit CurrentCard(int card) {
     int before = 0;
     DISSENT_CUDA(cudaGetDevice(&before));
-    if (before != card) {
-      DISSENT_CUDA(cudaSetDevice(card));
-      before_ = before;
-    }
+    DISSENT_CUDA(cudaSetDevice(card));
+    before_ = before == card ? -1 : before;
   }
   CurrentCard(int card, std::nothrow_t) noexcept {
     int before = 0;
-    if (forget_error(cudaGetDevice(&before)) && before != card && forget_error(cudaSetDevice(card))) {
-      before_ = before;
+    if (forget_error(cudaGetDevice(&before)) && forget_error(cudaSetDevice(card))) {
+      before_ = before == card ? -1 : before;
     }
   }
   CurrentCard(const CurrentCard&) = delete;
@@ -100,7 +98,7 @@ struct CardMemory {
     DISSENT_CUDA(cudaMalloc(&data, bytes));
     return data;
   }
-  static void free(void* data) noexcept { cudaFree(data); }
+  static void free(void* data) noexcept { forget_error(cudaFree(data)); }
 };
 
 struct PinnedMemory {
@@ -109,7 +107,7 @@ struct PinnedMemory {
     DISSENT_CUDA(cudaMallocHost(&data, bytes));
     return data;
   }
-  static void free(void* data) noexcept { cudaFreeHost(data); }
+  static void free(void* data) noexcept { forget_error(cudaFreeHost(data)); }
 };
 
 // Card memory from the card's pool: unlike with cudaFree, taking it and giving it back does not wait for what runs
@@ -128,7 +126,7 @@ struct PooledMemory {
       forget_error(cudaFreeAsync(data, cudaStreamPerThread));
     }
   }
-  // Hands what this thread gave back on to other programs. Without it the pool may keep it: fits make it do so.
+  // Hands all that the pool has free on to other programs: once fits have run, it keeps that for the next.
   static void trim(int card) noexcept {
     const CurrentCard current(card, std::nothrow);
     cudaMemPool_t pool = nullptr;
@@ -164,7 +162,7 @@ class CudaStream {
   }
   ~CudaStream() {
     if (stream_ != nullptr) {
-      cudaStreamDestroy(stream_);
+      forget_error(cudaStreamDestroy(stream_));
     }
   }
 
@@ -204,7 +202,7 @@ class CudaEvent {
   }
   ~CudaEvent() {
     if (event_ != nullptr) {
-      cudaEventDestroy(event_);
+      forget_error(cudaEventDestroy(event_));
     }
   }
 

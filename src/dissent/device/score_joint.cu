@@ -205,8 +205,6 @@ class JointRows final : public RowsOnDevice {
     send(mixture.mean, size, rows_.data());
     send(mixture.stddev, size, rows_.data() + size);
   }
-
-  ~JointRows() override { cudaStreamSynchronize(stream_); }
   JointRows(const JointRows&) = delete;
   JointRows& operator=(const JointRows&) = delete;
 
@@ -259,6 +257,7 @@ class JointRows final : public RowsOnDevice {
   PooledBuffer<double> rows_;
   PooledBuffer<double> samples_;
   PooledBuffer<double> out_;
+  WaitAtEnd last_{stream_};  // goes first
 };
 
 }  // namespace

@@ -94,7 +94,9 @@ class CardPool final : public PoolOnDevice {
       : card_(current_card()), mixture_(mixture), device_(device) {}
   ~CardPool() override {
     forget_error(cudaStreamSynchronize(stream_));
-    PooledMemory::trim(card_);  // a choice takes much more than a fit
+    if (compared_) {
+      PooledMemory::trim(card_);  // it took much more than a fit does
+    }
   }
   CardPool(const CardPool&) = delete;
   CardPool& operator=(const CardPool&) = delete;
@@ -110,6 +112,7 @@ class CardPool final : public PoolOnDevice {
 
   std::unique_ptr<JointCandidates> compare(const Divergence& divergence) override {
     const CurrentCard current(card_);
+    compared_ = true;
     return in_memory(bytes_compared(), [&]() -> std::unique_ptr<JointCandidates> {
       Scores scores = scores_of(divergence);  // it checks that there is a kernel
       const score::PairwiseRule rule = *score::pairwise_rule(pairwise_estimator(divergence));
@@ -187,6 +190,7 @@ class CardPool final : public PoolOnDevice {
   int card_;
   MixtureView<T> mixture_;
   ScoreDevice& device_;
+  bool compared_ = false;
   CudaStream stream_ = CudaStream::urgent();  // training that fills the card would keep each pick waiting
 };
 

@@ -97,7 +97,7 @@ void ScoreStream::end_part(Slot& slot, const MixtureView<T>& mixture, std::size_
 void ScoreStream::drain() noexcept {
   for (Slot& slot : slots_) {
     if (std::exchange(slot.count, 0) > 0) {
-      cudaStreamSynchronize(slot.stream);
+      forget_error(cudaStreamSynchronize(slot.stream));
     }
   }
 }
