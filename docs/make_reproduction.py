@@ -1,6 +1,6 @@
 """Writes the tables of docs/reproduction.md from the results: python3 docs/make_reproduction.py [PROGRAM] [--check]
 
-The function NAME below makes what stands between <!-- NAME --> and <!-- end -->. What stands between
+The function NAME below makes what stands between <!-- NAME --> and <!-- end --> (- for _). What stands between
 <!-- verdict CLAIM --> and <!-- end --> in a sentence is that claim's verdict. All of it comes from the files that
 results/manifest.toml lists, through `dissent study show`. With --check nothing is written: the exit code says whether
 the document agrees with the results.
@@ -350,9 +350,7 @@ def ours(results):
     means, seeds = {}, {}
     for study, row in results.rows("areas"):
         if study in ("beyond-pne", "saturation"):
-            conditions = row["method"].split(", ")
-            name = conditions[0] + (" by value" if "ranking=value" in conditions else "")
-            means.setdefault(name, {})[row["problem"]] = row["mean"]
+            means.setdefault(by_value(row["method"]), {})[row["problem"]] = row["mean"]
             seeds.setdefault(row["problem"], set()).add(row["seeds"])
 
     def share(name, problem):
@@ -360,6 +358,38 @@ def ours(results):
 
     return table(("method", *(f"{problem}, {span(min(own), max(own))} seeds" for problem, own in seeds.items())),
                  [(name, *(share(name, problem) for problem in seeds)) for name in means if name != "random"])
+
+
+def by_value(label):
+    """A method's name in the studies of ours, in which all but the ranking is the same."""
+    name, *conditions = label.split(", ")
+    return name + (" by value" if "ranking=value" in conditions else "")
+
+
+def tests_between(results, names, ours, against):
+    """Tests paired by seed of areas under curves: ours against one method, as a share of its error."""
+    lines = []
+    for study in results.show("rmse", names, "--ours", ours, "--against", against)["studies"]:
+        means = {(row["model"], row["problem"], row["method"]): row["mean"] for row in study["areas"]}
+        for row in study["paired"]:
+            if row["of"] == "area":
+                task = row["model"], row["problem"]
+                ratio = means[*task, row["ours"]] / means[*task, row["baseline"]]
+                lines.append((row["problem"], row["model"], by_value(row["ours"]), number(ratio), row["pairs"],
+                              f"{row['effect']:.2f}", probability(row["sign_flip_p"]),
+                              probability(row["sign_flip_adjusted"]), row["outcome"]))
+    return table(("problem", "model", "method", "share", "seeds", "effect", "p", "Holm", "it is"), lines)
+
+
+def against_random(results):
+    """The ways to choose that are ours, and the paper's two, against random choice."""
+    return tests_between(results, ["beyond-pne.csv.gz", "saturation.csv.gz"],
+                         "kl,bhattacharyya,kl-joint,bhattacharyya-joint,aim,kl-aim,mc", "random")
+
+
+def against_each_other(results):
+    """kl against bhattacharyya in the paper's main experiment."""
+    return tests_between(results, [study + ".csv.gz" for study in GRIDS.values()], "kl", "bhattacharyya")
 
 
 def sizes(results):
@@ -382,8 +412,9 @@ def verdict(results, name):
     return results.verdicts[name]["verdict"]
 
 
-BLOCKS = {made.__name__: made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings,
-                                           tied, pendulums, batches, ours, sizes)}
+BLOCKS = {made.__name__.replace("_", "-"): made for made in (runs, origin, verdicts, findings, curves, paired, power, ranks, costs, ceilings,
+                                           tied, pendulums, batches, ours, sizes, against_random,
+                                           against_each_other)}
 
 
 def made_text(text, results):
