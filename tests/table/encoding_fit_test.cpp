@@ -84,7 +84,10 @@ TEST(TableEncoding, MistakesAreLaidToTheirFile) {
                   .starts_with("pool.csv: order has no place for z of 'k'"));
   EXPECT_TRUE(message({.targets = {"y"}, .order = {{"k=p", "q"}}}, table_of("k,x,y\nz,1,1\nq,2,2\n", "lab.csv"),
                       table_of("k,x\nz,1\n", "pool.csv"))
-                  .starts_with("lab.csv: order has no place for z of 'k'"));
+                  .starts_with("lab.csv: order has no place for z of 'k'; correct it"));
+  EXPECT_TRUE(message({.targets = {"y"}, .order = {{"k=p", "q"}}}, table_of("k,x,y\nz,1,1\nq,2,2\n", "lab.csv"),
+                      table_of("k,x\nw,1\nz,1\n", "pool.csv"))
+                  .starts_with("lab.csv: order has no place for z of 'k'; pool.csv: order has no place for w of 'k'"));
   EXPECT_TRUE(message(plain, table_of("when,x,y\n,1,1\n,2,2\n", "lab.csv"),
                       table_of("when,x\n1/2/2024,1\n3/4/2024,1\n", "pool.csv"))
                   .starts_with("pool.csv: 'when' has dates like 1/2/2024"));
@@ -98,16 +101,20 @@ TEST(TableEncoding, MistakesAreLaidToTheirFile) {
 }
 
 TEST(TableEncoding, DoubtsAreOfRowsWithTargetsAndNamedByTheirRowOfTheFile) {
-  const auto with_comma_in = [](int doubted) {
+  const auto with_commas = [](const std::map<int, std::string>& doubted) {
     std::string text = "a;x;y\n";
     for (int row = 0; row < 12; ++row) {
-      text += fmt::format("{};{};{}\n", row == doubted ? "1,234" : "2.5", row, row < 3 ? "" : "1");
+      text += fmt::format("{};{};{}\n", doubted.contains(row) ? doubted.at(row) : "2.5", row, row < 3 ? "" : "1");
     }
     return parse_csv(text, "t.csv");
   };
-  const std::string message = message_of<InputError>([&] { fit_encoding({.targets = {"y"}}, with_comma_in(6)); });
-  EXPECT_TRUE(message.starts_with("t.csv: 'a' in row 7: '1,234' may be thousands or a fraction")) << message;
-  EXPECT_EQ(fit_encoding({.targets = {"y"}}, with_comma_in(2)).encoding.features().back(), "x");
+  const auto message = [&](const std::map<int, std::string>& doubted) {
+    return message_of<InputError>([&] { fit_encoding({.targets = {"y"}}, with_commas(doubted)); });
+  };
+  const std::string second = message({{2, "5,678"}, {6, "1,234"}});
+  EXPECT_TRUE(message({{6, "1,234"}}).starts_with("t.csv: 'a' in row 7: '1,234' may be thousands or a fraction"));
+  EXPECT_TRUE(second.starts_with("t.csv: 'a' in row 7: '1,234' may be thousands or a fraction")) << second;
+  EXPECT_EQ(fit_encoding({.targets = {"y"}}, with_commas({{2, "1,234"}})).encoding.features().back(), "x");
 }
 
 TEST(TableEncoding, OneOfTwoLettersIsNoBoolean) {

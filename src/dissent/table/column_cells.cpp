@@ -201,17 +201,17 @@ DateCells judge_date_cells(const ColumnCells& cells, std::span<const std::size_t
     texts.push_back(text);
   }
   const DateColumn all = judge_dates(texts);
+  if (all.are_dates && !all.ambiguous) {
+    return {.are_dates = true, .order = all.order, .earliest = earliest_day(texts, all.order)};
+  }
+  if (!all.ambiguous && !mostly_dates(cells)) {
+    return {};
+  }
   const std::vector<std::string> own = present_cells(*cells.labelled);
   const std::vector<std::string> others = cells.pool == nullptr ? own : present_cells(*cells.pool);
   if (all.ambiguous) {
     return {.fault = own.empty() ? ambiguous_dates(*cells.pool, others.front())
                                  : ambiguous_dates(*cells.labelled, own.front())};
-  }
-  if (all.are_dates) {
-    return {.are_dates = true, .order = all.order, .earliest = earliest_day(texts, all.order)};
-  }
-  if (!mostly_dates(cells)) {
-    return {};
   }
   const DateColumn labelled = judge_dates(own);
   const DateColumn pool = judge_dates(others);

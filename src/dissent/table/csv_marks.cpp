@@ -31,9 +31,8 @@ void refuse_mixed_marks(std::span<const ColumnMarks> marks, Table& table) {
     }
     column.first_text_row = std::min(*own.first_comma, column.first_text_row.value_or(column.values.size()));
     if (thousands) {
-      column.doubt = fmt::format(
-          "'{}' may be thousands or a fraction; write whole numbers without separators, and fractions with a point",
-          own.comma_text);
+      column.doubt =
+          "may be thousands or a fraction; write whole numbers without separators, and fractions with a point";
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -120,7 +121,9 @@ class Judge {
     if (const Column* doubted = !column.doubt.empty() ? &column : in_pool; doubted && !doubted->doubt.empty()) {
       const std::size_t row = *doubted->first_text_row;
       const std::size_t in_file = doubted == &column && !labelled_rows_.empty() ? labelled_rows_[row] : row;
-      refuse({fmt::format("'{}' in row {}: {}", column.name, in_file + 1, doubted->doubt), doubted}, column);
+      refuse({fmt::format("'{}' in row {}: '{}' {}", column.name, in_file + 1, doubted->text[row], doubted->doubt),
+              doubted},
+             column);
       return;
     }
     const ColumnCells cells = collect_cells(column, in_pool, order != orders_.end());
@@ -148,19 +151,19 @@ class Judge {
   void judge_order(const ColumnOrder& order, const ColumnCells& cells, ColumnCode& code) {
     code.kind = ColumnKind::kOrdered;
     code.levels = order.levels;
-    std::vector<std::string> unknown;
     const LevelPlaces places(order.levels);
-    for (const auto& [text, count] : cells.counts) {
-      if (!places.find(text, true)) {
-        unknown.push_back(text);
+    std::set<std::string> known(order.levels.begin(), order.levels.end());  // and those that were refused
+    for (const Column* column : {cells.labelled, cells.pool}) {
+      std::set<std::string> unknown;
+      for (const std::string& text : column == nullptr ? std::vector<std::string>() : present_cells(*column)) {
+        if (!places.find(text, true) && known.insert(text).second) {
+          unknown.insert(text);
+        }
       }
-    }
-    if (!unknown.empty()) {
-      const std::vector<std::string> own = present_cells(*cells.labelled);
-      const bool in_own = std::ranges::any_of(own, [&](const std::string& text) { return !places.find(text, true); });
-      refuse({fmt::format("`order` has no place for {} of '{}'", fmt::join(unknown, ", "), order.column),
-              in_own ? cells.labelled : cells.pool},
-             *cells.labelled);
+      if (!unknown.empty()) {
+        refuse({fmt::format("`order` has no place for {} of '{}'", fmt::join(unknown, ", "), order.column), column},
+               *cells.labelled);
+      }
     }
   }
 

@@ -48,11 +48,9 @@ std::string near_text(const std::string& name, const std::vector<std::string>& n
 bool Column::is_missing(std::size_t row) const { return std::ranges::binary_search(missing_rows, row); }
 
 void Column::check_numbers() const {
-  if (!doubt.empty()) {
-    fail_at(*this, *first_text_row, "", doubt);
-  }
   if (is_text()) {
-    fail_at(*this, *first_text_row, text[*first_text_row].substr(0, kShownLength), "is text; a number is required");
+    fail_at(*this, *first_text_row, text[*first_text_row].substr(0, kShownLength),
+            doubt.empty() ? "is text; a number is required" : doubt);
   }
   if (!missing_rows.empty()) {
     fail_at(*this, missing_rows.front(), "", "the value is missing; a number is required");

@@ -38,7 +38,7 @@ struct Column {
   std::optional<std::size_t> first_text_row;
   bool unnamed = false;      // no real name in the file: `name` is its place ("column 1") or made up ("Unnamed: 0")
   Spellings spellings = {};  // of a numeric column
-  std::string doubt = {};    // of a text column: why it was not read as numbers, which it seems to be
+  std::string doubt = {};    // of a text column that seems to be numbers: why its first text is not read as one
 
   bool is_text() const { return first_text_row.has_value(); }
   bool is_missing(std::size_t row) const;
