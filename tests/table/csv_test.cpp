@@ -1,7 +1,6 @@
 #include "dissent/table/csv.hpp"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <clocale>
@@ -14,6 +13,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/table/text_bytes.hpp"
 #include "support/full_disk.hpp"
+#include "support/property.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {
@@ -203,7 +203,7 @@ TEST(CsvWriter, FullDiskLeavesNoFile) {
 
 TEST(Csv, NumbersRoundTripToTheBit) {
   const TempDir dir;
-  EXPECT_TRUE(rc::check([&](const std::vector<std::uint64_t>& bits) {
+  test::check_property(100, [&](const std::vector<std::uint64_t>& bits) {
     CsvWriter writer(dir.file("r.csv"), {"x", "narrow"});
     Values expected;
     for (const std::uint64_t word : bits) {
@@ -221,7 +221,7 @@ TEST(Csv, NumbersRoundTripToTheBit) {
       RC_ASSERT(same);
       RC_ASSERT(static_cast<float>(table.columns[1].values[k]) == static_cast<float>(bits[k] >> 40));
     }
-  }));
+  });
 }
 
 TEST(Csv, TextAndMissingRoundTrip) {
@@ -229,7 +229,7 @@ TEST(Csv, TextAndMissingRoundTrip) {
   const auto field =
       rc::gen::container<std::string>(rc::gen::element('a', ',', '"', '\n', '\r', ';', ' ', '\t', '\xEF'));
   const auto as_read = [](const std::string& text) { return is_utf8(text) ? text : utf8_of_windows(text); };
-  EXPECT_TRUE(rc::check([&] {
+  test::check_property(100, [&] {
     Table table;
     table.num_rows = *rc::gen::inRange<std::size_t>(1, 8);
     const std::size_t num_columns = *rc::gen::inRange<std::size_t>(1, 4);
@@ -263,7 +263,7 @@ TEST(Csv, TextAndMissingRoundTrip) {
       RC_ASSERT(back.columns[k].missing_rows == table.columns[k].missing_rows);
       RC_ASSERT(back.columns[k].first_text_row == table.columns[k].first_text_row);
     }
-  }));
+  });
 }
 
 TEST(Csv, NumbersKeepTheirSpelling) {
