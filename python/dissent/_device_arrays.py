@@ -131,7 +131,10 @@ def choose_on_card(question: Question, mean: Any, given: Given) -> Chosen:
 @functools.lru_cache(maxsize=None)
 def _card(number: int) -> _core.Card:
     """The card, opened once: its queue must live from when arrays are handed over until they are scored."""
-    return _core.Card(number)
+    try:
+        return _core.Card(number)
+    except (OSError, ValueError) as error:
+        raise type(error)(f"{error}; arrays can be brought to the host") from None
 
 
 def _shared_card(mean: Any, stddev: Any) -> _core.Card:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -14,23 +13,21 @@
 #include "dissent/base/threads.hpp"
 #include "dissent/ensemble/given_model.hpp"
 #include "dissent/estimator/score_device.hpp"
+#include "support/choices.hpp"
 #include "support/mixtures.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {
 namespace {
 
-std::vector<double> numbers(std::size_t count) {
-  std::vector<double> rows(count);
-  std::iota(rows.begin(), rows.end(), 0.0);
-  return rows;
-}
+using test::choose_on_device;
+using test::choose_on_host;
 
 // A pool in the host's memory, scored as the processor scores given arrays.
 class HostPool final : public PoolOnDevice {
  public:
   explicit HostPool(const Mixture<double>& mixture)
-      : mixture_(mixture), model_(given_ensemble(mixture.view())), all_(numbers(mixture.num_inputs)) {}
+      : mixture_(mixture), model_(given_ensemble(mixture.view())), all_(test::row_numbers(mixture.num_inputs)) {}
 
   std::size_t num_rows() const override { return mixture_.num_inputs; }
   std::size_t num_outputs() const override { return mixture_.num_outputs; }
@@ -93,25 +90,6 @@ Mixture<double> mixture_of(const Shape& shape, bool weighted) {
   return mixture;
 }
 
-Choice on_host(const char* name, const Mixture<double>& mixture, std::size_t batch, Ranking ranking) {
-  const Ensemble model = given_ensemble(mixture.view());
-  return choose(Acquisition::parse(name),
-                {.model = model,
-                 .training = {},
-                 .batch = batch,
-                 .stream = Stream(3, Purpose::kAcquire),
-                 .ranking = ranking,
-                 .aleatoric = false},
-                numbers(mixture.num_inputs));
-}
-
-Choice there(const char* name, PoolOnDevice& pool, std::size_t batch, Ranking ranking = Ranking::kDeficit) {
-  ThreadPool threads(2);
-  return choose_there(
-      Acquisition::parse(name),
-      {.pool = pool, .batch = batch, .stream = Stream(3, Purpose::kAcquire), .executor = &threads, .ranking = ranking});
-}
-
 void expect_same(const Choice& found, const Choice& expected) {
   EXPECT_EQ(found.rows, expected.rows);
   EXPECT_EQ(found.scores, expected.scores);
@@ -122,12 +100,11 @@ TEST(ChooseThere, RowsAreThoseOfGivenArrays) {
   for (const Shape& shape : {Shape{300, 5, 3}, Shape{31, 2, 1}, Shape{40, 8, 12}, Shape{12, 3, 1}}) {
     for (const bool weighted : {false, true}) {
       const Mixture<double> mixture = mixture_of(shape, weighted && shape.num_components > 2);
-      for (const char* name : {"kl", "jeffreys", "bhattacharyya", "chernoff:0.3", "kl-joint", "jeffreys-joint",
-                               "bhattacharyya-joint", "chernoff-joint:0.3"}) {
+      for (const char* name : test::kMethodsThere) {
         for (const Ranking ranking : {Ranking::kDeficit, Ranking::kValue}) {
           HostPool pool(mixture);
           SCOPED_TRACE(fmt::format("{}, {} rows, {}", name, shape.num_inputs, ranking_name(ranking)));
-          expect_same(there(name, pool, 12, ranking), on_host(name, mixture, 12, ranking));
+          expect_same(choose_on_device(name, pool, 12, ranking), choose_on_host(name, mixture, 12, ranking));
         }
       }
     }
@@ -137,7 +114,7 @@ TEST(ChooseThere, RowsAreThoseOfGivenArrays) {
 TEST(ChooseThere, OnlyTheShortListIsFetchedAfterSaturation) {
   const Mixture<double> mixture = mixture_of({2500, 5, 60, 4}, true);
   HostPool pool(mixture);
-  expect_same(there("kl-joint", pool, 40), on_host("kl-joint", mixture, 40, Ranking::kDeficit));
+  expect_same(choose_on_device("kl-joint", pool, 40), choose_on_host("kl-joint", mixture, 40));
   EXPECT_GE(pool.num_fetched, short_list_length(40));
   EXPECT_LE(pool.num_fetched, short_list_length(40) + 40);
 }
@@ -145,7 +122,7 @@ TEST(ChooseThere, OnlyTheShortListIsFetchedAfterSaturation) {
 TEST(ChooseThere, NothingIsFetchedBefore) {
   const Mixture<double> mixture = mixture_of({50, 5, 1, 0.1}, false);
   HostPool pool(mixture);
-  there("kl-joint", pool, 5);
+  choose_on_device("kl-joint", pool, 5);
   EXPECT_EQ(pool.num_fetched, 0U);
 }
 
@@ -159,26 +136,26 @@ TEST(ChooseThere, WeightsThatSinglePrecisionCannotSeeDoNotCount) {
         mixture.weights = Weights::from(std::vector<double>{0.5, least, 0.3, 0.2}, 4);
         HostPool pool(mixture);
         SCOPED_TRACE(fmt::format("{} by {}, {}", name, ranking_name(ranking), least));
-        rows.push_back(on_host(name, mixture, 12, ranking).rows);
+        rows.push_back(choose_on_host(name, mixture, 12, ranking).rows);
         EXPECT_EQ(rows.back(), rows.front());
-        EXPECT_EQ(there(name, pool, 12, ranking).rows, rows.back());
+        EXPECT_EQ(choose_on_device(name, pool, 12, ranking).rows, rows.back());
       }
     }
   }
   mixture.weights = Weights::from(std::vector<double>{1, 1e-40, 0, 1e-35}, 4);
   HostPool pool(mixture);
-  EXPECT_NE(message_of<InputError>([&] { there("kl-joint", pool, 2); }).find("weigh less than 1e-30"),
+  EXPECT_NE(message_of<InputError>([&] { choose_on_device("kl-joint", pool, 2); }).find("weigh less than 1e-30"),
             std::string::npos);
-  EXPECT_EQ(message_of<InputError>([&] { there("kl-joint", pool, 2); }),
-            message_of<InputError>([&] { on_host("kl-joint", mixture, 2, Ranking::kDeficit); }));
-  EXPECT_NE(message_of<InputError>([&] { on_host("kl-aim", mixture, 2, Ranking::kDeficit); }).find("weigh less than"),
+  EXPECT_EQ(message_of<InputError>([&] { choose_on_device("kl-joint", pool, 2); }),
+            message_of<InputError>([&] { choose_on_host("kl-joint", mixture, 2); }));
+  EXPECT_NE(message_of<InputError>([&] { choose_on_host("kl-aim", mixture, 2); }).find("weigh less than"),
             std::string::npos);
   // Nor do they take the places of those that count, where an aim looks at a hundred components.
   Mixture<double> many = mixture_of({30, 150, 1}, false);
   std::vector<double> weights(150, 1e-40);
   weights[0] = weights[2] = 0.5;
   many.weights = Weights::from(weights, 150);
-  EXPECT_EQ(on_host("kl-aim", many, 2, Ranking::kDeficit).rows.size(), 2U);
+  EXPECT_EQ(choose_on_host("kl-aim", many, 2).rows.size(), 2U);
 }
 
 TEST(ChooseThere, AnExecutorThatThrowsEndsTheChoice) {
@@ -209,8 +186,8 @@ TEST(ChooseThere, TiesAreBrokenAsOnTheHost) {
   mixture.weights = Weights::uniform(4);
   HostPool pool(mixture);
   for (const char* name : {"kl", "kl-joint"}) {
-    const Choice found = there(name, pool, 10);
-    EXPECT_EQ(found.rows, on_host(name, mixture, 10, Ranking::kDeficit).rows) << name;
+    const Choice found = choose_on_device(name, pool, 10);
+    EXPECT_EQ(found.rows, choose_on_host(name, mixture, 10).rows) << name;
     EXPECT_FALSE(std::ranges::is_sorted(found.rows)) << name;  // by a draw
   }
 }
@@ -219,7 +196,7 @@ TEST(ChooseThere, WhatRunsOnTheHostOnlyIsRefused) {
   const Mixture<double> mixture = mixture_of({20, 3, 2}, false);
   HostPool pool(mixture);
   for (const char* name : {"aim", "kl-aim", "chernoff-best", "mc:100", "batchbald:100", "variance", "random"}) {
-    const std::string message = message_of<InputError>([&] { there(name, pool, 5); });
+    const std::string message = message_of<InputError>([&] { choose_on_device(name, pool, 5); });
     EXPECT_NE(message.find(name), std::string::npos) << message;
     EXPECT_NE(message.find("chernoff-joint:A"), std::string::npos) << message;
     EXPECT_NE(message.find("bring the arrays to the host"), std::string::npos) << message;
@@ -230,15 +207,15 @@ TEST(ChooseThere, TheRequestIsCheckedAsOnTheHost) {
   const Mixture<double> mixture = mixture_of({20, 3, 2}, false);
   HostPool pool(mixture);
   for (const std::size_t batch : {0UL, 21UL}) {
-    EXPECT_EQ(message_of<InputError>([&] { there("kl", pool, batch); }),
-              message_of<InputError>([&] { on_host("kl", mixture, batch, Ranking::kDeficit); }));
+    EXPECT_EQ(message_of<InputError>([&] { choose_on_device("kl", pool, batch); }),
+              message_of<InputError>([&] { choose_on_host("kl", mixture, batch); }));
   }
-  EXPECT_EQ(there("kl-joint", pool, 20).rows.size(), 20U);
+  EXPECT_EQ(choose_on_device("kl-joint", pool, 20).rows.size(), 20U);
   Mixture<double> single = mixture;
   single.weights = Weights::from(std::vector<double>{0, 1, 0}, 3);
   HostPool of_one(single);
-  EXPECT_EQ(message_of<InputError>([&] { there("kl-joint", of_one, 5); }),
-            message_of<InputError>([&] { on_host("kl-joint", single, 5, Ranking::kDeficit); }));
+  EXPECT_EQ(message_of<InputError>([&] { choose_on_device("kl-joint", of_one, 5); }),
+            message_of<InputError>([&] { choose_on_host("kl-joint", single, 5); }));
 }
 
 }  // namespace

@@ -285,7 +285,7 @@ TEST_F(OnCard, AFitAmongManyHasTheSameBitsAsAlone) {
   expect_same_bits_among_many(fits, "slices of several tiles, gradients too large for it", flow, 1000, 1200);
   expect_same_bits_among_many(fits, "slices of one tile, and in the second batch of none", flow, 256, 300);
   expect_same_bits_among_many(fits, "components in turns, 16 of 20 at work at a time", many, 300, 300);
-  expect_same_bits_among_many(fits, "eleven components at a time, in larger batches", together, 300, 300);
+  expect_same_bits_among_many(fits, "eleven components at a time", together, 300, 300);
 }
 
 TEST_F(OnCard, WhatItCannotTrainIsRefused) {

@@ -28,10 +28,13 @@
 #include "dissent/device/device_error.hpp"
 #include "dissent/ensemble/given_model.hpp"
 #include "dissent/mixture/gaussian.hpp"
+#include "support/choices.hpp"
 #include "support/temp_dir.hpp"
 
 namespace dissent {
 namespace {
+
+using test::choose_on_host;
 
 struct Shape {
   std::size_t num_inputs, num_components, num_outputs;
@@ -43,14 +46,6 @@ constexpr Shape kShapes[] = {{1, 2, 1},    {31, 5, 11},   {33, 8, 1},     {5000,
                              {33, 5, 257}, {5000, 5, 11}, {400, 20, 257}, {5000, 20, 3}};
 const char* const kDivergences[] = {"kl",           "jeffreys",  "bhattacharyya", "chernoff:0.3",
                                     "chernoff:0.8", "renyi:0.5", "hellinger",     "wasserstein"};
-const char* const kMethods[] = {"kl",       "jeffreys",       "bhattacharyya",       "chernoff:0.3",
-                                "kl-joint", "jeffreys-joint", "bhattacharyya-joint", "chernoff-joint:0.3"};
-
-std::vector<double> numbers(std::size_t count) {
-  std::vector<double> rows(count);
-  std::iota(rows.begin(), rows.end(), 0.0);
-  return rows;
-}
 
 // With a third component and weights, the second has none.
 template <class T>
@@ -105,20 +100,6 @@ class Uploaded {
   DeviceBuffer<T> stddev_;
 };
 
-Choice on_host(const std::string& name, const Mixture<double>& mixture, std::size_t batch, Ranking ranking) {
-  const Ensemble model = given_ensemble(mixture.view());
-  ThreadPool threads(2);
-  return choose(Acquisition::parse(name),
-                {.model = model,
-                 .training = {},
-                 .batch = batch,
-                 .stream = Stream(3, Purpose::kAcquire),
-                 .executor = &threads,
-                 .ranking = ranking,
-                 .aleatoric = false},
-                numbers(mixture.num_inputs));
-}
-
 // Whether both chose the same rows. If not, the first that differ must be worth the same to rounding; what follows
 // depends on them.
 bool agree(const Choice& found, const Choice& expected) {
@@ -147,13 +128,7 @@ class PoolOnCard : public test::OnCard {
   template <class T>
   Choice there(const std::string& name, const MixtureView<T>& view, std::size_t batch,
                Ranking ranking = Ranking::kDeficit) {
-    ThreadPool threads(2);
-    const std::unique_ptr<PoolOnDevice> pool = pool_of(view);
-    return choose_there(Acquisition::parse(name), {.pool = *pool,
-                                                   .batch = batch,
-                                                   .stream = Stream(3, Purpose::kAcquire),
-                                                   .executor = &threads,
-                                                   .ranking = ranking});
+    return test::choose_on_device(name, *pool_of(view), batch, ranking);
   }
 
   template <class T>
@@ -165,12 +140,12 @@ class PoolOnCard : public test::OnCard {
         const Mixture<double> doubles = as_doubles(mixture);
         const Uploaded<T> uploaded(mixture);
         const std::size_t batch = std::min<std::size_t>(shape.num_inputs, 12);
-        for (const char* name : kMethods) {
+        for (const char* name : test::kMethodsThere) {
           for (const Ranking ranking : {Ranking::kDeficit, Ranking::kValue}) {
             SCOPED_TRACE(fmt::format("{} by {} of {} x {} x {}, {} bytes, weighted {}", name, ranking_name(ranking),
                                      shape.num_inputs, shape.num_components, shape.num_outputs, sizeof(T), weighted));
             equal[{name, ranking}].push_back(
-                agree(there(name, uploaded.view(), batch, ranking), on_host(name, doubles, batch, ranking)));
+                agree(there(name, uploaded.view(), batch, ranking), choose_on_host(name, doubles, batch, ranking)));
           }
         }
       }
@@ -250,7 +225,7 @@ TEST_F(PoolOnCard, GoesOnBeyondSaturationAsTheHostDoes) {
     const Mixture<float> mixture = drawn<float>({2500, 5, 60, 3}, weighted);
     const Uploaded<float> uploaded(mixture);
     for (const char* name : {"kl-joint", "bhattacharyya-joint"}) {
-      const Choice expected = on_host(name, as_doubles(mixture), 60, Ranking::kDeficit);
+      const Choice expected = choose_on_host(name, as_doubles(mixture), 60);
       EXPECT_EQ(there(name, uploaded.view(), 60).rows, expected.rows) << name;
     }
   }
@@ -278,7 +253,7 @@ TEST_F(PoolOnCard, TiesAreBrokenAsOnTheHost) {
   mixture.weights = Weights::uniform(3);
   const Uploaded<float> uploaded(mixture);
   for (const char* name : {"kl", "bhattacharyya-joint"}) {
-    EXPECT_EQ(there(name, uploaded.view(), 20).rows, on_host(name, as_doubles(mixture), 20, Ranking::kDeficit).rows);
+    EXPECT_EQ(there(name, uploaded.view(), 20).rows, choose_on_host(name, as_doubles(mixture), 20).rows);
   }
 }
 
@@ -346,7 +321,7 @@ TEST_F(PoolOnCard, TinyWeightsAreWeightsInDoublePrecision) {
   doubles.weights = weights;
   const Uploaded<double> uploaded(doubles);
   for (const char* name : {"kl", "kl-joint", "bhattacharyya-joint"}) {
-    EXPECT_TRUE(agree(there(name, uploaded.view(), 12), on_host(name, doubles, 12, Ranking::kDeficit))) << name;
+    EXPECT_TRUE(agree(there(name, uploaded.view(), 12), choose_on_host(name, doubles, 12))) << name;
   }
 }
 

@@ -57,7 +57,7 @@ class CudaDevice final : public Device {
   if (driver > 0 && (error == cudaErrorInsufficientDriver || driver / 1000 < runtime / 1000)) {
     throw DeviceError(
         fmt::format("device {}: the NVIDIA driver is too old: it knows CUDA {}, and {} is needed; update "
-                    "the driver",
+                    "the driver, or take device cpu",
                     name, version_text(driver), version_text(runtime)));
   }
   if (driver == 0) {
@@ -66,8 +66,8 @@ class CudaDevice final : public Device {
                     "that could be used; install it, or take device cpu",
                     name));
   }
-  throw DeviceError(
-      fmt::format("device {}: no card can be used: {} ({})", name, cudaGetErrorString(error), cudaGetErrorName(error)));
+  throw DeviceError(fmt::format("device {}: no card can be used: {} ({}); take device cpu", name,
+                                cudaGetErrorString(error), cudaGetErrorName(error)));
 }
 
 // The library must have code for this architecture, or code that can be compiled for it.

@@ -128,6 +128,17 @@ class CudaFit final : public DeviceFit {
   }
 
   std::vector<TrainJob> upload(std::span<const UnitEpochs> units, const FitBlocks& blocks) {
+    std::vector<StepFactors> steps;
+    for (const UnitEpochs& unit : units) {
+      steps.insert(steps.end(), unit.steps.begin(), unit.steps.end());
+    }
+    steps_.reserve(steps.size());  // there may be no room for them, so before the copies begin
+    std::vector<TrainJob> jobs;
+    const StepFactors* of_unit = steps_.data();
+    for (std::size_t k = 0; k < units.size(); ++k) {
+      jobs.push_back(job_of(units[k], k, of_unit));
+      of_unit += units[k].steps.size();
+    }
     const std::size_t size = blocks.parameters.size();
     if (host_.size() < 4 * size) {
       host_ = queue_.borrow(4 * size);
@@ -138,17 +149,6 @@ class CudaFit final : public DeviceFit {
     }
     DISSENT_CUDA(
         cudaMemcpyAsync(blocks_.data(), host_.data(), 4 * size * sizeof(float), cudaMemcpyHostToDevice, stream_));
-    std::vector<StepFactors> steps;
-    std::vector<TrainJob> jobs;
-    std::size_t num_steps = 0;
-    for (const UnitEpochs& unit : units) {
-      num_steps += unit.steps.size();
-    }
-    steps_.reserve(num_steps);
-    for (std::size_t k = 0; k < units.size(); ++k) {
-      jobs.push_back(job_of(units[k], k, steps_.data() + steps.size()));
-      steps.insert(steps.end(), units[k].steps.begin(), units[k].steps.end());
-    }
     DISSENT_CUDA(cudaMemcpyAsync(steps_.data(), steps.data(), steps.size() * sizeof(StepFactors),
                                  cudaMemcpyHostToDevice, stream_));
     wait();

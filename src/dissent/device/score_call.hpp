@@ -7,6 +7,9 @@
 
 namespace dissent::score {
 
+// The most components that kernels take: a block's shared memory holds all their divergences.
+inline constexpr int kMostComponents = 140;
+
 // Inputs [N][M][D], as mixture.hpp lays them out.
 template <class T>
 struct Rows {

@@ -12,8 +12,6 @@
 
 namespace dissent::score {
 
-static_assert(kMostPaired >= kMostComponents);
-
 // Divergences [pairs][N], numbered as PairedComponents says.
 struct Divergences {
   const float* value;

@@ -2,12 +2,11 @@
 // it for vectors: in single precision, right to about 1e-6 of itself at either end.
 #pragma once
 
+#include "dissent/device/score_call.hpp"
 #include "dissent/device/score_combine.hpp"
 #include "dissent/device/score_math.hpp"
 
 namespace dissent::score {
-
-inline constexpr int kMostPaired = 140;  // components; as many as kernels score
 
 // The components that count, passed to kernels by value. Their ordered pairs (i, j), i != j, are numbered as
 // JointPairs numbers them: those of one i follow each other.
@@ -15,9 +14,9 @@ struct PairedComponents {
   int count = 0;
   float entropy = 0;
   float saturated = 0;  // as JointPairs has it
-  float weight[kMostPaired] = {};
-  float log_weight[kMostPaired] = {};
-  int component[kMostPaired] = {};  // its number in the mixture
+  float weight[kMostComponents] = {};
+  float log_weight[kMostComponents] = {};
+  int component[kMostComponents] = {};  // its number in the mixture
 
   DISSENT_BOTH int num_pairs() const { return count * (count - 1); }
   DISSENT_BOTH int pair(int i, int j) const { return i * (count - 1) + (j < i ? j : j - 1); }

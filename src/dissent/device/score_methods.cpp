@@ -6,6 +6,7 @@
 #include "dissent/base/random.hpp"
 #include "dissent/device/score_bounds.hpp"
 #include "dissent/device/score_samples.hpp"
+#include "dissent/estimator/combine.hpp"
 #include "dissent/estimator/methods.hpp"
 #include "dissent/estimator/monte_carlo.hpp"
 
@@ -83,8 +84,7 @@ std::optional<PairwiseRule> pairwise_rule(const Estimator& estimator) {
 
 template <class T>
 bool weights_fit(const Weights& weights) {
-  return sizeof(T) == 8 ||
-         std::ranges::all_of(weights.value, [](double w) { return w == 0 || w > kLeastWeightOfFloats; });
+  return sizeof(T) == 8 || suit_floats(weights);
 }
 
 template <class T>

@@ -33,9 +33,7 @@ struct Method {
   std::function<void(const Rows<T>& rows, const Columns& columns, std::size_t begin, cudaStream_t stream)> launch;
 };
 
-inline constexpr double kLeastWeightOfFloats = 1e-12;  // a weight is 0 or above this
-
-// Whether kernels for mixtures of T take such weights: a float cannot hold the inverse of every weight.
+// Whether kernels for mixtures of T take such weights.
 template <class T>
 bool weights_fit(const Weights& weights);
 

@@ -17,8 +17,6 @@ struct HostWeights {
   double entropy;
 };
 
-// The most components that kernels take: a block's shared memory holds all their divergences.
-inline constexpr int kMostComponents = 140;
 template <class T>
 bool fits_card(int num_components, int num_outputs);
 

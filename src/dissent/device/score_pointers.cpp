@@ -8,6 +8,7 @@
 #include "dissent/device/score_methods.hpp"
 #include "dissent/device/score_stream.hpp"
 #include "dissent/device/score_top.hpp"
+#include "dissent/estimator/combine.hpp"
 
 namespace dissent {
 namespace {
@@ -73,7 +74,7 @@ template <class T>
 std::shared_ptr<double> score_pointers(const Estimator& estimator, const MixtureView<T>& mixture, cudaStream_t stream) {
   check(score::weights_fit<T>(*mixture.weights),
         "with arrays in single precision every weight must be 0 or above {}; pass them in double precision",
-        score::kLeastWeightOfFloats);
+        kLeastWeightOfFloats);
   const auto method = score::method_for(estimator, mixture, {});
   check(method.has_value(),
         "estimator '{}' has no kernel for {} components of {} outputs; bring the arrays to the host", estimator.name(),

@@ -93,7 +93,6 @@ class CardPool final : public PoolOnDevice {
   CardPool(const MixtureView<T>& mixture, ScoreDevice& device)
       : card_(current_card()), mixture_(mixture), device_(device) {}
   ~CardPool() override {
-    forget_error(cudaStreamSynchronize(stream_));
     if (compared_) {
       PooledMemory::trim(card_);  // it took much more than a fit does
     }

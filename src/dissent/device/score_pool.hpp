@@ -13,10 +13,11 @@
 
 namespace dissent {
 
-// The same components for kernels, which take kMostPaired at most.
+// The same components for kernels.
 inline score::PairedComponents paired_components(const JointPairs& pairs) {
-  check(pairs.component.size() <= score::kMostPaired, "{} components cannot be paired on a card, only {}",
-        pairs.component.size(), score::kMostPaired);
+  check(pairs.component.size() <= score::kMostComponents,
+        "rows of {} components cannot be compared on a card, which takes {}; bring the arrays to the host",
+        pairs.component.size(), score::kMostComponents);
   score::PairedComponents of{.count = static_cast<int>(pairs.component.size()),
                              .entropy = pairs.entropy,
                              .saturated = static_cast<float>(pairs.saturated)};

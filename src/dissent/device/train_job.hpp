@@ -13,10 +13,11 @@
 
 namespace dissent::device {
 
-inline constexpr int kMaxLayers = 8;    // of a network, including the heads
-inline constexpr int kMaxMembers = 16;  // components of a job that work at the same time
-inline constexpr int kMaxSlices = 16;   // of a job, and so blocks that work together: a cluster
-inline constexpr int kSplineBins = 10;  // of the flow
+inline constexpr int kMaxLayers = 8;       // of a network, including the heads
+inline constexpr int kMaxMembers = 16;     // components of a job that work at the same time
+inline constexpr int kMaxSlices = 16;      // of a job, and so blocks that work together: a cluster
+static_assert(kMaxMembers <= kMaxSlices);  // each member has a slice; with more components than members, only one
+inline constexpr int kSplineBins = 10;     // of the flow
 inline constexpr int kSplineParams = 2 * kSplineBins + 2;
 inline constexpr int kOutputsAtOnce = 4;    // by the loss
 inline constexpr int kMaxFlowWidth = 31;    // units of the conditioner's last hidden layer

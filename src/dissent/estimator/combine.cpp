@@ -215,10 +215,12 @@ namespace dissent {
 
 HWY_EXPORT(combine_lanes);
 
+bool suit_floats(const Weights& weights) {
+  return std::ranges::all_of(weights.value, [](double w) { return w == 0 || w > kLeastWeightOfFloats; });
+}
+
 Combiner::Combiner(CombineRule rule) : rule_(std::move(rule)), memory_(2 * rule_.weights.size() * 8 + kAlignmentSlack) {
-  // A float cannot hold the inverse of every weight.
-  rule_.single_precision =
-      rule_.single_precision && std::ranges::all_of(rule_.weights.value, [](double w) { return w == 0 || w > 1e-12; });
+  rule_.single_precision = rule_.single_precision && suit_floats(rule_.weights);
 }
 
 void Combiner::run(const CombineBlock& block) { HWY_DYNAMIC_DISPATCH(combine_lanes)(rule_, block, align_up(memory_)); }

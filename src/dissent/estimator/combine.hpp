@@ -18,6 +18,11 @@ struct Combined {
   double log_deficit;
 };
 
+// Whether single precision will do for such weights: quotients of theirs stay far inside of a float's range. They are 0
+// or above this.
+inline constexpr double kLeastWeightOfFloats = 1e-12;
+bool suit_floats(const Weights& weights);
+
 // Plain, for one input: divergence[i][j] row-major. The oracle of the vectorised one below.
 Combined combine(const Weights& weights, std::span<const double> divergence);
 
