@@ -61,6 +61,12 @@ void run_recalibrate(const RecalibrateOptions& options) {
   if (options.quiet) {
     return;
   }
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    if (is_factor_limit(factors[d])) {
+      fmt::print(stderr, "the spread of '{}' is off by a factor of 1000 or more; is it in the units of the model?\n",
+                 names[d]);
+    }
+  }
   print_line("{}: spread of each target multiplied by", options.output);
   for (std::size_t d = 0; d < names.size(); ++d) {
     print_line("  {:<20} {:.4g}", names[d], factors[d]);

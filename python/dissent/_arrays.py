@@ -4,6 +4,7 @@ Contiguous float32 and float64 arrays are used in place; anything else is conver
 """
 from __future__ import annotations
 
+import numbers
 import operator
 import sys
 import warnings
@@ -29,6 +30,8 @@ def as_array(values: Any, name: str) -> np.ndarray:
             raise ValueError(f"{name} is not an array: {error}") from None
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise ValueError(f"{name} has masked values; numbers are required everywhere")
+    if array.dtype.kind == "O" and all(isinstance(value, numbers.Real) for value in array.flat):
+        array = array.astype(np.float64)  # of a table with several types of numbers
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} has type {array.dtype}; real numbers are required")
     return np.asarray(array)
@@ -106,15 +109,24 @@ def as_probabilities(probabilities: Any, axis: int) -> np.ndarray:
     return np.require(array, np.float64, ["C", "A"])
 
 
-def warn_of_shape(array: Any, axis: int, hint: str = "pass axis=0 if components come first") -> None:
-    """Warns if [N, M, ...] is allowed but its axes are more likely in another order."""
+def warn_of_shape(
+    array: Any, axis: int, hint: str = "pass axis=0 if components come first", given: Any = None
+) -> None:
+    """Warns if [N, M, ...] is allowed but its axes are more likely in another order. `given`: what the array is made
+    of; a list of longer arrays is likely to have one of each component."""
     doubt = _core.shape_doubt(*array.shape[:2]) if array.ndim >= 2 else ""
+    if not doubt and axis == 1 and _has_arrays(given) and array.shape[0] < array.shape[1]:
+        doubt = f"read as {array.shape[0]} inputs of {array.shape[1]} components"
     if doubt:
         advice = f"; {hint}" if axis == 1 and array.shape[1] > 1 else ""
         level = 2
         while _is_ours(level):
             level += 1
         warnings.warn(f"an array {list(array.shape)} is {doubt}{advice}", stacklevel=level)
+
+
+def _has_arrays(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and all(getattr(value, "ndim", 0) > 0 for value in values)
 
 
 def _is_ours(level: int) -> bool:

@@ -59,19 +59,35 @@ def components_of(estimator: Any, X: Any, *, stddev: Any = None, X_train: Any = 
     mean = np.stack([_matrix(predict(X)) for predict in _predictors(estimator, parts)], axis=1)
     if stddev is None:
         stddev = _residual_spread(estimator, parts, weights, X_train, y_train)
-    return Mixture(mean, broadcast_stddev(np.asarray(stddev, np.float64), mean), weights)
+    spread = broadcast_stddev(np.asarray(stddev, np.float64), mean)
+    if spread.shape != mean.shape:
+        raise ValueError(
+            f"stddev has shape {list(spread.shape)}; for means {list(mean.shape)} give that shape, one number, or one "
+            "for each output"
+        )
+    return Mixture(mean, spread, weights)
 
 
 def has_components(estimator: Any) -> bool:
     """Whether components_of() takes it."""
     if isinstance(estimator, (list, tuple)):
-        return len(estimator) > 0 and all(hasattr(part, "predict") for part in estimator)
+        return len(estimator) > 0 and all(hasattr(part, "predict") and not is_classifier(part) for part in estimator)
     return isinstance(estimator, (ForestRegressor, BaggingRegressor, VotingRegressor))
+
+
+def knows_noise(estimator: Any) -> bool:
+    """Whether the components' own predictions say how large the noise is."""
+    return all(map(_knows_spread, _parts(estimator)[0]))
 
 
 def refuse_components(estimator: Any) -> NoReturn:
     """The error for an estimator that has none."""
     name = type(estimator).__name__
+    if isinstance(estimator, (list, tuple)) and any(map(is_classifier, estimator)):
+        raise TypeError(
+            f"{type(next(filter(is_classifier, estimator))).__name__} predicts classes; give query() and uncertainty() "
+            "the probabilities= of all, as in np.stack([part.predict_proba(X) for part in models], axis=1)"
+        )
     if hasattr(estimator, "estimators_") and is_classifier(estimator):
         raise TypeError(
             f"{name} predicts classes; give query() and uncertainty() their probabilities=, as in "

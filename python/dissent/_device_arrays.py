@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_weights, checked_axis, warn_of_shape
 from ._given import DEFAULT, Chosen, Given, Question
+from ._mixture import parts_of
 from ._uncertainty import Uncertainty, uncertainty
 
 _CUDA = 2  # DLPack's number for CUDA devices
@@ -57,7 +58,7 @@ class DeviceUncertainty(NamedTuple):
 
 
 def score(
-    mean: Any, stddev: Any, estimator: str = "kl", *, weights: Any = None
+    mean: Any, stddev: Any = None, estimator: str = "kl", *, weights: Any = None
 ) -> Union[DeviceUncertainty, Uncertainty]:
     """The uncertainty of an ensemble's predictions, computed where the arrays are.
 
@@ -66,7 +67,7 @@ def score(
     mean, stddev : arrays (N, M, D), or (N, M) for one output
         Of N inputs, M components and D outputs, float32 or float64. On a CUDA device (torch, JAX, CuPy, anything with
         DLPack) they must be contiguous; they are read in place and the result stays there. On the host this is
-        :func:`uncertainty`.
+        :func:`uncertainty` with these arguments. Or a :class:`Mixture` of them, alone.
     estimator : str
         Any of :func:`estimators` that has a kernel: all pairwise ones except "min" and "max", "epkl", and for up to 8
         components "bounds" and "mc:K".
@@ -86,6 +87,7 @@ def score(
     >>> mean, stddev = torch.randn(10_000, 5, 257, device="cuda"), ...    # doctest: +SKIP
     >>> epistemic = torch.from_dlpack(dissent.score(mean, stddev, "bhattacharyya"))    # doctest: +SKIP
     """
+    mean, stddev, weights = parts_of(mean, stddev, weights)
     places = [_place(array) for array in (mean, stddev)]
     if all(place[0] != _CUDA for place in places):
         return uncertainty(mean, stddev, estimator=estimator, weights=weights)

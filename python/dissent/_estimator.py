@@ -16,6 +16,7 @@ from ._mixture import Mixture
 from ._naming import counted, listed, target_names
 from ._parameters import ensemble_parameters
 from ._progress import Progress, reporter
+from ._recalibration import warn_of_limits
 from ._sklearn import BaseEstimator, RegressorMixin, validate_data
 from ._tables import apply, encode, needs_encoding
 from ._uncertainty import Uncertainty, _name, _threads, named
@@ -214,7 +215,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         The standard deviations of each output are multiplied by the factor under which these rows are most likely,
         ``spread_factors_`` (D,). The components' means stay as they are; so does the mean of the prediction, unless
         targets were fitted by their logarithms or behind a flow. At least 10 rows are needed; the relative error of a
-        factor is about 1 / sqrt(2 N). A model file keeps the factors, as with ``dissent recalibrate``.
+        factor is about 1 / sqrt(2 N). Factors lie between 0.001 and 1000, with a warning at these limits. A model file keeps the factors, as with ``dissent recalibrate``.
 
         >>> X = np.linspace(-1, 1, 90)[:, None]
         >>> y = np.sin(3 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=90)
@@ -227,6 +228,7 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         """
         X, y = self._checked(X, y)
         self.model_, self.spread_factors_ = self.model_.recalibrated(X, y, self._threads())
+        warn_of_limits(self.spread_factors_)
         return self
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -274,6 +276,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
     def _from_core(cls, model: _core.Ensemble) -> Self:
         about = model.describe()
         names = [each.name for each in ensemble_parameters(cls._model)]
+        if len(set(about["weights"])) == 1:  # the default for any number of components
+            names.remove("weights")
         fitted = cls(**{name: value for name, value in about.items() if name in names})
         fitted.model_ = model
         fitted.n_features_in_ = len(about["columns"])

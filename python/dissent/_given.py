@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_mixture, as_probabilities, as_weights, warn_of_shape
+from ._mixture import parts_of
 
 DEFAULT = _core.default_acquisition()
 Chosen = Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]  # rows, scores, utilities
@@ -53,9 +54,7 @@ class Given(NamedTuple):
     def components(self, mean: Any) -> Tuple[Any, Any, Any]:
         """mean, stddev and weights; `mean` may be a Mixture, which has its own stddev and weights."""
         if hasattr(mean, "_asdict"):
-            if self.second is not None or self.stddev is not None or self.weights is not None:
-                raise ValueError("query: a Mixture has its own stddev and weights; leave them out")
-            return mean[0], mean[1], mean[2]
+            return parts_of(mean, self.stddev if self.second is None else self.second, self.weights)
         if (self.second is None) == (self.stddev is None):
             raise ValueError("query: give the stddev of the means, once")
         return mean, self.second if self.stddev is None else self.stddev, self.weights
@@ -78,7 +77,7 @@ def choose_by_mixture(question: Question, mean: Any, given: Given = Given()) -> 
     mean, stddev, weights = given.components(mean)
     pool = _full_shape(mean, stddev, given.axis)
     if is_array:
-        warn_of_shape(pool[0], given.axis)
+        warn_of_shape(pool[0], given.axis, given=mean)
     count = len(pool[0])
     rows = question.draw(count)
     if rows is not None:
@@ -106,7 +105,7 @@ def _full_shape(mean: Any, stddev: Any, axis: int) -> Tuple[np.ndarray, np.ndarr
     """Both [N, M, D] in float64."""
     mean, stddev, _ = as_mixture(mean, stddev, None, axis)
     shape = mean.shape if mean.ndim == 3 else (*mean.shape, 1)
-    if mean.ndim not in (2, 3) or mean.size != stddev.size:
+    if mean.ndim not in (2, 3) or mean.shape != stddev.shape:
         _core.estimate("min", mean, stddev, False, np.empty(0), 1, 0)  # which says what is wrong with the shapes
     mean, stddev = (np.require(array.reshape(shape), np.float64, ["C", "A"]) for array in (mean, stddev))
     return mean, stddev

@@ -1,7 +1,7 @@
 """The components of an ensemble at each input."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self, Tuple
+from typing import Any, NamedTuple, Optional, Self, Tuple
 
 import numpy as np
 
@@ -15,9 +15,9 @@ class _Components(NamedTuple):
 
 
 class Mixture(_Components):
-    """The components at each input, for ``dissent.uncertainty(**mixture._asdict())``.
+    """The components at each input, as :func:`uncertainty`, :func:`query` and the metrics take them.
 
-    A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,). ``space`` says where they are:
+    A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,), uniform by default. ``space`` says where they are:
     "output" for the units of `y`; "base" before a flow, or if targets are fitted by their logarithms. The epistemic
     uncertainty is the same in both, the aleatoric one is not. ``logarithms`` says which outputs are logarithms of `y`:
     metrics and plots take such a mixture as it is, but not one before a flow.
@@ -33,6 +33,12 @@ class Mixture(_Components):
     space: str = "output"
     logarithms: Tuple[bool, ...] = ()  # of each output; empty: none is
 
+    def __new__(cls, mean: Any, stddev: Any, weights: Optional[Any] = None) -> Self:
+        if weights is None:
+            count = np.shape(mean)[1]
+            weights = np.full(count, 1 / count)
+        return super().__new__(cls, mean, stddev, weights)
+
     def __repr__(self) -> str:
         inputs, components, outputs = np.shape(self.mean)
         return (
@@ -46,3 +52,12 @@ class Mixture(_Components):
         changed = super()._replace(**changes)
         changed.space, changed.logarithms = space, logarithms
         return changed
+
+
+def parts_of(mean: Any, stddev: Any, weights: Any) -> Tuple[Any, Any, Any]:
+    """mean, stddev and weights; those of a Mixture if `mean` is one, which then comes alone."""
+    if not hasattr(mean, "_asdict"):
+        return mean, stddev, weights
+    if stddev is not None or weights is not None:
+        raise ValueError("a Mixture has its own stddev and weights; leave them out")
+    return mean[0], mean[1], mean[2]

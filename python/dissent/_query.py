@@ -222,6 +222,8 @@ def query(
     """
     learner = hasattr(model, "X_training")
     if n_instances is not None:
+        if batch is not None:
+            raise ValueError("query: give batch or n_instances; they are the same")
         batch = n_instances
     if X_train is None and y_train is None:
         X_train, y_train = getattr(model, "X_training", None), getattr(model, "y_training", None)

@@ -1,6 +1,7 @@
 """Spreads that fit held-out rows, for predictions from anywhere."""
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from ._predictions import read_distribution
 def spread_factors(y: Any, mean: Any, stddev: Any = None, *, weights: Any = None) -> np.ndarray:
     """What to multiply the standard deviations of each output by, so that they fit rows the model was not trained on.
 
-    One factor per output (D,): the one with the highest likelihood of `y`. At least 10 rows are needed; the relative
-    error of a factor is about 1 / sqrt(2 N). Ensembles of this package do it themselves: ``model.recalibrate(X, y)``.
+    One factor per output (D,): the one with the highest likelihood of `y`, from 0.001 to 1000, with a warning at these
+    limits. At least 10 rows are needed; the relative error of a factor is about 1 / sqrt(2 N). Ensembles of this package do it themselves: ``model.recalibrate(X, y)``.
 
     Parameters
     ----------
@@ -39,4 +40,15 @@ def spread_factors(y: Any, mean: Any, stddev: Any = None, *, weights: Any = None
     else:
         parts = GaussianMixture(distribution.mean[:, None], distribution.stddev[:, None], np.ones(1))
     arrays = [np.require(array, np.float64, ["C", "A"]) for array in (parts.mean, parts.stddev, truth)]
-    return _core.spread_factors(arrays[0], arrays[1], parts.weights, arrays[2])
+    factors = _core.spread_factors(arrays[0], arrays[1], parts.weights, arrays[2])
+    warn_of_limits(factors)
+    return factors
+
+
+def warn_of_limits(factors: np.ndarray) -> None:
+    """Warns of factors beyond which something else than the spread is wrong."""
+    for number in np.flatnonzero([_core.is_factor_limit(factor) for factor in factors]):
+        warnings.warn(
+            f"the spread of output {number} is off by a factor of 1000 or more; is y in the units of the predictions?",
+            stacklevel=3,
+        )

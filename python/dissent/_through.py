@@ -3,10 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 
-from ._components import components_of
+from ._components import components_of, knows_noise
 from ._estimator import _Ensemble
 from ._query import _unwrap
 from ._uncertainty import Uncertainty, uncertainty
@@ -21,5 +20,9 @@ def uncertainty_of(model: Any, X: Any, estimator: str) -> Uncertainty:
         return ensemble.uncertainty(rows, estimator)
     if isinstance(ensemble, GaussianProcessRegressor):
         raise ValueError("one GaussianProcessRegressor has no components; give several, or choose by dissent.query")
-    mixture = components_of(ensemble, rows)
-    return uncertainty(np.asarray(mixture.mean), mixture.stddev, weights=mixture.weights, estimator=estimator)
+    if not knows_noise(ensemble):
+        raise ValueError(
+            f"the components of {type(ensemble).__name__} have no noise of their own: give uncertainty() what "
+            "dissent.components_of(model, X, stddev=...) returns"
+        )
+    return uncertainty(components_of(ensemble, rows), estimator=estimator)

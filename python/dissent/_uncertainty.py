@@ -7,7 +7,9 @@ from typing import Any, Dict, List, NamedTuple, Optional
 import numpy as np
 
 from . import _core
+from ._arguments import whole_number
 from ._arrays import as_mixture, as_probabilities, as_weights, warn_of_shape
+from ._mixture import parts_of
 from ._naming import counted, span_text
 
 
@@ -87,14 +89,17 @@ class EstimatorInfo(NamedTuple):
 def _threads(threads: Optional[int]) -> int:
     if threads is None:
         return 0
-    number = operator.index(threads)
+    number = whole_number(threads, "threads")
     if not 1 <= number <= 1024:
         raise ValueError(f"threads = {number}; give 1 to 1024, or None for one per core")
     return number
 
 
 def _seed(seed: int) -> int:
-    number = operator.index(seed)
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        raise TypeError(f"seed = {seed!r}; it must be a whole number") from None
     if not 0 <= number < 2**64:
         raise ValueError(f"seed = {number}; give a whole number from 0 to 2^64 - 1")
     return number
@@ -125,6 +130,7 @@ def uncertainty(
     mean : array (N, M, D), or (N, M) for one output
         Of N inputs, M components and D outputs. numpy, torch, anything with DLPack or the buffer protocol, or lists.
         Contiguous float32 and float64 arrays are read in place; others are converted once.
+        Or a :class:`Mixture`, which has its own standard deviations and weights.
         Or a fitted model, as in :func:`query`, such as an ensemble, or a pipeline that ends in one. The next argument
         is then its inputs X (N, C), and `estimator` is the only other one allowed.
     stddev : array (N, M, D), array (D,) or a number
@@ -184,9 +190,10 @@ def uncertainty(
         warn_of_shape(array, axis)
     else:
         name = "kl" if estimator is None else _name(estimator, "estimator")
-        mean, spread, full = as_mixture(mean, stddev, covariance, axis)
+        given, stddev, weights = parts_of(mean, stddev, weights)
+        mean, spread, full = as_mixture(given, stddev, covariance, axis)
         columns = _core.estimate(name, mean, spread, full, as_weights(weights), _threads(threads), _seed(seed))
-        warn_of_shape(mean, axis)
+        warn_of_shape(mean, axis, given=given)
     return named(columns)
 
 
@@ -252,7 +259,7 @@ def bounds(
 ) -> Bounds:
     """An interval that certainly holds the true mutual information, without sampling.
 
-    The arguments are those of :func:`uncertainty`.
+    The arguments are those of :func:`uncertainty`, without `probabilities`, `estimator` and `seed`.
 
     Examples
     --------
@@ -278,8 +285,9 @@ def divergence(
 ) -> np.ndarray:
     """The divergences D(p_i || p_j) between the components of each input: an array (N, M, M) with [n, i, j].
 
-    `kind` is "kl", "bhattacharyya", "chernoff:0.3", "renyi:2", "hellinger" or "wasserstein" (squared); the other
-    arguments are those of :func:`uncertainty`. Two Gaussians are an input with two components.
+    `kind` is "kl", "bhattacharyya", "chernoff:0.3", "renyi:2", "hellinger" or "wasserstein" (squared). The other
+    arguments are those of :func:`uncertainty`; weights make no difference. Two Gaussians are an input with two
+    components.
 
     Examples
     --------
@@ -287,6 +295,7 @@ def divergence(
     array([[[0., 2.],
             [2., 0.]]])
     """
+    mean, stddev, _ = parts_of(mean, stddev, None)
     mean, spread, full = as_mixture(mean, stddev, covariance, axis)
     return _core.divergence(_name(kind, "kind"), mean, spread, full, _threads(threads))
 

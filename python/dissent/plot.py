@@ -119,9 +119,14 @@ def learning_curves(
     ax = get_axes(ax)
     if band not in ("error", "range"):
         raise ValueError(f"band = {band!r}; it is 'error' or 'range'")
+    if not curves:
+        raise ValueError("learning_curves: there are no curves")
     positive = True
     for k, (name, values) in enumerate(curves.items()):
-        repeats = np.atleast_2d(np.asarray(values, dtype=float))
+        try:
+            repeats = np.atleast_2d(np.asarray(values, dtype=float))
+        except ValueError as error:  # repeats of different lengths, texts
+            raise ValueError(f"learning_curves: '{name}' is not an array (rounds,) or (repeats, rounds): {error}") from None
         at = np.arange(repeats.shape[1]) if rows is None else np.asarray(rows, dtype=float)
         if repeats.ndim != 2 or at.shape != repeats.shape[1:]:
             raise ValueError(f"learning_curves: '{name}' has shape {list(np.shape(values))}, rows {list(at.shape)}")

@@ -170,6 +170,7 @@ void bind_ensemble(py::module_& module) {
       .def("sample", &sample, matrix("inputs"), py::arg("num_samples"), py::arg("seed"), py::arg("threads"))
       .def("evaluate", &evaluate_rows, matrix("inputs"), matrix("targets"), py::arg("threads"))
       .def("recalibrated", &recalibrated, matrix("inputs"), matrix("targets"), py::arg("threads"));
+  module.def("is_factor_limit", &is_factor_limit, py::arg("factor"));
   module.def("spread_factors", &factors_of, matrix("mean"), matrix("stddev"), py::arg("weights"), matrix("values"));
   module.def("fit_fields", &fit_fields);
   module.def("fit", &fit_ensemble, py::arg("options"), py::arg("input_names"), py::arg("target_names"),

@@ -73,6 +73,8 @@ class Recalibration(PackageTest):
         np.testing.assert_allclose(dissent.spread_factors(y, np.zeros((500, 2)), stddev), exact, rtol=1e-8)
         parts = dissent.Mixture(np.zeros((500, 3, 2)), np.repeat(stddev[:, None], 3, 1), np.full(3, 1 / 3))
         np.testing.assert_allclose(dissent.spread_factors(y, parts), exact, rtol=1e-8)
+        with self.assertWarnsRegex(UserWarning, "output 1 is off by a factor of 1000 or more"):
+            dissent.spread_factors(y * [1, 1e5], np.zeros((500, 2)), stddev)
         with self.assertRaisesRegex(ValueError, "no spread"):
             dissent.spread_factors(y, np.zeros((500, 2)))
 

@@ -121,6 +121,11 @@ class Arrays(PackageTest):
             ((mean, stddev, 2), {"cost": [1.0] * 19 + [0]}, r"cost\[19\] = 0; a cost must be finite and > 0"),
             ((mean, stddev, 2), {"cost": [np.nan] + [1.0] * 19}, r"cost\[0\] = nan"),
             ((mean, stddev[:3], 2), {}, "stddev has shape"),
+            ((mean, stddev.swapaxes(0, 1), 2), {}, r"stddev has shape \(4, 20, 3\), but the mean \(20, 4, 3\)"),
+            ((mean, stddev.ravel(), 2), {}, "stddev has shape"),
+            ((mean, stddev, 2), {"aim_mean": mean[:6], "aim_stddev": stddev[:6].swapaxes(0, 1)}, "stddev has shape"),
+            ((mean, stddev, 2), {"n_instances": 3}, "batch or n_instances"),
+            ((dissent.Mixture(mean, stddev), stddev, 2), {}, "a Mixture has its own stddev"),
             ((mean, -stddev, 2), {}, r"stddev\[0, 0, 0\]"),
             ((mean,), {"probabilities": mean}, "not two of them"),
         ]:
@@ -158,6 +163,14 @@ class Shapes(PackageTest):
         mean = np.random.default_rng(0).normal(size=(5, 1000))
         self.assertRegex(self.said(mean, 1.0), r"\[5, 1000\] is understood as N = 5 and M = 1000 .* pass axis=0 if")
         self.assertEqual(self.said(mean, 1.0, axis=0), "")
+
+    def test_a_list_of_what_each_component_says(self):
+        mean = np.random.default_rng(0).normal(size=(5, 50, 3))
+        for given in ([*mean], [*mean[:, :, 0]]):
+            self.assertIn("read as 5 inputs of 50 components; pass axis=0 if", self.said(given, 1.0))
+            self.assertEqual(self.said(given, 1.0, axis=0), "")
+        self.assertEqual(self.said(mean, 1.0), "")
+        self.assertEqual(self.said([*mean.swapaxes(0, 1)], 1.0), "")
 
     def test_a_single_component(self):
         self.assertIn("N = 30 and M = 1", self.said(np.zeros((30, 1)), 1.0))
@@ -253,13 +266,22 @@ class Estimators(PackageTest):
 
     def test_what_has_no_components(self):
         x, y = rows_of()
-        with self.assertRaisesRegex(TypeError, "predict_proba"):
-            dissent.query(RandomForestClassifier(5).fit(x, y > 0), x)
+        classifier = RandomForestClassifier(5).fit(x, y > 0)
+        for model in (classifier, [classifier, classifier]):
+            for function in (dissent.query, dissent.uncertainty):
+                with self.assertRaisesRegex(TypeError, "RandomForestClassifier predicts classes.*predict_proba"):
+                    function(model, x)
         for model in (GradientBoostingRegressor(n_estimators=3).fit(x, y), Ridge().fit(x, y)):
             with self.assertRaisesRegex(TypeError, "forest, bagging"):
                 dissent.query(model, x)
         with self.assertRaisesRegex(ValueError, "not fitted"):
             dissent.query(RandomForestRegressor(), x, stddev=1.0)
+        forest = RandomForestRegressor(5).fit(x, y)
+        with self.assertRaisesRegex(ValueError, "no noise of their own: .* dissent.components_of"):
+            dissent.uncertainty(forest, x)
+        self.assertEqual(dissent.uncertainty(dissent.components_of(forest, x, stddev=0.1)).epistemic.shape, (120,))
+        with self.assertRaisesRegex(ValueError, r"stddev has shape \[5, 120, 1\]; for means \[120, 5, 1\]"):
+            dissent.components_of(forest, x, stddev=np.ones((5, 120, 1)))
         with self.assertRaisesRegex(ValueError, "for given arrays"):
             dissent.query(RandomForestRegressor(5).fit(x, y), x, stddev=1.0, weights=[1.0])
 

@@ -129,6 +129,22 @@ class Sources(PackageTest):
         self.assert_same_bits(dissent.epistemic(mean[:, :, 0].T, stddev[:, :, 0].T, axis=0), expected)
         self.assert_same_bits(dissent.epistemic(mean[:, :, 0], stddev[:, :, 0], axis=-1), expected)
 
+    def test_a_mixture_has_all(self):
+        mean, stddev = mixture()
+        weights = [0.4, 0.3, 0.2, 0.1]
+        given = dissent.Mixture(mean, stddev, weights)
+        for function in (dissent.epistemic, dissent.bounds, dissent.divergence, dissent.score):
+            own = {} if function is dissent.divergence else {"weights": weights}
+            np.testing.assert_equal(function(given), function(mean, stddev, **own))
+        np.testing.assert_array_equal(dissent.Mixture(mean, stddev).weights, np.full(4, 0.25))
+        np.testing.assert_array_equal(dissent.epistemic(dissent.Mixture(mean, stddev)), dissent.epistemic(mean, stddev))
+
+    def test_numbers_that_python_holds(self):
+        mean, stddev = mixture()
+        np.testing.assert_array_equal(dissent.epistemic(mean.astype(object), stddev), dissent.epistemic(mean, stddev))
+        with self.assertRaisesRegex(ValueError, "mean has type object"):
+            dissent.epistemic(np.array([["1", "2"]], dtype=object), 1.0)
+
     def test_buffers(self):
         mean, stddev = mixture(1, d=1)
         rows = [array.array("d", x.ravel()) for x in (mean, stddev)]
@@ -222,6 +238,9 @@ class Errors(PackageTest):
             (ValueError, "axis = 2", dict(mean=mean, stddev=stddev, axis=2)),
             (ValueError, "threads = 0", dict(mean=mean, stddev=stddev, threads=0)),
             (ValueError, "seed = -1", dict(mean=mean, stddev=stddev, seed=-1)),
+            (TypeError, "seed = None; it must be a whole number", dict(mean=mean, stddev=stddev, seed=None)),
+            (TypeError, "threads = 1.5; it must be a whole number", dict(mean=mean, stddev=stddev, threads=1.5)),
+            (ValueError, "a Mixture has its own stddev", dict(mean=dissent.Mixture(mean, stddev), stddev=1.0)),
             (ValueError, "mean has type <U1", dict(mean=np.full((5, 4), "a"), stddev=stddev)),
             (ValueError, "mean has type complex128", dict(mean=mean * 1j, stddev=stddev)),
             (ValueError, "mean has type object", dict(mean=None, stddev=stddev)),

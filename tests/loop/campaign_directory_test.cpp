@@ -4,15 +4,18 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "dissent/table/csv.hpp"
@@ -142,7 +145,8 @@ TEST(CampaignDirectory, HasOneUserAtATime) {
   const std::string path = dir.file("new/campaign");
   {
     const CampaignDirectory first = held(path);
-    EXPECT_NE(message_of<InputError>([&] { held(path); }).find("another process is at work"), std::string::npos);
+    EXPECT_NE(message_of<InputError>([&] { held(path); }).find("this process has the campaign open already"),
+              std::string::npos);
   }
   const CampaignDirectory third = held(path);
   EXPECT_FALSE(third.begun());
@@ -211,7 +215,8 @@ TEST(CampaignDirectory, ARenamedDirectoryIsNotWrittenAgain) {
   EXPECT_EQ(read_bytes(other.file("state.safetensors")), bytes);
   EXPECT_EQ(load_campaign(dir.file("b/state.safetensors")).rounds.size(), 1U);
   // It is held where it is now, and free once it is let go.
-  EXPECT_NE(message_of<InputError>([&] { held(dir.file("b")); }).find("another process"), std::string::npos);
+  EXPECT_NE(message_of<InputError>([&] { held(dir.file("b")); }).find("this process has the campaign open already"),
+            std::string::npos);
 }
 
 TEST(CampaignDirectory, ARemovedDirectoryIsNotMadeAgain) {
@@ -222,16 +227,46 @@ TEST(CampaignDirectory, ARemovedDirectoryIsNotMadeAgain) {
   EXPECT_TRUE(dir.list().empty());
 }
 
+// A child inherits the locks. It must neither write nor keep others out.
+TEST(CampaignDirectory, AForkedChildDoesNotHoldIt) {
+  const TempDir dir;
+  std::array<int, 2> to_parent{};
+  std::array<int, 2> to_child{};
+  ASSERT_EQ(::pipe(to_parent.data()) + ::pipe(to_child.data()), 0);
+  std::optional<CampaignDirectory> parent(held(dir.path()));
+  parent->save(example());
+  const pid_t child = ::fork();
+  char byte = 'x';
+  if (child == 0) {
+    ::close(to_child[1]);
+    const std::string refusal = message_of<InputError>([&] { parent->save(example()); });
+    byte = refusal.find("forked from") == std::string::npos ? 'n' : 'y';
+    ::_exit(::write(to_parent[1], &byte, 1) == 1 && ::read(to_child[0], &byte, 1) == 0 ? 0 : 1);  // lives on until then
+  }
+  EXPECT_EQ(::read(to_parent[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'y');
+  parent.reset();
+  EXPECT_TRUE(held(dir.path()).begun());
+  for (const int descriptor : {to_parent[0], to_parent[1], to_child[0], to_child[1]}) {
+    ::close(descriptor);
+  }
+  int status = 1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(CampaignDirectory, ARemovedLockAdmitsNobodyAndStopsItsOwner) {
   const TempDir dir;
   CampaignDirectory directory = held(dir.path());
   directory.save(example());
   const std::string bytes = read_bytes(directory.file("state.safetensors"));
   std::filesystem::remove(directory.file("lock"));
-  EXPECT_NE(message_of<InputError>([&] { held(dir.path()); }).find("another process is at work"), std::string::npos);
+  EXPECT_NE(message_of<InputError>([&] { held(dir.path()); }).find("this process has the campaign open already"),
+            std::string::npos);
   expect_nothing_is_written(directory, "lock: was removed or replaced");
   dir.write("lock", "");
-  EXPECT_NE(message_of<InputError>([&] { held(dir.path()); }).find("another process is at work"), std::string::npos);
+  EXPECT_NE(message_of<InputError>([&] { held(dir.path()); }).find("this process has the campaign open already"),
+            std::string::npos);
   expect_nothing_is_written(directory, "lock: was removed or replaced");
   EXPECT_EQ(read_bytes(directory.file("state.safetensors")), bytes);
 }

@@ -352,7 +352,8 @@ TEST_F(LaboratoryTest, ACampaignWithoutAModelTakesOtherTables) {
     EXPECT_EQ(laboratory.ask(2), 2U);
   }
   EXPECT_EQ(open().data().pool.num_rows, 12U);
-  EXPECT_NE(message_of<InputError>([&] { open(bad); }).find("begun with other data"), std::string::npos);
+  EXPECT_NE(message_of<InputError>([&] { open(bad); }).find("begun with other data: with other rows in pool"),
+            std::string::npos);
 }
 
 TEST_F(LaboratoryTest, OneThatFailsAtOnceCanBeAbandoned) {

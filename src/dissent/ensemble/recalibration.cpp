@@ -10,8 +10,6 @@
 namespace dissent {
 namespace {
 
-constexpr double kMinFactor = 1e-3;
-constexpr double kMaxFactor = 1e3;
 constexpr int kMaxSteps = 1000;
 constexpr double kTolerance = 1e-9;  // of ln f: far below its standard error
 
@@ -68,7 +66,8 @@ std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights
     }
     double change = 0;
     for (std::size_t d = 0; d < D; ++d) {
-      next[d] = std::clamp(next[d] / static_cast<double>(N), kMinFactor * kMinFactor, kMaxFactor * kMaxFactor);
+      next[d] = std::clamp(next[d] / static_cast<double>(N), kLeastSpreadFactor * kLeastSpreadFactor,
+                           kMostSpreadFactor * kMostSpreadFactor);
       change = std::max(change, std::abs(std::log(next[d] / variance[d])));
     }
     variance = next;

@@ -23,7 +23,15 @@ namespace dissent {
 // Fewer held-out rows say too little about a spread.
 inline constexpr std::size_t kMinRecalibrationRows = 10;
 
-// Factors of any mixture's stddevs from values [N][D] in the same space; each within [1e-3, 1e3].
+inline constexpr double kLeastSpreadFactor = 1e-3;
+inline constexpr double kMostSpreadFactor = 1e3;
+// Whether a factor is at these limits. Then something else than the spread is wrong, such as a unit.
+inline bool is_factor_limit(double factor) {
+  constexpr double kRounding = 1 + 1e-9;
+  return factor <= kLeastSpreadFactor * kRounding || factor * kRounding >= kMostSpreadFactor;
+}
+
+// Factors of any mixture's stddevs from values [N][D] in the same space, each within the limits.
 // InputError for full covariances, sizes that differ, values that are not finite and fewer rows than the minimum.
 std::vector<double> spread_factors(const Mixture<double>& mixture, const Weights& weights,
                                    std::span<const double> values);

@@ -4,17 +4,47 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "dissent/base/check_in.hpp"
+#include "dissent/base/error.hpp"
 
 namespace dissent {
 namespace {
 
 constexpr const char* kLock = "lock";
-constexpr const char* kOccupied = "another process is at work on this campaign; wait for its end, or stop it";
+// The directories that this process holds, so as not to blame another.
+class OwnHolds {
+ public:
+  void add(const FileIdentity& directory) {
+    const std::lock_guard lock(mutex_);
+    held_.push_back(directory);
+  }
+  void remove(const FileIdentity& directory) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = std::ranges::find(held_, directory); found != held_.end()) {
+      held_.erase(found);
+    }
+  }
+  bool contains(const FileIdentity& directory) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(held_, directory) != held_.end();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<FileIdentity> held_;
+};
+
+OwnHolds& own_holds() {
+  static OwnHolds& holds = *new OwnHolds;  // holds may go after static objects
+  return holds;
+}
 
 void close_if_open(int& descriptor) noexcept {
   if (descriptor >= 0) {
@@ -24,7 +54,7 @@ void close_if_open(int& descriptor) noexcept {
 
 }  // namespace
 
-DirectoryHold::DirectoryHold(std::string path) : path_(std::move(path)) {
+DirectoryHold::DirectoryHold(std::string path) : path_(std::move(path)), process_(::getpid()) {
   try {
     directory_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat info {};
@@ -35,6 +65,7 @@ DirectoryHold::DirectoryHold(std::string path) : path_(std::move(path)) {
     lock_directory();
     lock_file();
     check();
+    own_holds().add(directory_identity_);
   } catch (...) {
     close_if_open(lock_);
     close_if_open(directory_);
@@ -43,13 +74,27 @@ DirectoryHold::DirectoryHold(std::string path) : path_(std::move(path)) {
 }
 
 DirectoryHold::~DirectoryHold() {
+  own_holds().remove(directory_identity_);
+  if (::getpid() == process_) {  // a forked child has the locks too, and keeps them as long as it lives
+    ::flock(lock_, LOCK_UN);
+    ::flock(directory_, LOCK_UN);
+  }
   close_if_open(lock_);
   close_if_open(directory_);
 }
 
 // If directories cannot be locked, as on some network file systems, the file in it must do.
 void DirectoryHold::lock_directory() const {
-  check_in(path_, ::flock(directory_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, "{}", kOccupied);
+  if (::flock(directory_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fail_occupied();
+  }
+}
+
+void DirectoryHold::fail_occupied() const {
+  throw InputError(Fault{.source = path_,
+                         .rule = own_holds().contains(directory_identity_)
+                                     ? "this process has the campaign open already; close it there first"
+                                     : "another process is at work on this campaign; wait for its end, or stop it"});
 }
 
 void DirectoryHold::lock_file() {
@@ -66,12 +111,17 @@ void DirectoryHold::lock_file() {
            "is not a regular file; remove it while no process is at work on this campaign");
   lock_identity_ = FileIdentity::of(info);
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    check_in(path_, errno != EWOULDBLOCK, "{}", kOccupied);
+    if (errno == EWOULDBLOCK) {
+      fail_occupied();
+    }
     fail_system("{}: cannot be locked: {}", name, std::strerror(errno));
   }
 }
 
 void DirectoryHold::check() const {
+  check_in(path_, ::getpid() == process_,
+           "the campaign was opened by the process that this one was forked from; open it here, after that one has "
+           "closed it");
   if (FileIdentity::of(path_) != directory_identity_) {
     fail_system(
         "{}: the campaign's directory was moved, removed or replaced while a process was at work on it; nothing more "

@@ -2,7 +2,7 @@
 //
 // The directory stays open while it is held. It is locked itself (flock), and so is a file `lock` in it, for file
 // systems that cannot lock directories and for earlier versions, which lock only that file. The death of the process
-// releases both.
+// releases both. A forked child does not hold the directory.
 #pragma once
 
 #include <string>
@@ -13,21 +13,23 @@ namespace dissent {
 
 class DirectoryHold {
  public:
-  // InputError if another process holds the directory, or `lock` in it is not a regular file.
+  // InputError if another process, or this one, holds the directory, or `lock` in it is not a regular file.
   explicit DirectoryHold(std::string path);
   ~DirectoryHold();
   DirectoryHold(const DirectoryHold&) = delete;
   DirectoryHold& operator=(const DirectoryHold&) = delete;
 
-  // Call before each write. SystemError if the path now leads to another directory or to none, so that we would write
-  // into somebody else's, or if the lock is gone, so that somebody else may write here.
+  // Call before each write. InputError in a forked child. SystemError if the path now leads to another directory or to
+  // none, so that we would write into somebody else's, or if the lock is gone, so that somebody else may write here.
   void check() const;
 
  private:
   void lock_directory() const;
   void lock_file();
+  [[noreturn]] void fail_occupied() const;
 
   std::string path_;
+  int process_;
   int directory_ = -1;
   int lock_ = -1;
   FileIdentity directory_identity_{};

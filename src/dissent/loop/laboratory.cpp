@@ -59,6 +59,29 @@ bool same_data(const Campaign& campaign, const CampaignTables& tables) {
   }
 }
 
+bool same_rows(const ProblemRows& one, const ProblemRows& other) {
+  return one.num_rows == other.num_rows && one.inputs == other.inputs && one.targets == other.targets;
+}
+
+// InputError that names the table in which the data differ from those that the campaign was begun with.
+void check_tables(const Problem& begun, const Problem& given, const std::string& where) {
+  check_in(where, begun.input_names == given.input_names && begun.target_names == given.target_names,
+           "the campaign was begun with other data: with other `inputs` or `targets`; give the same, or begin another "
+           "campaign");
+  const std::pair<const char*, ProblemRows Problem::*> parts[] = {
+      {"labelled", &Problem::train}, {"pool", &Problem::pool}, {"test", &Problem::test}, {"aim", &Problem::aim}};
+  for (const auto& [name, part] : parts) {
+    const bool had = (begun.*part).num_rows > 0;
+    const bool has = (given.*part).num_rows > 0;
+    check_in(where, same_rows(begun.*part, given.*part),
+             "the campaign was begun with other data: with {} `{}`{}; give the same, or begin another campaign",
+             !had  ? "no"
+             : has ? "other rows in"
+                   : "a table",
+             name, had && !has ? ", and now there is none" : "");
+  }
+}
+
 // Whether other tables are given for a campaign that never had a model.
 bool begins_again(CampaignStore& store, const LaboratoryOptions& options) {
   if (!options.tables.labelled || !options.tables.pool) {
@@ -123,6 +146,9 @@ Laboratory Laboratory::resume(std::unique_ptr<CampaignStore> store, const Labora
   const CampaignTables kept = kept_tables(*store, campaign);
   Problem data =
       make_problem(options.tables.any() ? options.tables : kept, false, campaign.settings, campaign.encoding);
+  if (options.tables.any() && fingerprint(data) != campaign.data_fingerprint) {
+    check_tables(make_problem(kept, false, campaign.settings, campaign.encoding), data, store->name());
+  }
   check_same(campaign, data, store->name());
   store->write_tables(campaign, data);  // a kill may have come between the state and them
   Table pool = without_targets(*kept.pool, data.target_names);

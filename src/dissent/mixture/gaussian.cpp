@@ -113,8 +113,9 @@ void InputComponents::load_covariance(const MixtureView<T>& mixture, std::size_t
   const double scale = covariance.diagonal().cwiseAbs().maxCoeff();
   const double asymmetry = (covariance - covariance.transpose()).cwiseAbs().maxCoeff();
   check(asymmetry <= 64 * std::numeric_limits<T>::epsilon() * scale,
-        "covariance[{}, {}] is not symmetric (entries differ by {}); covariances must be symmetric", number, m,
-        asymmetry);
+        "covariance[{}, {}] is not symmetric (entries differ by {}); covariances must be symmetric: where that is "
+        "rounding, take the mean of each and its transpose",
+        number, m, asymmetry);
   const Eigen::LLT<Eigen::MatrixXd> llt(covariance);
   full_[m].factor = llt.matrixL();
   check(llt.info() == Eigen::Success && (full_[m].factor.diagonal().array() > 0).all(),
