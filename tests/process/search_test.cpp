@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 #include "process/data.hpp"
 
@@ -37,6 +39,29 @@ TEST(Search, LoosensThePriorForFunctionsWithoutNoise) {
   EXPECT_LT(clean.hyperparameters.noise_variance, 1e-5);
   const SearchResult noisy = find_hyperparameters(inputs, smooth_targets(inputs, 0.3, 2), {});
   EXPECT_EQ(noisy.prior.noise.log_stddev, HyperPrior{}.noise.log_stddev);
+}
+
+// From the prior's mode such functions look like noise, whichever rows there are.
+TEST(Search, FindsFunctionsThatWiggle) {
+  constexpr double kNoise = 0.1;
+  const auto noise_found = [&](Eigen::Index rows, Eigen::Index columns, std::uint64_t seed, const auto& function) {
+    const RowMatrix inputs = normal_rows(rows, columns, seed).array().max(-2).min(2);
+    VectorXd targets = kNoise * normal_rows(rows, 1, seed + 100).col(0);
+    for (Eigen::Index row = 0; row < rows; ++row) {
+      targets[row] += function(inputs.row(row));
+    }
+    return find_hyperparameters(inputs, targets, {.seed = seed}).hyperparameters.noise_variance;
+  };
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto near_truth = [](double found) { return found > 0.4 * kNoise * kNoise && found < 4 * kNoise * kNoise; };
+    EXPECT_PRED1(near_truth, noise_found(120, 1, seed, [](const auto& x) { return std::sin(8 * x[0]); }));
+    EXPECT_PRED1(near_truth,
+                 noise_found(300, 2, seed, [](const auto& x) { return std::sin(4 * x[0]) * std::cos(3 * x[1]); }));
+    EXPECT_PRED1(near_truth,
+                 noise_found(300, 6, seed, [](const auto& x) { return std::sin(4 * x[0]) + std::sin(3 * x[1]); }));
+    EXPECT_PRED1(near_truth, noise_found(450, 1, seed, [](const auto& x) { return std::sin(40 * x[0]); }));
+  }
 }
 
 TEST(Search, SameSeedSameBits) {

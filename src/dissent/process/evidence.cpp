@@ -34,6 +34,22 @@ Evidence log_prior(const HyperPrior& prior, const VectorRef& log_vector) {
   return out;
 }
 
+namespace {
+
+// alpha: K^-1 y.
+double marginal_value(const CholeskyFactor& factor, const VectorRef& targets, const VectorXd& alpha) {
+  return -0.5 * (targets.dot(alpha) + factor.log_determinant() +
+                 static_cast<double>(targets.size()) * std::log(2 * std::numbers::pi));
+}
+
+}  // namespace
+
+double log_marginal_value(const Hyperparameters& hyperparameters, const RowsRef& inputs, const VectorRef& targets) {
+  const CholeskyFactor factor = factorise(KernelMatrix(hyperparameters, inputs).with_noise());
+  return factor.sound ? marginal_value(factor, targets, factor.solve(targets))
+                      : -std::numeric_limits<double>::infinity();
+}
+
 Evidence log_marginal_likelihood(const Hyperparameters& hyperparameters, const RowsRef& inputs,
                                  const VectorRef& targets) {
   const KernelMatrix kernel(hyperparameters, inputs);
@@ -43,8 +59,7 @@ Evidence log_marginal_likelihood(const Hyperparameters& hyperparameters, const R
   }
   const VectorXd alpha = factor.solve(targets);
   Evidence out;
-  out.value = -0.5 * (targets.dot(alpha) + factor.log_determinant() +
-                      static_cast<double>(targets.size()) * std::log(2 * std::numbers::pi));
+  out.value = marginal_value(factor, targets, alpha);
   MatrixXd weight = inverse_from(inverse_of_lower(factor));
   weight = 0.5 * (alpha * alpha.transpose() - weight);
   out.gradient = kernel.contract(weight);

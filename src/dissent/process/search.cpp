@@ -2,6 +2,7 @@
 #include "dissent/process/search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -22,6 +23,10 @@ using Eigen::VectorXd;
 constexpr double kLargestLog = 23;
 constexpr double kLooseNats = 10;
 constexpr double kLooseNatsPerRow = 0.25;
+constexpr int kSteps = 5;  // of 1, down from the prior's mode: to length scales of a hundredth of the data's range
+constexpr std::array<double, 4> kShortLogs{0, -1, -2, -3};  // of one column
+constexpr Index kMostColumnsAlone = 24;
+constexpr int kMostRounds = 4;
 
 std::vector<Index> shuffled_rows(Index count, Stream& stream) {
   std::vector<Index> rows(static_cast<std::size_t>(count));
@@ -51,6 +56,26 @@ VectorXd start_near(VectorXd mode, const HyperPrior& prior, Stream& stream) {
   return mode;
 }
 
+// Points with shorter length scales: of all columns, around the mode; and of each by itself, there and around what was
+// found.
+std::vector<VectorXd> shorter_scales(const VectorXd& mode, const VectorXd& found, bool each) {
+  std::vector<VectorXd> out;
+  const Index columns = mode.size() - kLogLength;
+  for (int step = 1; step <= kSteps; ++step) {
+    out.push_back(mode);
+    out.back().tail(columns).array() -= step;
+  }
+  for (const VectorXd* around : {&mode, &found}) {
+    for (Index column = 0; each && column < columns; ++column) {
+      for (const double length : kShortLogs) {
+        out.push_back(*around);
+        out.back()[kLogLength + column] = length;
+      }
+    }
+  }
+  return out;
+}
+
 class Target {
  public:
   Target(const RowsRef& inputs, const VectorRef& targets, std::span<const Index> rows, const HyperPrior& prior,
@@ -58,18 +83,44 @@ class Target {
       : prior_(prior), inputs_(inputs(rows, Eigen::all)), targets_(targets(rows)), go_on_(go_on) {}
 
   Minimum from(const VectorXd& start, int iterations) const {
-    return minimise([this](const VectorXd& at, VectorXd& gradient) { return value(at, gradient); }, start,
+    return minimise([this](const VectorXd& at, VectorXd& gradient) { return value(at, &gradient); }, start,
                     {.iterations = iterations});
   }
 
+  // The density of a function that wiggles is flat around the prior's mode, and a search from there takes it for noise.
+  // So shorter length scales are tried. Where one, as it is, explains the data better than all that was found, the
+  // search goes on from there.
+  Minimum or_shorter(Minimum best, const VectorXd& mode, bool each, int iterations) const {
+    for (int round = 0; round < kMostRounds; ++round) {
+      double least = best.value;
+      VectorXd start;
+      for (const VectorXd& at : shorter_scales(mode, best.at, each)) {
+        if (const double here = value(at, nullptr); here < least) {
+          least = here;
+          start = at;
+        }
+      }
+      if (start.size() == 0) {
+        break;
+      }
+      best = from(start, iterations);
+    }
+    return best;
+  }
+
  private:
-  double value(const VectorXd& at, VectorXd& gradient) const {
+  // `gradient` may be null.
+  double value(const VectorXd& at, VectorXd* gradient) const {
     if (!(at.cwiseAbs().maxCoeff() <= kLargestLog) || (go_on_ && !go_on_())) {
       return std::numeric_limits<double>::infinity();
     }
     const Evidence prior = log_prior(prior_, at);
-    const Evidence data = log_marginal_likelihood(Hyperparameters::from_log(at), inputs_, targets_);
-    gradient = -(prior.gradient + data.gradient);
+    const auto hyperparameters = Hyperparameters::from_log(at);
+    if (gradient == nullptr) {
+      return -(prior.value + log_marginal_value(hyperparameters, inputs_, targets_));
+    }
+    const Evidence data = log_marginal_likelihood(hyperparameters, inputs_, targets_);
+    *gradient = -(prior.gradient + data.gradient);
     return -(prior.value + data.value);
   }
 
@@ -94,6 +145,8 @@ SearchResult find_hyperparameters(const RowsRef& inputs, const VectorRef& target
     const Minimum found = few.from(start_near(mode, options.prior, stream), options.iterations);
     best = found.value < best.value ? found : best;
   }
+  const bool each = options.starts > 1 && inputs.cols() > 1 && inputs.cols() <= kMostColumnsAlone;
+  best = few.or_shorter(std::move(best), mode, each, options.iterations);
   HyperPrior prior = options.prior;
   const Minimum freer = Target(inputs, targets, few_rows, options.loose, go_on).from(best.at, options.iterations);
   if (freer.value + kLooseNats + kLooseNatsPerRow * static_cast<double>(few_rows.size()) < best.value) {
@@ -101,7 +154,8 @@ SearchResult find_hyperparameters(const RowsRef& inputs, const VectorRef& target
     prior = options.loose;
   }
   if (rows.size() > few_rows.size()) {
-    best = Target(inputs, targets, rows, prior, go_on).from(best.at, options.iterations);
+    const Target more(inputs, targets, rows, prior, go_on);
+    best = more.or_shorter(more.from(best.at, options.iterations), mode, false, options.iterations);
   }
   return {Hyperparameters::from_log(best.at), -best.value, best.evaluations, std::move(rows), prior};
 }

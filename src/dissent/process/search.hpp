@@ -15,7 +15,9 @@ struct SearchOptions {
   // Replaces `prior` if the density at its mode is higher by 10 nats plus 1/4 nat per row. That is strong evidence,
   // since on tables with noise a looser prior fits better and predicts worse.
   HyperPrior loose = kLoosePrior;
-  int starts = 4;  // the first from the prior's mode, the others from draws of it
+  // The first from the prior's mode, the others from draws of it. Shorter length scales are tried after these; those of
+  // single columns only if there is more than one start.
+  int starts = 4;
   Eigen::Index start_rows = 120;
   Eigen::Index rows = 500;
   int iterations = 60;  // at most, of each minimisation
