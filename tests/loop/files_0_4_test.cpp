@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "dissent/ensemble/summary.hpp"
 #include "dissent/loop/campaign_directory.hpp"
@@ -43,11 +44,18 @@ TEST(Files04, ACampaignGoesOn) {
   laboratory.ask(4);
   const Table then = read_table(data_file("chosen_end.csv"));
   ASSERT_EQ(laboratory.campaign().chosen.size(), then.num_rows);
+  std::set<std::size_t> rows;
   for (std::size_t k = 0; k < then.num_rows; ++k) {
     const ChosenRow& chosen = laboratory.campaign().chosen[k];
-    EXPECT_EQ(static_cast<double>(chosen.row), then.column("row").values[k]);
-    EXPECT_NEAR(chosen.epistemic, then.column("epistemic").values[k], 1e-6);
-    EXPECT_NEAR(chosen.score, then.column("score").values[k], 1e-6);
+    EXPECT_TRUE(rows.insert(chosen.row).second);
+    if (then.column("round").values[k] == 1) {  // chosen by 0.4.0, whose search took these waves for noise from then on
+      EXPECT_EQ(static_cast<double>(chosen.row), then.column("row").values[k]);
+      EXPECT_NEAR(chosen.epistemic, then.column("epistemic").values[k], 1e-6);
+      EXPECT_NEAR(chosen.score, then.column("score").values[k], 1e-6);
+    } else {
+      EXPECT_GT(chosen.epistemic, then.column("epistemic").values[k]);
+      EXPECT_LT(chosen.aleatoric, then.column("aleatoric").values[k]);
+    }
   }
   // Saved by this version, it opens again.
   EXPECT_EQ(load_campaign(dir.file("ask/state.safetensors")).chosen.size(), then.num_rows);

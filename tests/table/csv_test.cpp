@@ -366,6 +366,21 @@ TEST(CsvReader, ColumnsOfTextAreTextWhateverTheyHold) {
   EXPECT_FALSE(parse_csv("a\n", "t.csv", {.text_columns = {"a"}}).columns[0].is_text());
 }
 
+TEST(CsvReader, PointsBesideDecimalCommasMayBeThousands) {
+  const auto column_n = [](const char* rows) {
+    return parse_csv(std::string("x;n\n") + rows, "t.csv", {.delimiter = ';'}).columns[1];
+  };
+  for (const char* rows : {"0,5;1.234\n0,7;450\n", "0,5;450\n0,7;1.234.567\n1,5;-2.250\n"}) {
+    const std::string why = message_of<InputError>([&] { column_n(rows).check_numbers(); });
+    EXPECT_TRUE(contains(why, "row 1: '1.234' may be thousands") || contains(why, "'1.234.567'")) << why;
+  }
+  // Fractions for certain, no decimal commas, or commas that may be thousands themselves.
+  for (const char* rows :
+       {"0,5;1.234\n0,7;0.5\n", "0,5;0.731\n0,7;0.250\n", "5;1.234\n7;2.250\n", "a,b;1.234\nc;450\n"}) {
+    EXPECT_FALSE(column_n(rows).is_text()) << rows;
+  }
+}
+
 TEST(CsvReader, ThousandsAreNotTakenForFractions) {
   for (const char* rows : {"731\n875\n1,234\n", "1,234\n2.5\n", "1,234\n1,234,567\n", "-1,234\n-500\n"}) {
     const Table table = parse_csv(std::string("n\n") + rows, "t.tsv", {.delimiter = '\t'});

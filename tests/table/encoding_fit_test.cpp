@@ -117,6 +117,36 @@ TEST(TableEncoding, DoubtsAreOfRowsWithTargetsAndNamedByTheirRowOfTheFile) {
   EXPECT_EQ(fit_encoding({.targets = {"y"}}, with_commas({{2, "1,234"}})).encoding.features().back(), "x");
 }
 
+TEST(TableEncoding, PointsInDoubtCountOnlyInRowsWithTargets) {
+  const auto with_point_in = [](int doubted) {
+    std::string text = "a;x;y\n";
+    for (int row = 0; row < 12; ++row) {
+      text += fmt::format("{};{},5;{}\n", row == doubted ? "1.234" : "450", row, row < 3 ? "" : "1");
+    }
+    return parse_csv(text, "t.csv");
+  };
+  const auto fit = [&](int doubted) { return fit_encoding({.targets = {"y"}}, with_point_in(doubted)); };
+  const std::string message = message_of<InputError>([&] { fit(6); });
+  EXPECT_TRUE(message.starts_with("t.csv: 'a' in row 7: '1.234' may be thousands or a fraction, beside")) << message;
+  EXPECT_EQ(fit(2).encoding.features().back(), "x");
+}
+
+TEST(TableEncoding, NumbersThatAreNotReadAreRefusedInSmallTablesToo) {
+  const auto message = [](const char* text) { return message_of<InputError>([&] { fitted(text); }); };
+  EXPECT_TRUE(contains(message("w,x,y\n7 mm,1,1\n14 mm,2,2\n21 mm,3,3\n"), "'w' is numbers with signs or units"));
+  EXPECT_TRUE(contains(message_of<InputError>([] {
+                         fit_encoding({.targets = {"y"}}, parse_csv("w;y\n1,5;1\n1.5;2\n2,5;3\n3,5;5\n", "t.csv"));
+                       }),
+                       "some with a decimal comma and some with a point"));
+  EXPECT_EQ(fitted("k,x,y\n1,1,1\nA1,2,2\n<5,3,3\n").encoding.features(), (Names{"k=1", "k=<5", "k=A1", "x"}));
+}
+
+TEST(TableEncoding, SpreadsheetsWriteTrueInTheirLanguage) {
+  EXPECT_EQ(fitted("wet,x,y\nWAHR,1,1\nFALSCH,2,2\n").told, (Names{"wet: true or false, as 1 or 0"}));
+  const FittedEncoding fit = fitted("wet,x,y\nTRUE,1,1\nFALSE,2,2\n");
+  EXPECT_EQ(fit.encoding.matrix(table_of("wet,x\nvrai,5\nFALSCH,6\n")), (std::vector<double>{1, 5, 0, 6}));
+}
+
 TEST(TableEncoding, OneOfTwoLettersIsNoBoolean) {
   EXPECT_EQ(fitted("sex,x,y\nF,1,1\nM,2,2\n").told, (Names{"sex: 2 categories, one-hot"}));
   EXPECT_EQ(fitted("sex,x,y\nF,1,1\n,2,2\n").encoding.features(), (Names{"sex=F", "sex missing", "x"}));

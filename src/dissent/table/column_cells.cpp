@@ -234,7 +234,8 @@ CellFault find_mistake(const ColumnCells& cells, std::span<const std::size_t> la
     num_numbers += looks_like_number(text) ? count : 0;
     num_plain += is_number(text) ? count : 0;
   }
-  if (num_plain == cells.num_present() || cells.counts.size() <= kFewValues) {
+  const bool all_numbers = num_numbers == cells.num_present();  // such as 1,5 and 1.5
+  if (num_plain == cells.num_present() || (cells.counts.size() <= kFewValues && !all_numbers)) {
     return {};
   }
   const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;
@@ -252,8 +253,8 @@ CellFault find_mistake(const ColumnCells& cells, std::span<const std::size_t> la
   return {};
 }
 
-CellFault find_unread(const ColumnCells& cells, std::span<const std::size_t> labelled_rows) {
-  const bool times = mostly(cells, looks_like_time);
+CellFault find_unread(const ColumnCells& cells, std::span<const std::size_t> labelled_rows, bool also_times) {
+  const bool times = also_times && mostly(cells, looks_like_time);
   if (!times && !mostly(cells, is_measurement)) {
     return {};
   }

@@ -58,8 +58,8 @@ DateCells judge_date_cells(const ColumnCells& cells, std::span<const std::size_t
 // A few cells of text in a column of numbers.
 CellFault find_mistake(const ColumnCells& cells, std::span<const std::size_t> labelled_rows);
 
-// Numbers with signs or units, and dates and times that parse_date() does not read. Nearly all of their cells differ,
-// like those of identifiers.
-CellFault find_unread(const ColumnCells& cells, std::span<const std::size_t> labelled_rows);
+// Numbers with signs or units, and (`also_times`) dates and times that parse_date() does not read. Nearly all of their
+// cells differ, like those of identifiers.
+CellFault find_unread(const ColumnCells& cells, std::span<const std::size_t> labelled_rows, bool also_times);
 
 }  // namespace dissent

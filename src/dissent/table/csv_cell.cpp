@@ -7,18 +7,10 @@
 #include "dissent/table/csv.hpp"
 
 namespace dissent {
+namespace {
 
-bool parse_decimal_comma(std::string_view field, double& value) {
-  std::string text(field);
-  const std::size_t comma = text.find(',');
-  if (comma == std::string::npos || text.find('.') != std::string::npos) {
-    return false;
-  }
-  text[comma] = '.';
-  return parse_cell(text, value) == NumberText::kNumber;
-}
-
-bool is_grouped_by_commas(std::string_view field) {
+// One to three digits, then groups of the mark and three.
+bool is_grouped(std::string_view field, char mark) {
   constexpr std::size_t kGroup = 3;
   field = trimmed_cell(field);
   if (field.starts_with('-') || field.starts_with('+')) {
@@ -33,12 +25,30 @@ bool is_grouped_by_commas(std::string_view field) {
     if (digits == field.size()) {
       return true;
     }
-    if (field[digits] != ',') {
+    if (field[digits] != mark) {
       return false;
     }
     field.remove_prefix(digits + 1);
     first = false;
   }
+}
+
+}  // namespace
+
+bool parse_decimal_comma(std::string_view field, double& value) {
+  std::string text(field);
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos || text.find('.') != std::string::npos) {
+    return false;
+  }
+  text[comma] = '.';
+  return parse_cell(text, value) == NumberText::kNumber;
+}
+
+bool is_grouped_by_commas(std::string_view field) { return is_grouped(field, ','); }
+
+bool is_grouped_by_points(std::string_view field) {
+  return is_grouped(field, '.') && trimmed_cell(field).find_first_of("123456789") < field.find('.');  // not 0.731
 }
 
 bool is_missing_text(std::string_view field) {

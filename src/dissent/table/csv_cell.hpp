@@ -20,6 +20,8 @@ bool parse_decimal_comma(std::string_view field, double& value);
 
 // "1,234" or "-12,345,678": one to three digits, then groups of a comma and three.
 bool is_grouped_by_commas(std::string_view field);
+// "1.234", as people write thousands where commas mark decimals; but not "0.731".
+bool is_grouped_by_points(std::string_view field);
 
 // Whether a finite number, read from this text, would be written differently. A fraction of more than 15 digits or with
 // an exponent is a measurement and not a code: its spelling does not count.

@@ -22,9 +22,20 @@ NumberText ColumnMarks::read_commas(std::string_view field, std::size_t row, dou
 }
 
 void refuse_mixed_marks(std::span<const ColumnMarks> marks, Table& table) {
+  bool any_decimal_comma = false;
+  for (std::size_t k = 0; k < marks.size(); ++k) {
+    any_decimal_comma = any_decimal_comma || (marks[k].any_fraction && !table.columns[k].is_text());
+  }
   for (std::size_t k = 0; k < marks.size(); ++k) {
     Column& column = table.columns[k];
     const ColumnMarks& own = marks[k];
+    if (any_decimal_comma && own.first_point && !own.any_point_fraction && !own.first_comma && !column.is_text()) {
+      column.first_text_row = own.first_point;
+      column.doubt =
+          "may be thousands or a fraction, beside columns with decimal commas; write whole numbers without separators, "
+          "and fractions with a comma";
+      continue;
+    }
     const bool thousands = own.first_comma && !own.any_fraction && !own.any_word && (own.any_large || own.any_point);
     if (column.values.empty() || !own.first_comma || (!own.any_point && !thousands)) {
       continue;

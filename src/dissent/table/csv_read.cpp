@@ -139,7 +139,7 @@ class CsvParser {
 
   void note_spelling(std::string_view text, double value, Column& column, ColumnMarks& marks, std::size_t row) const {
     if (scan_.delimiter() != ',') {
-      marks.note(text, value);
+      marks.note(text, value, row);
     }
     if (is_spelled_otherwise(text, value)) {
       column.spellings.add(row, text);

@@ -16,11 +16,14 @@
 namespace dissent {
 namespace {
 
+constexpr std::size_t kShownLength = 40;  // of a text in a message
+
 // Turns a column without text into numbers, like a reader that sees only these rows.
 void make_numbers(Column& column) {
   std::vector<double> values(column.text.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t row = 0; row < values.size(); ++row) {
-    if (!column.is_missing(row) && parse_cell(column.text[row], values[row]) != NumberText::kNumber) {
+    if (!column.is_missing(row) &&
+        (!column.is_sure_number(row) || parse_cell(column.text[row], values[row]) != NumberText::kNumber)) {
       return;
     }
   }
@@ -88,6 +91,14 @@ std::vector<double> known_targets(const Table& table, const std::vector<std::str
     const std::vector<const Column*> columns = table.find(targets);
     for (const std::size_t row : rows) {
       for (const Column* column : columns) {
+        if (column->is_text() && column->doubt.empty()) {
+          const std::size_t first = *column->first_text_row;
+          throw InputError(Fault{.value = column->text[first].substr(0, kShownLength),
+                                 .rule = "is text; a number is required: correct it, or leave it empty, and its row is "
+                                         "left out",
+                                 .column = column->name,
+                                 .row = first});
+        }
         out.push_back(column->finite_number(row));
       }
     }

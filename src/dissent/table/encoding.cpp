@@ -24,8 +24,16 @@ constexpr std::array<std::pair<ColumnKind, std::string_view>, 5> kKindNames{{
     {ColumnKind::kCategory, "category"},
 }};
 
-constexpr std::array<std::array<std::string_view, 2>, 5> kBooleanWords{
-    {{"false", "true"}, {"no", "yes"}, {"off", "on"}, {"f", "t"}, {"n", "y"}}};
+struct BooleanWord {
+  std::string_view word;
+  int value;
+  std::size_t pair;
+};
+// Spreadsheets write the first pair in their own language: German, French, Spanish, Italian.
+constexpr BooleanWord kBooleanWords[] = {
+    {"false", 0, 0}, {"true", 1, 0},      {"falsch", 0, 0}, {"wahr", 1, 0}, {"faux", 0, 0}, {"vrai", 1, 0},
+    {"falso", 0, 0}, {"verdadero", 1, 0}, {"vero", 1, 0},   {"no", 0, 1},   {"yes", 1, 1},  {"off", 0, 2},
+    {"on", 1, 2},    {"f", 0, 3},         {"t", 1, 3},      {"n", 0, 4},    {"y", 1, 4}};
 
 bool same_word(std::string_view typed, std::string_view lower) {
   return std::ranges::equal(typed, lower, [](char a, char b) {
@@ -40,17 +48,15 @@ std::string_view kind_name(ColumnKind kind) {
 }
 
 int boolean_value(std::string_view word, std::size_t* pair) {
-  for (std::size_t k = 0; k < kBooleanWords.size(); ++k) {
-    for (int value = 0; value < 2; ++value) {
-      if (same_word(word, kBooleanWords[k][static_cast<std::size_t>(value)])) {
-        if (pair != nullptr) {
-          *pair = k;
-        }
-        return value;
-      }
-    }
+  const auto known =
+      std::ranges::find_if(kBooleanWords, [&](const BooleanWord& each) { return same_word(word, each.word); });
+  if (known == std::end(kBooleanWords)) {
+    return -1;
   }
-  return -1;
+  if (pair != nullptr) {
+    *pair = known->pair;
+  }
+  return known->value;
 }
 
 bool is_missing_cell(const Column& column, std::size_t row) {

@@ -184,13 +184,16 @@ class Judge {
       return false;
     }
     const std::size_t count = cells.counts.size();
-    if (!named_ && count > kFewValues &&
-        static_cast<double>(count) > kIdentifier * static_cast<double>(cells.num_rows)) {
-      const CellFault unread = find_unread(cells, labelled_rows_);
-      unread.found()
-          ? refuse(unread, *cells.labelled)
-          : leave_out(*cells.labelled, fmt::format("{} different texts in {}", count, counted(cells.num_rows, "row")));
-      return false;
+    if (!named_ && static_cast<double>(count) > kIdentifier * static_cast<double>(cells.num_rows)) {
+      const CellFault unread = find_unread(cells, labelled_rows_, count > kFewValues);
+      if (unread.found()) {
+        refuse(unread, *cells.labelled);
+        return false;
+      }
+      if (count > kFewValues) {
+        leave_out(*cells.labelled, fmt::format("{} different texts in {}", count, counted(cells.num_rows, "row")));
+        return false;
+      }
     }
     set_categories(cells, code);
     return true;

@@ -9,6 +9,7 @@
 #include "dissent/base/error.hpp"
 #include "dissent/base/names.hpp"
 #include "dissent/table/csv.hpp"
+#include "dissent/table/csv_cell.hpp"
 
 namespace dissent {
 namespace {
@@ -46,6 +47,10 @@ std::string near_text(const std::string& name, const std::vector<std::string>& n
 }  // namespace
 
 bool Column::is_missing(std::size_t row) const { return std::ranges::binary_search(missing_rows, row); }
+
+bool Column::is_sure_number(std::size_t row) const {
+  return is_number(text[row]) && (doubt.empty() || !is_grouped_by_points(text[row]));
+}
 
 void Column::check_numbers() const {
   if (is_text()) {
@@ -168,7 +173,7 @@ Table picked_rows(const Table& table, std::span<const std::size_t> rows) {
     own.name = column.name;
     own.unnamed = column.unnamed;
     own.doubt = column.doubt;
-    const auto is_text = [&](std::size_t row) { return !column.is_missing(row) && !is_number(column.text[row]); };
+    const auto is_text = [&](std::size_t row) { return !column.is_missing(row) && !column.is_sure_number(row); };
     if (column.is_text()) {
       const auto first = std::ranges::find_if(rows, is_text);
       own.first_text_row = first == rows.end() ? 0 : static_cast<std::size_t>(first - rows.begin());

@@ -42,6 +42,8 @@ struct Column {
 
   bool is_text() const { return first_text_row.has_value(); }
   bool is_missing(std::size_t row) const;
+  // Of a text column: whether the text in a row is a number, and not one that is in doubt.
+  bool is_sure_number(std::size_t row) const;
 
   // InputError, with column and row, if the column is text or lacks a value.
   void check_numbers() const;
