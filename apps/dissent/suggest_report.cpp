@@ -61,7 +61,8 @@ std::string outside_text(const Ensemble& model, std::span<const double> chosen, 
     }
   }
   return most == 0 ? ""
-                   : fmt::format("; {} of {} lie outside the labelled range of '{}'", most, chosen.size() / C,
+                   : fmt::format("; {} of {} {} outside the labelled range of '{}'", most, chosen.size() / C,
+                                 most == 1 ? "lies" : "lie",
                                  model.table_encoding().columns[model.table_encoding().column_of(column)].column);
 }
 

@@ -301,8 +301,9 @@ ModelChoice choose_model(const EnsembleOptions& options, const TrainOptions& tra
     num_different += first[row] == row ? 1 : 0;
   }
   if (num_different < kFewestRows) {
-    return {models.front(), fmt::format("{}: {} are too few to compare models", model_name(models.front()),
-                                        counted(num_different, num_different < n ? "different row" : "row"))};
+    return {models.front(), fmt::format("{}: {} {} too few to compare models", model_name(models.front()),
+                                        counted(num_different, num_different < n ? "different row" : "row"),
+                                        num_different == 1 ? "is" : "are")};
   }
   EnsembleOptions race = options;
   const std::vector<std::uint8_t> logarithm = choose_logarithms(options, rows, executor);
