@@ -116,7 +116,7 @@ def warn_of_shape(
     of; a list of longer arrays is likely to have one of each component."""
     doubt = _core.shape_doubt(*array.shape[:2]) if array.ndim >= 2 else ""
     if not doubt and axis == 1 and _has_arrays(given) and array.shape[0] < array.shape[1]:
-        doubt = f"read as {array.shape[0]} inputs of {array.shape[1]} components"
+        doubt = f"read as N = {array.shape[0]} inputs of M = {array.shape[1]} components"
     if doubt:
         advice = f"; {hint}" if axis == 1 and array.shape[1] > 1 else ""
         level = 2

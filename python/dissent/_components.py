@@ -5,7 +5,7 @@ import inspect
 from typing import Any, List, NoReturn, Optional, Tuple
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.ensemble._forest import ForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -60,6 +60,8 @@ def components_of(estimator: Any, X: Any, *, stddev: Any = None, X_train: Any = 
     if stddev is None:
         stddev = _residual_spread(estimator, parts, weights, X_train, y_train)
     spread = broadcast_stddev(np.asarray(stddev, np.float64), mean)
+    if spread.shape == mean.shape[:2] and mean.shape[2] == 1:
+        spread = spread[:, :, None]
     if spread.shape != mean.shape:
         raise ValueError(
             f"stddev has shape {list(spread.shape)}; for means {list(mean.shape)} give that shape, one number, or one "
@@ -71,8 +73,13 @@ def components_of(estimator: Any, X: Any, *, stddev: Any = None, X_train: Any = 
 def has_components(estimator: Any) -> bool:
     """Whether components_of() takes it."""
     if isinstance(estimator, (list, tuple)):
-        return len(estimator) > 0 and all(hasattr(part, "predict") and not is_classifier(part) for part in estimator)
+        return len(estimator) > 0 and all(hasattr(part, "predict") and not _classifies(part) for part in estimator)
     return isinstance(estimator, (ForestRegressor, BaggingRegressor, VotingRegressor))
+
+
+def _classifies(part: Any) -> bool:
+    """For scikit-learn's own: from 1.7 on, is_classifier() takes nothing else."""
+    return isinstance(part, BaseEstimator) and bool(is_classifier(part))
 
 
 def knows_noise(estimator: Any) -> bool:
@@ -83,9 +90,9 @@ def knows_noise(estimator: Any) -> bool:
 def refuse_components(estimator: Any) -> NoReturn:
     """The error for an estimator that has none."""
     name = type(estimator).__name__
-    if isinstance(estimator, (list, tuple)) and any(map(is_classifier, estimator)):
+    if isinstance(estimator, (list, tuple)) and any(map(_classifies, estimator)):
         raise TypeError(
-            f"{type(next(filter(is_classifier, estimator))).__name__} predicts classes; give query() and uncertainty() "
+            f"{type(next(filter(_classifies, estimator))).__name__} predicts classes; give query() and uncertainty() "
             "the probabilities= of all, as in np.stack([part.predict_proba(X) for part in models], axis=1)"
         )
     if hasattr(estimator, "estimators_") and is_classifier(estimator):

@@ -215,7 +215,8 @@ class _Ensemble(RegressorMixin, BaseEstimator):
         The standard deviations of each output are multiplied by the factor under which these rows are most likely,
         ``spread_factors_`` (D,). The components' means stay as they are; so does the mean of the prediction, unless
         targets were fitted by their logarithms or behind a flow. At least 10 rows are needed; the relative error of a
-        factor is about 1 / sqrt(2 N). Factors lie between 0.001 and 1000, with a warning at these limits. A model file keeps the factors, as with ``dissent recalibrate``.
+        factor is about 1 / sqrt(2 N). Factors lie between 0.001 and 1000, with a warning at these limits. A model file
+        keeps the factors, as with ``dissent recalibrate``.
 
         >>> X = np.linspace(-1, 1, 90)[:, None]
         >>> y = np.sin(3 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=90)

@@ -17,10 +17,10 @@ class _Components(NamedTuple):
 class Mixture(_Components):
     """The components at each input, as :func:`uncertainty`, :func:`query` and the metrics take them.
 
-    A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,), uniform by default. ``space`` says where they are:
-    "output" for the units of `y`; "base" before a flow, or if targets are fitted by their logarithms. The epistemic
-    uncertainty is the same in both, the aleatoric one is not. ``logarithms`` says which outputs are logarithms of `y`:
-    metrics and plots take such a mixture as it is, but not one before a flow.
+    A named tuple of ``mean`` (N, M, D), ``stddev`` (N, M, D) and ``weights`` (M,), uniform by default. ``space`` says
+    where they are: "output" for the units of `y`; "base" before a flow, or if targets are fitted by their logarithms.
+    The epistemic uncertainty is the same in both, the aleatoric one is not. ``logarithms`` says which outputs are
+    logarithms of `y`: metrics and plots take such a mixture as it is, but not one before a flow.
 
     >>> X = np.linspace(-1, 1, 30)[:, None]
     >>> model = dissent.ProbabilisticEnsemble(epochs=5, random_state=0).fit(X, X[:, 0] ** 2)
@@ -34,13 +34,15 @@ class Mixture(_Components):
     logarithms: Tuple[bool, ...] = ()  # of each output; empty: none is
 
     def __new__(cls, mean: Any, stddev: Any, weights: Optional[Any] = None) -> Self:
+        shape = np.shape(mean)
+        if len(shape) not in (2, 3) or shape[1] == 0:
+            raise ValueError(f"Mixture: mean has shape {list(shape)}; it must be [N, M, D], with M > 0 components")
         if weights is None:
-            count = np.shape(mean)[1]
-            weights = np.full(count, 1 / count)
+            weights = np.full(shape[1], 1 / shape[1])
         return super().__new__(cls, mean, stddev, weights)
 
     def __repr__(self) -> str:
-        inputs, components, outputs = np.shape(self.mean)
+        inputs, components, outputs = (*np.shape(self.mean), 1)[:3]
         return (
             f"<Mixture of {counted(components, 'component')} at {counted(inputs, 'input')}, "
             f"{counted(outputs, 'output')}, in {self.space} space>"

@@ -15,7 +15,8 @@ def spread_factors(y: Any, mean: Any, stddev: Any = None, *, weights: Any = None
     """What to multiply the standard deviations of each output by, so that they fit rows the model was not trained on.
 
     One factor per output (D,): the one with the highest likelihood of `y`, from 0.001 to 1000, with a warning at these
-    limits. At least 10 rows are needed; the relative error of a factor is about 1 / sqrt(2 N). Ensembles of this package do it themselves: ``model.recalibrate(X, y)``.
+    limits. At least 10 rows are needed; the relative error of a factor is about 1 / sqrt(2 N). Ensembles of this
+    package do it themselves: ``model.recalibrate(X, y)``.
 
     Parameters
     ----------

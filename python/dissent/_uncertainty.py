@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import whole_number
-from ._arrays import as_mixture, as_probabilities, as_weights, warn_of_shape
+from ._arrays import as_mixture, as_probabilities, as_weights, checked_axis, warn_of_shape
 from ._mixture import parts_of
 from ._naming import counted, span_text
 
@@ -190,10 +190,14 @@ def uncertainty(
         warn_of_shape(array, axis)
     else:
         name = "kl" if estimator is None else _name(estimator, "estimator")
+        is_mixture = hasattr(mean, "_asdict")
+        if is_mixture and checked_axis(axis) != 1:
+            raise ValueError("a Mixture has its components on its second axis; leave axis out")
         given, stddev, weights = parts_of(mean, stddev, weights)
         mean, spread, full = as_mixture(given, stddev, covariance, axis)
         columns = _core.estimate(name, mean, spread, full, as_weights(weights), _threads(threads), _seed(seed))
-        warn_of_shape(mean, axis, given=given)
+        if not is_mixture:
+            warn_of_shape(mean, axis, given=given)
     return named(columns)
 
 

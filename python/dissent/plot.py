@@ -126,7 +126,8 @@ def learning_curves(
         try:
             repeats = np.atleast_2d(np.asarray(values, dtype=float))
         except ValueError as error:  # repeats of different lengths, texts
-            raise ValueError(f"learning_curves: '{name}' is not an array (rounds,) or (repeats, rounds): {error}") from None
+            wanted = "an array (rounds,) or (repeats, rounds)"
+            raise ValueError(f"learning_curves: '{name}' is not {wanted}: {error}") from None
         at = np.arange(repeats.shape[1]) if rows is None else np.asarray(rows, dtype=float)
         if repeats.ndim != 2 or at.shape != repeats.shape[1:]:
             raise ValueError(f"learning_curves: '{name}' has shape {list(np.shape(values))}, rows {list(at.shape)}")

@@ -301,11 +301,13 @@ class Campaigns(PackageTest, FolderTest):
             dissent.Campaign(self.path("python"))
         child = os.fork()
         if child == 0:  # it has the campaign of its parent, and must not write
+            status = 1
             try:
                 campaign.ask(1)
             except ValueError as error:
-                os._exit(0 if "forked from" in str(error) else 1)
-            os._exit(2)
+                status = 0 if "forked from" in str(error) else 2
+            finally:
+                os._exit(status)  # and not on with the tests
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         campaign.close()
         with self.assertRaisesRegex(ValueError, "the campaign is closed"):

@@ -167,7 +167,7 @@ class Shapes(PackageTest):
     def test_a_list_of_what_each_component_says(self):
         mean = np.random.default_rng(0).normal(size=(5, 50, 3))
         for given in ([*mean], [*mean[:, :, 0]]):
-            self.assertIn("read as 5 inputs of 50 components; pass axis=0 if", self.said(given, 1.0))
+            self.assertIn("read as N = 5 inputs of M = 50 components; pass axis=0 if", self.said(given, 1.0))
             self.assertEqual(self.said(given, 1.0, axis=0), "")
         self.assertEqual(self.said(mean, 1.0), "")
         self.assertEqual(self.said([*mean.swapaxes(0, 1)], 1.0), "")
@@ -279,7 +279,16 @@ class Estimators(PackageTest):
         forest = RandomForestRegressor(5).fit(x, y)
         with self.assertRaisesRegex(ValueError, "no noise of their own: .* dissent.components_of"):
             dissent.uncertainty(forest, x)
-        self.assertEqual(dissent.uncertainty(dissent.components_of(forest, x, stddev=0.1)).epistemic.shape, (120,))
+        few = dissent.components_of(forest, x[:3], stddev=np.full((3, 5), 0.1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(dissent.uncertainty(few).epistemic.shape, (3,))
+
+        class Plain:  # no estimator of scikit-learn
+            def predict(self, X):
+                return np.asarray(X)[:, 0]
+
+        self.assertEqual(len(dissent.query([Plain(), Plain()], x, 4, stddev=0.1)), 4)
         with self.assertRaisesRegex(ValueError, r"stddev has shape \[5, 120, 1\]; for means \[120, 5, 1\]"):
             dissent.components_of(forest, x, stddev=np.ones((5, 120, 1)))
         with self.assertRaisesRegex(ValueError, "for given arrays"):

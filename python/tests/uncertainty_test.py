@@ -137,6 +137,10 @@ class Sources(PackageTest):
             own = {} if function is dissent.divergence else {"weights": weights}
             np.testing.assert_equal(function(given), function(mean, stddev, **own))
         np.testing.assert_array_equal(dissent.Mixture(mean, stddev).weights, np.full(4, 0.25))
+        self.assertIn("4 components at 50 inputs, 1 output", repr(dissent.Mixture(mean[..., 0], stddev[..., 0])))
+        for wrong in (mean[:, 0, 0], mean[:, :0]):
+            with self.assertRaisesRegex(ValueError, "M > 0 components"):
+                dissent.Mixture(wrong, wrong)
         np.testing.assert_array_equal(dissent.epistemic(dissent.Mixture(mean, stddev)), dissent.epistemic(mean, stddev))
 
     def test_numbers_that_python_holds(self):
@@ -241,6 +245,7 @@ class Errors(PackageTest):
             (TypeError, "seed = None; it must be a whole number", dict(mean=mean, stddev=stddev, seed=None)),
             (TypeError, "threads = 1.5; it must be a whole number", dict(mean=mean, stddev=stddev, threads=1.5)),
             (ValueError, "a Mixture has its own stddev", dict(mean=dissent.Mixture(mean, stddev), stddev=1.0)),
+            (ValueError, "on its second axis", dict(mean=dissent.Mixture(mean, stddev), axis=0)),
             (ValueError, "mean has type <U1", dict(mean=np.full((5, 4), "a"), stddev=stddev)),
             (ValueError, "mean has type complex128", dict(mean=mean * 1j, stddev=stddev)),
             (ValueError, "mean has type object", dict(mean=None, stddev=stddev)),

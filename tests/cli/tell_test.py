@@ -59,6 +59,7 @@ class Hostile(AskTest):
             (f"row,y\ninf,1\n", "was never asked for"),
             (f"row,y\nS{r},1\n", "is text"),
             (f"row,y\n{r},failed\n", f"row 1: 'failed' is text; a number is required: leave it empty; --drop takes row {r} of the pool if"),
+            (f"row;note;y\n{r};0,5;1.234\n", "row 1: '1.234' may be thousands or a fraction, beside columns with decimal commas; write"),
             (f"row,y\n{r},1\n{r},1\n", f"lines 2 and 3 of the file both answer row {r}"),
             (f"row,y\n{r},1\n{r}.0,2\n", f"both answer row {r}"),
             (f"row,y\n{told},1\n", f"row {told} has its answer already; a row is told once, unless --correct"),

@@ -177,8 +177,10 @@ TEST_F(LaboratoryTest, ARowAnsweredTwiceIsNamedByItsPlaces) {
 TEST_F(LaboratoryTest, TablesNeedNotBeFiles) {
   LaboratoryOptions in_memory = options();
   in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,x\n", "labelled");
-  EXPECT_EQ(message_of<InputError>([&] { open(in_memory); }),
-            "labelled: column 'y' row 2: 'x' is text; a number is required");
+  EXPECT_EQ(
+      message_of<InputError>([&] { open(in_memory); }),
+      "labelled: column 'y' row 2: 'x' is text; a number is required: correct it, or leave it empty, and its row is "
+      "left out");
   EXPECT_FALSE(std::filesystem::exists(dir_.file("lab")));
   in_memory.tables.labelled = parse_csv("x,y\n1,2\n2,3\n0,1\n", "labelled");
   EXPECT_EQ(open(in_memory).num_labelled(), 3U);

@@ -114,7 +114,10 @@ TEST(TableEncoding, DoubtsAreOfRowsWithTargetsAndNamedByTheirRowOfTheFile) {
   const std::string second = message({{2, "5,678"}, {6, "1,234"}});
   EXPECT_TRUE(message({{6, "1,234"}}).starts_with("t.csv: 'a' in row 7: '1,234' may be thousands or a fraction"));
   EXPECT_TRUE(second.starts_with("t.csv: 'a' in row 7: '1,234' may be thousands or a fraction")) << second;
-  EXPECT_EQ(fit_encoding({.targets = {"y"}}, with_commas({{2, "1,234"}})).encoding.features().back(), "x");
+  for (const char* others : {"2.5", "2.345"}) {
+    EXPECT_EQ(fit_encoding({.targets = {"y"}}, with_commas({{2, "1,234"}, {7, others}})).encoding.features().back(),
+              "x");
+  }
 }
 
 TEST(TableEncoding, PointsInDoubtCountOnlyInRowsWithTargets) {
@@ -139,6 +142,7 @@ TEST(TableEncoding, NumbersThatAreNotReadAreRefusedInSmallTablesToo) {
                        }),
                        "some with a decimal comma and some with a point"));
   EXPECT_EQ(fitted("k,x,y\n1,1,1\nA1,2,2\n<5,3,3\n").encoding.features(), (Names{"k=1", "k=<5", "k=A1", "x"}));
+  EXPECT_EQ(fitted("k,x,y\n5%,1,1\n10%,2,2\n5%,3,3\n10%,4,4\n").encoding.features(), (Names{"k=10%", "k=5%", "x"}));
 }
 
 TEST(TableEncoding, SpreadsheetsWriteTrueInTheirLanguage) {

@@ -43,6 +43,9 @@ void check_no_text(const Table& table, const std::vector<std::string>& targets, 
     if (!column->is_text()) {
       continue;
     }
+    if (!column->doubt.empty()) {
+      column->check_numbers();  // no cell that is wrong, but one that may be read in two ways
+    }
     const std::size_t line = *column->first_text_row;
     const bool has_number =
         table.has(row_column) && !table.column(row_column).is_text() && !table.column(row_column).is_missing(line);

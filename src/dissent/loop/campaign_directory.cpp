@@ -178,7 +178,9 @@ void CampaignDirectory::check_free() const {
 }
 
 void CampaignDirectory::hold() {
-  if (hold_ == nullptr) {
+  if (hold_ != nullptr) {
+    hold_->check();
+  } else {
     check_regular(path_);
     if (!begun()) {
       check_free();

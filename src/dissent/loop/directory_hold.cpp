@@ -18,27 +18,31 @@ namespace dissent {
 namespace {
 
 constexpr const char* kLock = "lock";
-// The directories that this process holds, so as not to blame another.
+// The directories that this process holds, so as not to blame another. A forked child has those of its parent here too.
 class OwnHolds {
  public:
   void add(const FileIdentity& directory) {
     const std::lock_guard lock(mutex_);
-    held_.push_back(directory);
+    held_.emplace_back(directory, ::getpid());
   }
   void remove(const FileIdentity& directory) {
     const std::lock_guard lock(mutex_);
-    if (const auto found = std::ranges::find(held_, directory); found != held_.end()) {
+    if (const auto found = find(directory); found != held_.end()) {
       held_.erase(found);
     }
   }
   bool contains(const FileIdentity& directory) {
     const std::lock_guard lock(mutex_);
-    return std::ranges::find(held_, directory) != held_.end();
+    return find(directory) != held_.end();
   }
 
  private:
+  std::vector<std::pair<FileIdentity, pid_t>>::iterator find(const FileIdentity& directory) {
+    return std::ranges::find(held_, std::pair(directory, ::getpid()));
+  }
+
   std::mutex mutex_;
-  std::vector<FileIdentity> held_;
+  std::vector<std::pair<FileIdentity, pid_t>> held_;
 };
 
 OwnHolds& own_holds() {
@@ -74,8 +78,8 @@ DirectoryHold::DirectoryHold(std::string path) : path_(std::move(path)), process
 }
 
 DirectoryHold::~DirectoryHold() {
-  own_holds().remove(directory_identity_);
-  if (::getpid() == process_) {  // a forked child has the locks too, and keeps them as long as it lives
+  if (::getpid() == process_) {  // a forked child has the locks too, and must leave them alone
+    own_holds().remove(directory_identity_);
     ::flock(lock_, LOCK_UN);
     ::flock(directory_, LOCK_UN);
   }

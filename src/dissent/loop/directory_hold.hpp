@@ -2,7 +2,8 @@
 //
 // The directory stays open while it is held. It is locked itself (flock), and so is a file `lock` in it, for file
 // systems that cannot lock directories and for earlier versions, which lock only that file. The death of the process
-// releases both. A forked child does not hold the directory.
+// releases both. A forked child does not hold the directory, but if its parent dies without letting go, it keeps others
+// out as long as it lives.
 #pragma once
 
 #include <string>

@@ -185,6 +185,7 @@ Laboratory Laboratory::open(const std::string& path, const LaboratoryOptions& op
 template <class Step>
 void Laboratory::all_or_nothing(const Step& step) {
   const Campaign before = campaign_;
+  store_->hold();  // before a fit that could not be saved
   try {
     step();
     store_->save(campaign_);

@@ -56,24 +56,26 @@ VectorXd start_near(VectorXd mode, const HyperPrior& prior, Stream& stream) {
   return mode;
 }
 
-// Points with shorter length scales: of all columns, around the mode; and of each by itself, there and around what was
-// found.
-std::vector<VectorXd> shorter_scales(const VectorXd& mode, const VectorXd& found, bool each) {
+// Points with shorter length scales of all columns, around the prior's mode.
+std::vector<VectorXd> shorter_scales(const VectorXd& mode) {
   std::vector<VectorXd> out;
-  const Index columns = mode.size() - kLogLength;
   for (int step = 1; step <= kSteps; ++step) {
     out.push_back(mode);
-    out.back().tail(columns).array() -= step;
+    out.back().tail(mode.size() - kLogLength).array() -= step;
   }
-  for (const VectorXd* around : {&mode, &found}) {
-    for (Index column = 0; each && column < columns; ++column) {
-      for (const double length : kShortLogs) {
-        out.push_back(*around);
-        out.back()[kLogLength + column] = length;
+  return out;
+}
+
+// Points with a shorter length scale of one column.
+void add_shorter_columns(const VectorXd& around, std::vector<VectorXd>& out) {
+  for (Index k = kLogLength; k < around.size(); ++k) {
+    for (const double length : kShortLogs) {
+      if (length < around[k] - 0.5) {
+        out.push_back(around);
+        out.back()[k] = length;
       }
     }
   }
-  return out;
 }
 
 class Target {
@@ -90,11 +92,19 @@ class Target {
   // The density of a function that wiggles is flat around the prior's mode, and a search from there takes it for noise.
   // So shorter length scales are tried. Where one, as it is, explains the data better than all that was found, the
   // search goes on from there.
+  // `each`: also of single columns, which is gone through again from what was found.
   Minimum or_shorter(Minimum best, const VectorXd& mode, bool each, int iterations) const {
+    std::vector<VectorXd> points = shorter_scales(mode);
+    if (each) {
+      add_shorter_columns(mode, points);
+    }
     for (int round = 0; round < kMostRounds; ++round) {
+      if (each) {
+        add_shorter_columns(best.at, points);
+      }
       double least = best.value;
       VectorXd start;
-      for (const VectorXd& at : shorter_scales(mode, best.at, each)) {
+      for (const VectorXd& at : points) {
         if (const double here = value(at, nullptr); here < least) {
           least = here;
           start = at;
@@ -104,6 +114,7 @@ class Target {
         break;
       }
       best = from(start, iterations);
+      points.clear();
     }
     return best;
   }

@@ -234,8 +234,9 @@ CellFault find_mistake(const ColumnCells& cells, std::span<const std::size_t> la
     num_numbers += looks_like_number(text) ? count : 0;
     num_plain += is_number(text) ? count : 0;
   }
-  const bool all_numbers = num_numbers == cells.num_present();  // such as 1,5 and 1.5
-  if (num_plain == cells.num_present() || (cells.counts.size() <= kFewValues && !all_numbers)) {
+  const bool measured =  // such as 1,5 and 1.5 in four rows, but not 5% and 10% in many
+      num_numbers == cells.num_present() && 2 * cells.counts.size() > cells.num_present();
+  if (num_plain == cells.num_present() || (cells.counts.size() <= kFewValues && !measured)) {
     return {};
   }
   const Column& column = cells.labelled->is_text() ? *cells.labelled : *cells.pool;

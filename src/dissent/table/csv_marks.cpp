@@ -31,6 +31,7 @@ void refuse_mixed_marks(std::span<const ColumnMarks> marks, Table& table) {
     const ColumnMarks& own = marks[k];
     if (any_decimal_comma && own.first_point && !own.any_point_fraction && !own.first_comma && !column.is_text()) {
       column.first_text_row = own.first_point;
+      column.doubts_points = true;
       column.doubt =
           "may be thousands or a fraction, beside columns with decimal commas; write whole numbers without separators, "
           "and fractions with a comma";

@@ -72,7 +72,7 @@ EncodedRows encoded_rows(const Table& table, const TableEncoding& encoding, cons
   const std::vector<std::size_t> rows = complete_rows(table, targets);
   if (rows.size() == table.num_rows) {
     std::vector<double> inputs = encoding.matrix(table, &told);
-    return {table.num_rows, std::move(inputs), table.matrix(targets)};
+    return {table.num_rows, std::move(inputs), known_targets(table, targets, rows)};
   }
   check_any(table, targets, rows);
   Table part = picked_rows(table, rows);

@@ -49,7 +49,7 @@ std::string near_text(const std::string& name, const std::vector<std::string>& n
 bool Column::is_missing(std::size_t row) const { return std::ranges::binary_search(missing_rows, row); }
 
 bool Column::is_sure_number(std::size_t row) const {
-  return is_number(text[row]) && (doubt.empty() || !is_grouped_by_points(text[row]));
+  return is_number(text[row]) && (!doubts_points || !is_grouped_by_points(text[row]));
 }
 
 void Column::check_numbers() const {
@@ -173,6 +173,7 @@ Table picked_rows(const Table& table, std::span<const std::size_t> rows) {
     own.name = column.name;
     own.unnamed = column.unnamed;
     own.doubt = column.doubt;
+    own.doubts_points = column.doubts_points;
     const auto is_text = [&](std::size_t row) { return !column.is_missing(row) && !column.is_sure_number(row); };
     if (column.is_text()) {
       const auto first = std::ranges::find_if(rows, is_text);

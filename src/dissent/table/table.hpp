@@ -36,9 +36,10 @@ struct Column {
   std::vector<std::string> text;          // [num_rows] for a text column, else empty
   std::vector<std::size_t> missing_rows;  // ascending
   std::optional<std::size_t> first_text_row;
-  bool unnamed = false;      // no real name in the file: `name` is its place ("column 1") or made up ("Unnamed: 0")
-  Spellings spellings = {};  // of a numeric column
-  std::string doubt = {};    // of a text column that seems to be numbers: why its first text is not read as one
+  bool unnamed = false;        // no real name in the file: `name` is its place ("column 1") or made up ("Unnamed: 0")
+  Spellings spellings = {};    // of a numeric column
+  std::string doubt = {};      // of a text column that seems to be numbers: why its first text is not read as one
+  bool doubts_points = false;  // it is points that are in doubt, not commas
 
   bool is_text() const { return first_text_row.has_value(); }
   bool is_missing(std::size_t row) const;
