@@ -34,10 +34,10 @@ class Mixture(_Components):
     logarithms: Tuple[bool, ...] = ()  # of each output; empty: none is
 
     def __new__(cls, mean: Any, stddev: Any, weights: Optional[Any] = None) -> Self:
-        shape = np.shape(mean)
-        if len(shape) not in (2, 3) or shape[1] == 0:
-            raise ValueError(f"Mixture: mean has shape {list(shape)}; it must be [N, M, D], with M > 0 components")
         if weights is None:
+            shape = np.shape(mean)
+            if len(shape) not in (2, 3) or shape[1] == 0:
+                raise ValueError(f"Mixture: mean has shape {list(shape)}; it must be [N, M, D], with M > 0 components")
             weights = np.full(shape[1], 1 / shape[1])
         return super().__new__(cls, mean, stddev, weights)
 
