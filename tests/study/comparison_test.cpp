@@ -14,20 +14,6 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// kl, mc and random with five seeds, two rounds each.
-StudyResults small_study() {
-  StudyResults results{.study = "small", .source = "test"};
-  const std::vector<std::vector<double>> kl = {{5, 3, 1}, {5, 3.5, 1.5}, {5, 3, 2}, {6, 4, 1}, {5, 3, 1.25}};
-  const std::vector<std::vector<double>> mc = {{5, 4, 3}, {5, 4.5, 2.5}, {5, 3.5, 3}, {6, 4, 3}, {5, 4, 2.75}};
-  const std::vector<std::vector<double>> random = {{5, 5, 4}, {5, 5, 4.5}, {5, 4, 4}, {6, 6, 4}, {5, 5, 4}};
-  for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    results.runs.push_back(made_run("hetero", "pne", "random", seed, random[seed]));
-    results.runs.push_back(made_run("hetero", "pne", "kl", seed, kl[seed]));
-    results.runs.push_back(made_run("hetero", "pne", "mc:100", seed, mc[seed]));
-  }
-  return results;
-}
-
 const PairedContrast& find_pair(const std::vector<PairedContrast>& contrasts, const std::string& baseline) {
   return *std::ranges::find(contrasts, baseline, &PairedContrast::baseline);
 }
@@ -355,62 +341,6 @@ TEST(Comparison, VariantsAreComparedAmongThemselves) {
       compare(results, {.ours = {"kl, candidates=10000"}, .baselines = {"kl, candidates=1000"}, .num_draws = 20});
   ASSERT_EQ(named.tasks[0].by_area.size(), 1U);
   EXPECT_EQ(named.tasks[0].by_area[0].ours, "kl, candidates=10000");
-}
-
-TEST(Comparison, NamesAreChecked) {
-  try {
-    compare(small_study(), {.metric = "rmsee"});
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "metric 'rmsee' is not known; did you mean 'rmse'? (known: rmse, rmse_paper, log_likelihood)");
-  }
-  EXPECT_THROW(compare(small_study(), {.ours = {"kll"}}), InputError);
-  EXPECT_THROW(compare(small_study(), {.baselines = {"badge"}}), InputError);
-}
-
-std::vector<std::string> found(const std::vector<std::string>& typed) {
-  return find_methods(typed, {"kl", "kl, components=3", "kl, components=5, hidden=64,64", "mc:10, components=3", "mc"});
-}
-
-TEST(Comparison, MethodsAsTheyAreTyped) {
-  using Names = std::vector<std::string>;
-  EXPECT_EQ(found({}), Names());
-  EXPECT_EQ(found({"kl", "mc"}), (Names{"kl", "mc"}));
-  EXPECT_EQ(found({"kl,mc"}), (Names{"kl", "mc"}));
-  EXPECT_EQ(found({"kl, components=3"}), (Names{"kl, components=3"}));
-  EXPECT_EQ(found({"kl", " components=3"}), (Names{"kl, components=3"}));  // as a list of the command line comes
-  EXPECT_EQ(found({"mc, kl,components=3 , mc:10, components=3"}),
-            (Names{"mc", "kl, components=3", "mc:10, components=3"}));
-  EXPECT_EQ(found({"kl, components=5, hidden=64,64", "mc"}), (Names{"kl, components=5, hidden=64,64", "mc"}));
-}
-
-TEST(Comparison, MethodsThatAreNotThere) {
-  const auto problem = [](const std::string& typed) -> std::string {
-    try {
-      found({typed});
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_TRUE(
-      problem("kl, component=3").starts_with("method 'kl, component=3' is not known; did you mean 'kl, components=3'?"))
-      << problem("kl, component=3");
-  EXPECT_TRUE(problem("mc, components=4").starts_with("method 'mc, components=4' is not known"));
-  EXPECT_TRUE(problem("kl, components=3, mcc").starts_with("method 'mcc' is not known; did you mean 'mc'?"));
-}
-
-// A name must be known in one of the studies; the others then compare nothing.
-TEST(Comparison, NamesAreThoseOfAllStudies) {
-  StudyResults other;
-  add_runs(other, "hopper", "flow", "badge", 3, 1);
-  const std::vector<StudyResults> studies = {small_study(), other};
-  const std::vector<Comparison> comparisons = compare_studies(studies, {.ours = {"badge"}, .num_draws = 20});
-  ASSERT_EQ(comparisons.size(), 2U);
-  EXPECT_TRUE(comparisons[0].tasks[0].by_area.empty());
-  EXPECT_TRUE(comparisons[1].tasks[0].methods[0].ours);
-  EXPECT_THROW(compare_studies(studies, {.ours = {"bait"}}), InputError);
 }
 
 TEST(Comparison, NothingYet) {

@@ -52,4 +52,18 @@ inline void add_runs(StudyResults& results, const std::string& problem, const st
   }
 }
 
+// kl, mc and random with five seeds, two rounds each.
+inline StudyResults small_study() {
+  StudyResults results{.study = "small", .source = "test"};
+  const std::vector<std::vector<double>> kl = {{5, 3, 1}, {5, 3.5, 1.5}, {5, 3, 2}, {6, 4, 1}, {5, 3, 1.25}};
+  const std::vector<std::vector<double>> mc = {{5, 4, 3}, {5, 4.5, 2.5}, {5, 3.5, 3}, {6, 4, 3}, {5, 4, 2.75}};
+  const std::vector<std::vector<double>> random = {{5, 5, 4}, {5, 5, 4.5}, {5, 4, 4}, {6, 6, 4}, {5, 5, 4}};
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    results.runs.push_back(made_run("hetero", "pne", "random", seed, random[seed]));
+    results.runs.push_back(made_run("hetero", "pne", "kl", seed, kl[seed]));
+    results.runs.push_back(made_run("hetero", "pne", "mc:100", seed, mc[seed]));
+  }
+  return results;
+}
+
 }  // namespace dissent
