@@ -20,8 +20,8 @@ class CampaignStore {
 
   virtual bool begun() const = 0;  // whether a campaign is here
   // Keeps others out until this object ends, and makes the place if there is none. Call it before writing anything; a
-  // second call only checks that the place is still held. InputError if another process is at work here, or if there is no campaign but something
-  // else that one would replace.
+  // second call only checks that the place is still held. InputError if another process is at work here, or if there is
+  // no campaign but something else that one would replace.
   virtual void hold() = 0;
 
   virtual Campaign load() const = 0;                   // InputError for a damaged state
